@@ -23,7 +23,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
-from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
 
@@ -77,67 +77,42 @@ def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:
     return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **ids, ways_out=ways)
 
 
-class Score(float):
-    """A score with the values per query behind it, and the scores of models of fewer trees."""
+class Watched(_MultimetricScorer):  # type: ignore[misc]
+    """Scores a fitted model and, if others of its path are in the search, its first trees, side by side."""
 
-    queries: QueryScores | None
-    seconds: float  # that it took to score
-    digest: bytes | None  # of the predictions, of a model that is checked
-    first: dict[int, Any]  # scores by number of trees
+    n_trees: frozenset[int] = frozenset()  # to score
+    checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
 
-
-class Watched:
-    """Scores a fitted model and, if others of its path are in the search, its first trees."""
-
-    def __init__(self, scorers: Any, key: str) -> None:
-        self.scorers = scorers
-        self.key = key  # of the scorer by which candidates are compared, which keeps values if it is of this package
-        self.n_trees: frozenset[int] = frozenset()  # to score
-        self.checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "scorers":
-            raise AttributeError(name)
-        return getattr(self.scorers, name)
-
-    def kept(self, scores: Any) -> Any:
-        """Of the scores of a model, that by which candidates are compared; a Score if scoring succeeded."""
-        return scores.get(self.key) if isinstance(scores, dict) else scores
-
-    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Score a model; the score of the key is a Score."""
-        n_trees = n_trees_of(estimator)
-        scores = self._scores(estimator, n_trees, X, *args, **kwargs)
-        if isinstance(kept := self.kept(scores), Score):
-            for number in (n for n in self.n_trees if n < n_trees):
-                try:
-                    model = first_trees(estimator, number)
-                    first = None if model is None else self._scores(model, number, X, *args, **kwargs)
-                except Exception:  # the model is fitted on its own instead
+    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Score a model by all metrics; keys of first trees are those of ``key_of``."""
+        n_trees, scores = n_trees_of(estimator), super().__call__(estimator, X, *args, **kwargs)
+        if n_trees in self.checked:
+            scores[key_of(n_trees, "digest")] = _digest(estimator, X)
+        for number in (n for n in self.n_trees if n < n_trees):
+            started = time.time()
+            try:
+                if (model := first_trees(estimator, number)) is None:
                     continue
-                if all(isinstance(one, Number) for one in (first.values() if isinstance(first, dict) else [first])):
-                    kept.first[number] = first
-        return scores
-
-    def _scores(self, model: Any, n_trees: int, X: Any, *args: Any, **kwargs: Any) -> Any:
-        started = time.time()
-        scores = self.scorers(model, X, *args, **kwargs)
-        value = self.kept(scores)
-        if not isinstance(value, Number):  # scikit-learn handles failures
-            return scores
-        kept = Score(value)  # type: ignore[arg-type]
-        kept.queries, kept.seconds, kept.first = getattr(value, "queries", None), time.time() - started, {}
-        kept.digest = _digest(model, X) if n_trees in self.checked else None
-        return {**scores, self.key: kept} if isinstance(scores, dict) else kept
+                first = super().__call__(model, X, *args, **kwargs)
+                first["seconds"] = time.time() - started
+                first["digest"] = _digest(model, X) if number in self.checked else 0
+            except Exception:  # the model is fitted on its own instead
+                continue
+            if all(isinstance(one, Number) for one in first.values()):
+                scores |= {key_of(number, name): one for name, one in first.items()}
+        return scores  # type: ignore[no-any-return]
 
 
-class WatchedMultimetric(Watched, _MultimetricScorer):  # type: ignore[misc]
-    """The same for several metrics, which scikit-learn tells by the class."""
+def key_of(n_trees: int, name: str) -> str:
+    """Under which the score of first trees, or something else that is known of them, is found."""
+    return f"{name} of the first {n_trees} trees"
 
 
-def _digest(model: Any, X: Any) -> bytes:
+def _digest(model: Any, X: Any) -> int:
+    """A number, so that scikit-learn takes it for a score."""
     method = next(name for name in RESPONSE_METHODS if hasattr(model, name))
-    return hashlib.blake2b(np.ascontiguousarray(getattr(model, method)(X)).tobytes()).digest()
+    predictions = np.ascontiguousarray(getattr(model, method)(X)).tobytes()
+    return int.from_bytes(hashlib.blake2b(predictions, digest_size=8).digest(), "little")
 
 
 @dataclass
@@ -146,7 +121,8 @@ class Rounds:
 
     fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
     candidates: list[Candidate]
-    watched: Watched
+    watched: Watched | None  # None if there are neither values per query nor paths
+    key: str | None  # of the metric by which candidates are compared, if there are several
     results: Results = field(default_factory=dict)
     n_fits: int = 0
     n_trees: int = 0
@@ -155,14 +131,18 @@ class Rounds:
         """Fit candidates on folds; on a single one if some share a fit, which the first call checks."""
         groups = groups_of(self.candidates, rows)
         checks = {} if self.results else self._checks(groups)
-        self.watched.n_trees = frozenset(self.candidates[row].n_trees for group in groups for row in group[1:])
-        self.watched.checked = frozenset(self.candidates[small].n_trees for _, small in checks.values())
+        if self.watched:
+            self.watched.n_trees = frozenset(self.candidates[row].n_trees for group in groups for row in group[1:])
+            self.watched.checked = frozenset(self.candidates[small].n_trees for _, small in checks.values())
         found = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
         broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
         self._give_up(row for row in rows if self.candidates[row].kind in broken)
         self.results |= found
-        for group in groups_of(self.candidates, rows):
-            self.results |= self._of_path(group, folds[0])
+        for head, *others in groups_of(self.candidates, rows):
+            for row in others:
+                largest, n_trees = found[head, folds[0]], self.candidates[row].n_trees
+                if n_trees == self.candidates[head].n_trees or n_trees in largest["first"]:
+                    self.results[row, folds[0]] = largest | largest["first"].get(n_trees, {})
         if alone := [row for row in rows if (row, folds[0]) not in self.results]:
             # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
             sound = [row for row, _ in found if found[row, folds[0]]["fit_error"] is None]
@@ -177,23 +157,30 @@ class Rounds:
         found = self.fit([self.candidates[row].params for row in rows], folds)
         self.n_fits += len(found)
         self.n_trees += len(folds) * sum(self.candidates[row].n_trees for row in rows)
+        if self.watched:
+            for result in found:
+                self._unpack(result, self.watched)
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
-    def _of_path(self, group: Sequence[int], fold: int) -> Results:
-        """Results of the candidates whose scores came with those of the first one."""
-        results: Results = {}
-        largest = self.results.get((group[0], fold), {})
-        names = [name for name in ("test_scores", "train_scores") if name in largest]
-        kept = {name: self.watched.kept(largest[name]) for name in names}
-        for row in group[1:]:
-            n_trees = self.candidates[row].n_trees
-            if n_trees == self.candidates[group[0]].n_trees:
-                results[row, fold] = largest
-            elif all(n_trees in getattr(one, "first", ()) for one in kept.values()):
-                first = {name: one.first[n_trees] for name, one in kept.items()}
-                seconds = self.watched.kept(first["test_scores"]).seconds
-                results[row, fold] = largest | first | {"score_time": seconds}
-        return results
+    def _unpack(self, result: dict[str, Any], watched: Watched) -> None:
+        """Put the scores of a model where scikit-learn expects them, and what is known of its first trees elsewhere."""
+        packed = {part: result[part] for part in ("test_scores", "train_scores") if part in result}
+        first: dict[int, dict[str, Any]] = {}
+        for number in watched.n_trees if result["fit_error"] is None else ():
+            keys = {name: key_of(number, name) for name in (*watched._scorers, "seconds")}
+            if all(keys["seconds"] in scores for scores in packed.values()):
+                first[number] = {part: self._plain(scores, keys) for part, scores in packed.items()}
+                first[number]["score_time"] = packed["test_scores"][keys["seconds"]]
+        digests = {number: packed["test_scores"].get(key_of(number, "digest")) for number in watched.checked}
+        own = {name: name for name in watched._scorers}
+        result |= {part: self._plain(scores, own) for part, scores in packed.items()}
+        result |= {"first": first, "digests": digests}
+
+    def _plain(self, scores: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
+        """Scores by metric, or that of the only one."""
+        if self.key is None:
+            return scores[keys["score"]]
+        return {name: scores[key] for name, key in keys.items() if name != "seconds"}
 
     def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
         """For each class of estimators, a model and the smallest one that is part of it."""
@@ -204,9 +191,8 @@ class Rounds:
     def _differ(self, large: int, small: int, found: Results, fold: int) -> bool:
         """Whether a model predicts otherwise than the first trees of a larger one, in any bit."""
         n_trees = self.candidates[small].n_trees
-        one, other = (self.watched.kept(found[row, fold]["test_scores"]) for row in (small, large))
-        first = self.watched.kept(getattr(other, "first", {}).get(n_trees))
-        if not (isinstance(one, Score) and isinstance(first, Score)) or one.digest == first.digest:
+        digests = {found[row, fold]["digests"][n_trees] for row in (large, small)}
+        if None in digests or len(digests) == 1:
             return False
         warnings.warn(
             f"The first {n_trees} trees of a {self.candidates[small].kind} do not predict what a model of as many "
@@ -218,11 +204,12 @@ class Rounds:
 
     def values(self, fold: int) -> tuple[dict[int, float], QueryScores | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others."""
-        kept = {row: self.watched.kept(one["test_scores"]) for (row, n), one in self.results.items() if n == fold}
-        done = {row: score for row, score in kept.items() if getattr(score, "queries", None)}
+        scores = {row: one["test_scores"] for (row, number), one in self.results.items() if number == fold}
+        kept = {row: one[self.key] if self.key else one for row, one in scores.items()}
+        done = {row: score for row, score in kept.items() if isinstance(score, ScoreOfQueries)}
         if not done:
             return {}, None
-        first: QueryScores = next(iter(done.values())).queries
+        first = next(iter(done.values())).queries
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
         for row, score in done.items():
             values[row] = score.queries.values

@@ -21,7 +21,7 @@ from skrank_metrics._input.arrays import check_int, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
-from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched, WatchedMultimetric
+from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_confidence
@@ -182,22 +182,22 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
-        watched = self._watch(scorers)
         candidates = candidates_of(self.estimator, self._drawn(), params)
         if any(score_function(scorer) is None for scorer in _by_name(scorers).values()):
             # Scorers that take models, rather than predictions, must see the very models.
             candidates = [Candidate(one.params) for one in candidates]
+        watched, key = self._watch(scorers, has_paths=any(one.path for one in candidates))
         given, races = self.cv, self.confidence is not None
         ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
         at_once = not races and len(groups_of(candidates)) == len(candidates)
         folds = Folds(self._splitter(y), ids, at_once=at_once)
         # For the time of the fit, as scikit-learn looks for these in the search.
-        self.cv, self._candidates, self._watched = folds, candidates, watched
+        self.cv, self._watched, self._candidates, self._key = folds, watched, candidates, key
         try:
             super().fit(X, y, **params)
         finally:
             self.cv = given
-            del self._watched, self._candidates
+            del self._watched, self._candidates, self._key
         self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
 
@@ -211,8 +211,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
-    def _watch(self, scorers: Any) -> Watched:
-        """Scorers that keep values per query, if that to race by has some, and score first trees."""
+    def _watch(self, scorers: Any, *, has_paths: bool) -> tuple[Watched | None, str | None]:
+        """Scorers that keep values per query and score first trees, if there are any; which of several to race by."""
         by_name = dict(_by_name(scorers))
         key = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
         key = key if key in by_name else next(iter(by_name))
@@ -226,13 +226,12 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                     "confidence=None, any scorer will do."
                 )
             check_by_query(str(metric), metric)
+        several = key if hasattr(scorers, "_scorers") else None
         if metric is not None:
             by_name[key] = keep_values(by_name[key])
-        if not hasattr(scorers, "_scorers"):
-            return Watched(by_name[key], key)
-        scorers = copy(scorers)
-        scorers._scorers = by_name
-        return WatchedMultimetric(scorers, key)
+        elif not has_paths:
+            return None, several
+        return Watched(scorers=by_name, raise_exc=self.error_score == "raise"), several
 
     def _drawn(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""
@@ -257,7 +256,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 results = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
             return results["out"][-n_fits:]
 
-        rounds = Rounds(fit, self._candidates, self._watched)
+        rounds = Rounds(fit, self._candidates, self._watched, self._key)
         try:
             with _task(self, callback_ctx, "search", n_all, in_turn=not folds.at_once) as search:
                 race = self._run(rounds, folds)
@@ -267,7 +266,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
         kept = [rounds.values(fold)[1] for fold in range(folds.n_folds)]
         self._fold_values: list[QueryScores] = [fold for fold in kept if fold is not None]
-        self._key_of_values = rounds.watched.key
+        self._key_of_values = self._key or "score"
         results.clear()  # where scikit-learn keeps what ran last
         results.update(self._table(rounds, race, folds.n_folds))
 

@@ -100,7 +100,7 @@ class Watched(_MultimetricScorer):  # type: ignore[misc]
                 continue
             if all(isinstance(one, Number) for one in first.values()):
                 scores |= {key_of(number, name): one for name, one in first.items()}
-        return scores  # type: ignore[no-any-return]
+        return scores
 
 
 def key_of(n_trees: int, name: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class SortedRows:
     ids: NDArray[Any]  # of each query
     sizes: IntArray  # documents of each query
     weights: FloatArray | None  # one per row
-    further: dict[str, Any] = field(default_factory=dict)  # parameters of fit with one value per row
+    further: dict[str, Any]  # parameters of fit with one value per row
 
     @property
     def codes(self) -> IntArray:
@@ -235,26 +235,28 @@ def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: di
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
         given = {"eval_metric": lightgbm_metric(METRIC)} | given
-        if weights is not None:  # LightGBM's own metrics weight queries by the mean of their rows
+        if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
             weights = np.repeat(rows.weights_of_queries, rows.sizes)
-    # eval_set is deprecated in versions that take eval_X.
-    is_new = "eval_X" in fit_signature(estimator)[0]
-    validation = {"eval_X": (rows.X,), "eval_y": (rows.y,)} if is_new else {"eval_set": [(rows.X, rows.y)]}
-    validation |= {"eval_group": [rows.sizes], "eval_sample_weight": [weights]}
-    validation |= {"eval_init_score": [rows.further.get("init_score")]}
-    return (
-        given
-        | validation
-        | {"callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)]}
-    )
+    validation = {
+        "eval_group": [rows.sizes],
+        "eval_sample_weight": [weights],
+        "eval_init_score": [rows.further.get("init_score")],
+        "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)],
+    }
+    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
+        return given | validation | {"eval_X": (rows.X,), "eval_y": (rows.y,)}
+    return given | validation | {"eval_set": [(rows.X, rows.y)]}
 
 
 def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     metric = estimator.get_params().get("eval_metric")
     estimator.set_params(early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric)
-    validation = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
-    validation |= {"sample_weight_eval_set": [rows.weights_of_queries]}
-    validation |= {"base_margin_eval_set": [rows.further.get("base_margin")]}
+    validation = {
+        "eval_set": [(rows.X, rows.y)],
+        "eval_qid": [rows.codes],
+        "sample_weight_eval_set": [rows.weights_of_queries],
+        "base_margin_eval_set": [rows.further.get("base_margin")],
+    }
     return {"verbose": False} | given | validation
 
 

@@ -78,7 +78,7 @@ class XGBoostMetric(BoosterMetric):
         y_true, weights = dmatrix.get_label(), dmatrix.get_weight()
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
         if collective.get_world_size() > 1:
-            return self.__name__, self._value_over_workers(y_true, y_score, sizes, weights)
+            return self.__name__, self._value_over_workers(collective, y_true, y_score, sizes, weights)
         if len(sizes) == 0:
             raise self._no_queries()
         return self.__name__, self._value(y_true, y_score, sizes, np.repeat(weights, sizes) if len(weights) else None)
@@ -86,10 +86,8 @@ class XGBoostMetric(BoosterMetric):
     def _no_queries(self) -> ValueError:
         return ValueError(f"{self.__name__} needs queries, but the DMatrix holds none. Pass qid= to DMatrix.")
 
-    def _value_over_workers(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
+    def _value_over_workers(self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
-        from xgboost import collective
-
         found: Any = (0.0, 0.0)
         try:
             if len(sizes) or len(y_true):  # a worker may have no rows

@@ -163,11 +163,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         ------
         TypeError
             If the query ids are missing, the estimator does not support weights or early stopping or is a class, or its
-            ``fit`` does not take a parameter, or QueryRanker sets it or changes what it means, as for ``group`` and
-            ``pairs``.
+            ``fit`` does not take a parameter, or would get another meaning of it, as for ``group`` and ``pairs``.
         ValueError
-            If labels, ids, weights or parameters are invalid, lengths differ, or there are too few queries to hold some
-            out.
+            If labels, ids, weights or parameters are invalid, lengths differ, or too few queries could be held out.
         """
         # None before scikit-learn 1.9, whose documentation asks estimators to call this method despite its underscore.
         task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
@@ -237,10 +235,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Raises
         ------
-        TypeError
-            If a classifier with more than two labels has no predict_proba.
-        ValueError
-            If X is a DataFrame whose column names or their order differ from those of the fit.
+        TypeError, ValueError
+            If a classifier with more than two labels has no predict_proba, or X is a DataFrame whose column names or
+            their order differ from those of the fit.
         """
         check_is_fitted(self, "estimator_")
         if not isinstance(self.estimator_, Pipeline):  # a Pipeline can select columns by name

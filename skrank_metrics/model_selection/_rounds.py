@@ -84,26 +84,30 @@ class Watched(_MultimetricScorer):  # type: ignore[misc]
     checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
 
     def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Score a model by all metrics; keys of first trees are those of ``key_of``."""
+        """Score a model by all metrics; keys of first trees are those of ``_key_of``."""
         n_trees, scores = n_trees_of(estimator), super().__call__(estimator, X, *args, **kwargs)
-        if n_trees in self.checked:
-            scores[key_of(n_trees, "digest")] = _digest(estimator, X)
+        if n_trees in self.checked and _succeeded(scores):
+            scores[_key_of(n_trees, "digest")] = _digest(estimator, X)
         for number in (n for n in self.n_trees if n < n_trees):
             started = time.time()
             try:
                 if (model := first_trees(estimator, number)) is None:
                     continue
                 first = super().__call__(model, X, *args, **kwargs)
-                first["seconds"] = time.time() - started
-                first["digest"] = _digest(model, X) if number in self.checked else 0
+                known = {"seconds": time.time() - started, "digest": _digest(model, X) if number in self.checked else 0}
             except Exception:  # the model is fitted on its own instead
                 continue
-            if all(isinstance(one, Number) for one in first.values()):
-                scores |= {key_of(number, name): one for name, one in first.items()}
+            if _succeeded(first):
+                known |= {repr(name): one for name, one in first.items()}  # quotes tell metrics from the others
+                scores |= {_key_of(number, name): one for name, one in known.items()}
         return scores
 
 
-def key_of(n_trees: int, name: str) -> str:
+def _succeeded(scores: Mapping[str, Any]) -> bool:
+    return all(isinstance(score, Number) for score in scores.values())
+
+
+def _key_of(n_trees: int, name: str) -> str:
     """Under which the score of first trees, or something else that is known of them, is found."""
     return f"{name} of the first {n_trees} trees"
 
@@ -167,20 +171,18 @@ class Rounds:
         packed = {part: result[part] for part in ("test_scores", "train_scores") if part in result}
         first: dict[int, dict[str, Any]] = {}
         for number in watched.n_trees if result["fit_error"] is None else ():
-            keys = {name: key_of(number, name) for name in (*watched._scorers, "seconds")}
-            if all(keys["seconds"] in scores for scores in packed.values()):
+            keys, seconds = {name: _key_of(number, repr(name)) for name in watched._scorers}, _key_of(number, "seconds")
+            if all(seconds in scores for scores in packed.values()):
                 first[number] = {part: self._plain(scores, keys) for part, scores in packed.items()}
-                first[number]["score_time"] = packed["test_scores"][keys["seconds"]]
-        digests = {number: packed["test_scores"].get(key_of(number, "digest")) for number in watched.checked}
+                first[number]["score_time"] = packed["test_scores"][seconds]
+        digests = {number: packed["test_scores"].get(_key_of(number, "digest")) for number in watched.checked}
         own = {name: name for name in watched._scorers}
         result |= {part: self._plain(scores, own) for part, scores in packed.items()}
         result |= {"first": first, "digests": digests}
 
     def _plain(self, scores: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
         """Scores by metric, or that of the only one."""
-        if self.key is None:
-            return scores[keys["score"]]
-        return {name: scores[key] for name, key in keys.items() if name != "seconds"}
+        return {name: scores[key] for name, key in keys.items()} if self.key else scores[keys["score"]]
 
     def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
         """For each class of estimators, a model and the smallest one that is part of it."""

@@ -31,7 +31,7 @@ from skrank_metrics.model_selection import tree_paths
 X, Y, QID = make_ranking(45, random_state=0)
 LABELS = with_qid(Y, QID)
 COUNTS = [3, 12, 7]
-SCORING = {**ranking_scorers("ndcg@5", "mrr"), "error": make_scorer(mean_squared_error)}
+SCORING = {**ranking_scorers("ndcg@5", "mrr"), "seconds": make_scorer(mean_squared_error)}
 LGB = {"min_child_samples": 2, "verbose": -1, "n_jobs": 1}
 CAT = {"verbose": False, "thread_count": 1, "allow_writing_files": False}
 SHARED = [
@@ -248,12 +248,12 @@ def test_the_check_gives_paths_up(wrong_table, confidence):
     assert search.n_fits_ == 6 * 3 + 1 or confidence
 
 
-class Fails(LGBMRegressor):
+class Other(LGBMRegressor):
     """Not in the table."""
 
 
 def test_subclasses_may_predict_otherwise():
-    assert searched(RacingSearchCV, Fails(**LGB), {"n_estimators": [3, 7]}, confidence=None).n_fits_ == 6
+    assert searched(RacingSearchCV, Other(**LGB), {"n_estimators": [3, 7]}, confidence=None).n_fits_ == 6
 
 
 def test_a_path_whose_largest_model_fails_is_fitted_one_by_one(monkeypatch):
@@ -273,6 +273,24 @@ def test_a_path_whose_largest_model_fails_is_fitted_one_by_one(monkeypatch):
     for name, column in both[1].cv_results_.items():
         if "time" not in name:
             np.testing.assert_array_equal(both[0].cv_results_[name], column, err_msg=name)
+
+
+def test_small_models_whose_predictions_fail(monkeypatch):
+    predict = LGBMRegressor.predict
+
+    def limited(self, X, **given):
+        if self.n_estimators < 5:
+            raise MemoryError("too few trees")
+        return predict(self, X, **given)
+
+    monkeypatch.setattr(LGBMRegressor, "predict", limited)
+    options = {"error_score": np.nan, "refit": False}
+    both = [
+        searched(make, LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, **options, **more).cv_results_
+        for make, more in ((RacingSearchCV, {"confidence": None}), (GridSearchCV, {}))
+    ]
+    np.testing.assert_array_equal(both[0]["mean_test_mrr"][1], both[1]["mean_test_mrr"][1])
+    assert np.isnan(both[1]["split0_test_mrr"][0])
 
 
 def test_in_parallel_workers_score_first_trees():

@@ -30,7 +30,7 @@ from benchmarks.timing import machine
 from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, make_ranking_scorer, with_qid
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
-from skrank_metrics.model_selection._race import Race
+from skrank_metrics.model_selection._rounds import Race
 from skrank_metrics.model_selection.scorers import QueryScores
 
 N_FOLDS, N_ORDERS = 5, 10

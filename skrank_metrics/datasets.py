@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
@@ -14,21 +13,15 @@ from skrank_metrics.splitters._base import random_source
 
 __all__ = ["load_digits_retrieval", "make_ranking"]
 
-N_QUERIES = 300
 # Seed of the legacy generator, whose stream is frozen; that of Generator may change between NumPy versions.
-SEED = 20240229
+_SEED, _N_QUERIES = 20240229, 300
 
 _DESCR = """Query-by-image retrieval over handwritten digits
 
-Each of the 300 queries is an image of a digit. Its documents are 5 to 120 other images, retrieved by a crude first
-stage. A document has grade 2 if it shows the digit of the query, 1 if it shows the digit whose mean image is most
-similar to that of the query's digit, and 0 otherwise. The features compare the images of the query and the document.
-Some queries have no relevant documents. The rows of a query are contiguous, in no particular order.
-
-    documents  {n_documents}
-    queries    {n_queries}
-    grades     0, 1, 2
-    features   {n_features}, real, not scaled
+Each of the {n_queries} queries is an image of a digit. Its documents, {n_documents} in all and 5 to 120 per query, are
+other images, retrieved by a crude first stage, in no particular order. A document has grade 2 if it shows the digit of
+the query, 1 if it shows the digit whose mean image is most similar, and 0 otherwise; some queries have no relevant
+documents. The {n_features} features, real and not scaled, compare the images of the query and the document.
 
 The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin,
 C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
@@ -60,20 +53,23 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     ((10520, 22), 300, [0, 1, 2])
     """
     digits = load_digits()
-    random = np.random.RandomState(SEED)
+    random = np.random.RandomState(_SEED)
     images, classes = digits.images / 16.0, digits.target
-    queries = random.permutation(len(images))[:N_QUERIES]
+    queries = random.permutation(len(images))[:_N_QUERIES]
     candidates = [_first_stage(images, query, random) for query in queries]
-    sizes = [len(found) for found in candidates]
-    query, candidate = np.repeat(queries, sizes), np.concatenate(candidates)
+    qid = np.repeat(np.arange(_N_QUERIES), [len(found) for found in candidates])
+    query, candidate = queries[qid], np.concatenate(candidates)
 
-    target = np.where(classes[candidate] == _lookalikes(images, classes)[classes[query]], 1, 0)
+    means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
+    distances = np.linalg.norm(means[:, None] - means[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    target = np.where(classes[candidate] == distances.argmin(axis=1)[classes[query]], 1, 0)
     target[classes[candidate] == classes[query]] = 2
-    features = _compare(images[query], images[candidate])
-    data, qid = np.column_stack(list(features.values())), np.repeat(np.arange(N_QUERIES), sizes)
+    features = _features_of_pairs(images[query], images[candidate])
+    data = np.column_stack(list(features.values()))
     if return_X_y_qid:
         return data, target, qid
-    descr = _DESCR.format(n_documents=len(qid), n_queries=N_QUERIES, n_features=len(features))
+    descr = _DESCR.format(n_documents=len(qid), n_queries=_N_QUERIES, n_features=len(features))
     return Bunch(data=data, target=target, qid=qid, feature_names=list(features), DESCR=descr)
 
 
@@ -144,26 +140,17 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     """Retrieve the nearest of a random sample of other images, by coarse features and with errors."""
     size = int(np.clip(random.lognormal(3.4, 0.6), 5, 120))
     sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
-    coarse = _cells(images, 4)
+    coarse = _mean_ink(images, 4)
     distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2)) + 0.08 * random.standard_normal(len(sample))
     return random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
 
 
-def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
-    """Find, for each digit, the other digit with the nearest mean image."""
-    means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
-    distances = np.linalg.norm(means[:, None] - means[None], axis=2)
-    np.fill_diagonal(distances, np.inf)
-    return distances.argmin(axis=1)
+def _mean_ink(images: FloatArray, size: int) -> FloatArray:
+    """Of squares of size x size pixels."""
+    return np.mean(images.reshape(len(images), 8 // size, size, 8 // size, size), axis=(2, 4))
 
 
-def _cells(images: FloatArray, size: int) -> FloatArray:
-    """Mean ink in squares of size x size pixels."""
-    squares = images.reshape(len(images), 8 // size, size, 8 // size, size)
-    return np.mean(squares, axis=(2, 4))
-
-
-def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
+def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
     """Features of pairs of images, by name."""
     difference = queries - candidates
     shifted = (np.roll(candidates, (down - 1, right - 1), axis=(1, 2)) for down, right in np.ndindex(3, 3))
@@ -175,7 +162,7 @@ def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArra
         "column_profile_distance": np.abs(difference.sum(axis=1)).sum(axis=1),
         "ink_difference": np.abs(difference.sum(axis=(1, 2))),
     }
-    cells = np.abs(_cells(queries, 2) - _cells(candidates, 2))
+    cells = np.abs(_mean_ink(queries, 2) - _mean_ink(candidates, 2))
     for row, column in np.ndindex(4, 4):
         features[f"cell_{row}{column}_difference"] = cells[:, row, column]
     return features

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from skrank_metrics import evaluate, pairwise_accuracy_score
-from skrank_metrics.datasets import _cosine, load_digits_retrieval, make_ranking
+from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +78,6 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     }
     assert value["told"] > value["untold"] + 0.2
     assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
-
-
-def test_similarity_of_images_is_their_cosine():
-    one, other = np.array([[[3.0, 0.0], [4.0, 0.0]]]), np.array([[[4.0, 0.0], [3.0, 12.0]]])
-    assert _cosine(one, other) == pytest.approx((3 * 4 + 4 * 3) / (5 * 13))
-    assert _cosine(one, one) == pytest.approx(1)
 
 
 def test_short_lists_have_a_document():

@@ -1,4 +1,4 @@
-"""Run the folds of a search one after the other: what is fitted in each, and what scikit-learn's results hold of it.
+"""Run the folds of a search one after the other: what is fitted in each, and which candidates are dropped after it.
 
 scikit-learn fits and scores. Its searches let subclasses choose what runs next, but call scorers with models only and
 keep numbers only, so what else a race needs travels with these numbers.
@@ -12,135 +12,111 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
-from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
 
-Scores = float | dict[str, float]
+Results = dict[tuple[int, int], dict[str, Any]]  # of scikit-learn, by candidate and fold
 
 
 class Folds:
     """The splits of a search, made once and handed out one by one, or all at once."""
 
-    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
+    def __init__(self, cv: Any, ids: Mapping[str, Any] | None, *, at_once: bool) -> None:
         self.cv = cv
+        self.ids = ids  # by argument of fit, if queries must be whole
         self.at_once = at_once
-        self.ids = ids  # by argument of fit
-        self.whole = whole  # whether queries must be
-        self.splits: list[tuple[IntArray, IntArray]] | None = None
-        self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
+        self.splits: list[tuple[IntArray, IntArray]] = []
         self.n_folds = 0
+        self.n_queries: Any = None  # tested in each fold
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, which workers get otherwise."""
-        return {**vars(self), "splits": None, "ids": {}}
+        """Leave out the rows, which workers get otherwise, and what checks them."""
+        return {**vars(self), "splits": [], "ids": None}
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "cv":
-            raise AttributeError(name)
-        return getattr(self.cv, name)  # such as the metadata that it requests
+    def get_metadata_routing(self) -> Any:
+        """Request what the splitter does."""
+        return get_routing_for_object(self.cv)
 
-    def get_n_splits(self, *args: Any, **given: Any) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
         """How many folds scikit-learn gets in each call."""
-        self.n_folds = self.cv.get_n_splits(*args, **given)
+        self.n_folds = self.cv.get_n_splits(X, y, **given) if self.at_once else len(self.split(X, y, **given))
         return self.n_folds if self.at_once else min(1, self.n_folds)
 
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
-        if self.splits is None:
-            queries = self._queries(y) if self.whole else None
+        if not self.splits:
+            queries = None if self.ids is None else _queries(y, self.ids)
             self.splits = list(self.cv.split(X, y, **given))
-            if len(self.splits) != self.n_folds and not self.at_once:  # otherwise, scikit-learn says so
-                raise ValueError(f"cv must split as often as it says; got {len(self.splits)} for {self.n_folds}.")
-            if queries is not None:
-                groups = self.ids.get("groups")
-                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
+            if self.ids and queries:
+                qid, groups = queries.ids[queries.codes], self.ids["groups"]
+                check_splits(self.splits, self.cv, X, np.asarray(y), qid=qid, groups=groups)
                 self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
         return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
 
-    def _queries(self, y: Any) -> Grouping:
-        qid, groups = self.ids.get("qid"), self.ids.get("groups")
-        ways = ways_out("groups" if routing_enabled() else "")
-        if not routing_enabled() and ids_in_index(y) is None and (qid is not None or groups is not None):
-            raise TypeError(
-                f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got "
-                f"{'groups' if qid is None else 'qid'}=."
-            )
-        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, qid=qid, groups=groups, ways_out=ways)
+
+def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:
+    ways = ways_out("groups" if routing_enabled() else "")
+    given = [f"{name}=" for name, value in ids.items() if value is not None]
+    if given and not routing_enabled() and ids_in_index(y) is None:
+        raise TypeError(
+            f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got {given[0]}."
+        )
+    return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **ids, ways_out=ways)
 
 
-class Score(float):
-    """A score with the values per query behind it, and the scores of models of fewer trees."""
+class Watched(_MultimetricScorer):  # type: ignore[misc]
+    """Scores a fitted model and, if others of its path are in the search, its first trees, side by side."""
 
-    queries: QueryScores | None
-    first: dict[int, tuple[Scores, float]]  # by number of trees, with the seconds it took to score
-    digests: dict[int, bytes]  # of predictions, by number of trees
+    n_trees: frozenset[int] = frozenset()  # to score
+    checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
 
-
-class Watched:
-    """Scores a fitted model and, if others of its path are in the search, its first trees."""
-
-    def __init__(self, scorers: Any, key: str) -> None:
-        self.scorers = scorers
-        self.key = key  # of the scorer by which candidates are compared, which keeps values if it is of this package
-        self.n_trees: frozenset[int] = frozenset()  # to score
-        self.checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "scorers":
-            raise AttributeError(name)
-        return getattr(self.scorers, name)
-
-    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Score a model; the score of the key is a Score."""
-        scores = self._scores(estimator, X, args, kwargs)
-        kept = scores[self.key] if isinstance(scores, dict) else scores
-        if not isinstance(kept, Score):  # scikit-learn handles failures
-            return scores
-        n_trees = n_trees_of(estimator)
-        kept.first, kept.digests = {}, {}
-        if n_trees in self.checked:
-            kept.digests[n_trees] = _digest(estimator, X)
-        for number in (n for n in self.n_trees if n_trees is not None and n < n_trees):
+    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Score a model by all metrics; keys of first trees are those of ``_key_of``."""
+        n_trees, scores = n_trees_of(estimator), super().__call__(estimator, X, *args, **kwargs)
+        if n_trees in self.checked and _succeeded(scores):
+            scores[_key_of(n_trees, "digest")] = _digest(estimator, X)
+        for number in (n for n in self.n_trees if n < n_trees):
             started = time.time()
             try:
-                model = first_trees(estimator, number)
-                found: Any = None if model is None else self._scores(model, X, args, kwargs)
-                if number in self.checked and model is not None:
-                    kept.digests[number] = _digest(model, X)
+                if (model := first_trees(estimator, number)) is None:
+                    continue
+                first = super().__call__(model, X, *args, **kwargs)
+                known = {"seconds": time.time() - started, "digest": _digest(model, X) if number in self.checked else 0}
             except Exception:  # the model is fitted on its own instead
                 continue
-            if all(isinstance(one, Number) for one in (found.values() if isinstance(found, dict) else [found])):
-                kept.first[number] = found, time.time() - started
+            if _succeeded(first):
+                known |= {repr(name): one for name, one in first.items()}  # quotes tell metrics from the others
+                scores |= {_key_of(number, name): one for name, one in known.items()}
         return scores
 
-    def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
-        scores = self.scorers(estimator, X, *args, **kwargs)
-        found: Any = scores[self.key] if isinstance(scores, dict) else scores
-        if not isinstance(found, Number):
-            return scores
-        kept = Score(cast(float, found))
-        kept.queries = getattr(found, "queries", None)
-        return {**scores, self.key: kept} if isinstance(scores, dict) else kept
+
+def _succeeded(scores: Mapping[str, Any]) -> bool:
+    return all(isinstance(score, Number) for score in scores.values())
 
 
-class WatchedMultimetric(Watched, _MultimetricScorer):  # type: ignore[misc]
-    """The same for several metrics, which scikit-learn tells by the class."""
+def _key_of(n_trees: int, name: str) -> str:
+    """Under which the score of first trees, or something else that is known of them, is found."""
+    return f"{name} of the first {n_trees} trees"
 
 
-def _digest(model: Any, X: Any) -> bytes:
+def _digest(model: Any, X: Any) -> int:
+    """A number, so that scikit-learn takes it for a score."""
     method = next(name for name in RESPONSE_METHODS if hasattr(model, name))
-    return hashlib.blake2b(np.ascontiguousarray(getattr(model, method)(X)).tobytes()).digest()
+    predictions = np.ascontiguousarray(getattr(model, method)(X)).tobytes()
+    return int.from_bytes(hashlib.blake2b(predictions, digest_size=8).digest(), "little")
 
 
 @dataclass
@@ -149,112 +125,209 @@ class Rounds:
 
     fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
     candidates: list[Candidate]
-    watched: Watched | None
-    results: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)  # by candidate and fold
+    watched: Watched | None  # None if there are neither values per query nor paths
+    key: str | None  # of the metric by which candidates are compared, if there are several
+    results: Results = field(default_factory=dict)
     n_fits: int = 0
     n_trees: int = 0
 
     def run(self, rows: Sequence[int], folds: Sequence[int]) -> None:
-        """Fit candidates on folds; the first call checks paths, so it may only be about one fold."""
-        groups = list(groups_of(self.candidates, rows))
+        """Fit candidates on folds; on a single one if some share a fit, which the first call checks."""
+        groups = groups_of(self.candidates, rows)
         checks = {} if self.results else self._checks(groups)
-        if self.watched is not None:
-            self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
-            self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
-        first = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
-        failed = {row for (row, _), result in first.items() if result["fit_error"] is not None}
-        broken = self._broken(checks, folds[0], first)
-        for fold in folds:
-            alone: list[int] = []
-            for group in groups:
-                self.results[group[0], fold] = first[group[0], fold]
-                given_up = self.candidates[group[0]].kind in broken
-                alone += group[1:] if given_up else self._of_path(group, fold, first[group[0], fold])
-            if alone:
-                # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
-                sound = [row for row, _ in first if row not in failed and row not in alone]
-                found = self._fit([*alone, *sound[:1]], [fold])
-                self.results |= {(row, fold): found[row, fold] for row in alone}
-        # Whose largest model fails may fit with fewer trees.
-        paths = {self.candidates[row].path for row in failed}
-        self.candidates = [
-            replace(one, path=None) if one.kind in broken or one.path in paths else one for one in self.candidates
-        ]
+        if self.watched:
+            self.watched.n_trees = frozenset(self.candidates[row].n_trees for group in groups for row in group[1:])
+            self.watched.checked = frozenset(self.candidates[small].n_trees for _, small in checks.values())
+        found = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
+        broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
+        self._give_up(row for row in rows if self.candidates[row].kind in broken)
+        self.results |= found
+        for head, *others in groups_of(self.candidates, rows):
+            for row in others:
+                largest, n_trees = found[head, folds[0]], self.candidates[row].n_trees
+                if n_trees == self.candidates[head].n_trees or n_trees in largest["first"]:
+                    self.results[row, folds[0]] = largest | largest["first"].get(n_trees, {})
+        if alone := [row for row in rows if (row, folds[0]) not in self.results]:
+            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
+            sound = [row for row, _ in found if found[row, folds[0]]["fit_error"] is None]
+            self.results |= self._fit([*alone, *sound[:1]], folds)
+            self._give_up(alone)
 
-    def _n_trees(self, row: int) -> int:
-        return self.candidates[row].n_trees or 0
+    def _give_up(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            self.candidates[row] = replace(self.candidates[row], path=None)
 
-    def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
+    def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> Results:
         found = self.fit([self.candidates[row].params for row in rows], folds)
         self.n_fits += len(found)
-        self.n_trees += len(folds) * sum(map(self._n_trees, rows))
+        self.n_trees += len(folds) * sum(self.candidates[row].n_trees for row in rows)
+        if self.watched:
+            for result in found:
+                self._unpack(result, self.watched)
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
-    def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
-        """Record the candidates that share a fit, and return those that must be fitted on their own."""
-        kept: dict[str, Any] = {
-            name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result
-        }
-        alone = []
-        for row in group[1:]:
-            n_trees = self._n_trees(row)
-            if n_trees == self._n_trees(group[0]):
-                self.results[row, fold] = result
-            elif all(isinstance(one, Score) and n_trees in one.first for one in kept.values()):
-                scores = {name: one.first[n_trees][0] for name, one in kept.items()}
-                self.results[row, fold] = {**result, **scores, "score_time": kept["test_scores"].first[n_trees][1]}
-            else:
-                alone.append(row)
-        return alone
+    def _unpack(self, result: dict[str, Any], watched: Watched) -> None:
+        """Put the scores of a model where scikit-learn expects them, and what is known of its first trees elsewhere."""
+        packed = {part: result[part] for part in ("test_scores", "train_scores") if part in result}
+        first: dict[int, dict[str, Any]] = {}
+        for number in watched.n_trees if result["fit_error"] is None else ():
+            keys, seconds = {name: _key_of(number, repr(name)) for name in watched._scorers}, _key_of(number, "seconds")
+            if all(seconds in scores for scores in packed.values()):
+                first[number] = {part: self._plain(scores, keys) for part, scores in packed.items()}
+                first[number]["score_time"] = packed["test_scores"][seconds]
+        digests = {number: packed["test_scores"].get(_key_of(number, "digest")) for number in watched.checked}
+        own = {name: name for name in watched._scorers}
+        result |= {part: self._plain(scores, own) for part, scores in packed.items()}
+        result |= {"first": first, "digests": digests}
 
-    def _kept(self, scores: Any) -> Any:
-        return scores[self.watched.key] if isinstance(scores, dict) and self.watched else scores
+    def _plain(self, scores: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
+        """Scores by metric, or that of the only one."""
+        return {name: scores[key] for name, key in keys.items()} if self.key else scores[keys["score"]]
 
-    def _checks(self, groups: Iterable[Sequence[int]]) -> dict[str, tuple[int, int]]:
-        """The cheapest check of each class of estimators: rows of a model, and of one of fewer trees."""
-        checks: dict[str, tuple[int, int]] = {}
-        for large, *_, small in (group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])):
-            kind = self.candidates[large].kind
-            if kind not in checks or self._n_trees(small) < self._n_trees(checks[kind][1]):
-                checks[kind] = large, small
-        return checks
+    def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
+        """For each class of estimators, a model and the smallest one that is part of it."""
+        paths = [group for group in groups if self.candidates[group[0]].n_trees > self.candidates[group[-1]].n_trees]
+        paths.sort(key=lambda group: -self.candidates[group[-1]].n_trees)
+        return {self.candidates[group[0]].kind: (group[0], group[-1]) for group in paths}
 
-    def _broken(self, checks: Mapping[str, tuple[int, int]], fold: int, first: Mapping[Any, Any]) -> set[str]:
-        """Classes of estimators whose first trees predict otherwise than a model of that size, in any bit."""
-        broken = set()
-        for kind, (large, small) in checks.items():
-            n_trees, kept = (
-                self._n_trees(small),
-                [self._kept(first[row, fold]["test_scores"]) for row in (large, small)],
-            )
-            digests = [getattr(score, "digests", {}).get(n_trees) for score in kept]
-            if None not in digests and digests[0] != digests[1]:
-                warnings.warn(
-                    f"The first {n_trees} trees of a {kind} do not predict what a model of as many trees "
-                    "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                broken.add(kind)
-        return broken
+    def _differ(self, large: int, small: int, found: Results, fold: int) -> bool:
+        """Whether a model predicts otherwise than the first trees of a larger one, in any bit."""
+        n_trees = self.candidates[small].n_trees
+        digests = {found[row, fold]["digests"][n_trees] for row in (large, small)}
+        if None in digests or len(digests) == 1:
+            return False
+        warnings.warn(
+            f"The first {n_trees} trees of a {self.candidates[small].kind} do not predict what a model of as many "
+            "trees predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return True
 
     def values(self, fold: int) -> tuple[dict[int, float], QueryScores | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others."""
-        found = {row: self._kept(one["test_scores"]) for (row, number), one in self.results.items() if number == fold}
-        done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
+        scores = {row: one["test_scores"] for (row, number), one in self.results.items() if number == fold}
+        kept = {row: one[self.key] if self.key else one for row, one in scores.items()}
+        done = {row: score for row, score in kept.items() if isinstance(score, ScoreOfQueries)}
         if not done:
             return {}, None
-        first: Any = next(iter(done.values())).queries
+        first = next(iter(done.values())).queries
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
         for row, score in done.items():
-            values[row] = cast(QueryScores, score.queries).values
+            values[row] = score.queries.values
         return {row: float(score) for row, score in done.items()}, first._replace(values=values)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
         one = next(iter(self.results.values()))
         blank = {
-            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
-            for name, value in one.items()
+            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan for name, value in one.items()
         }
         return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
+
+
+# Differences below this share of a value are rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass
+class Race:
+    """The candidates of a race, fold by fold.
+
+    The winner of the grid search has the best mean of fold means, so the test is about these. The level, 1 -
+    confidence, is split evenly over the folds after which candidates can be dropped, and over all candidates but one,
+    since any of them may lead (Bonferroni). The winner of the grid search is then dropped with a probability of at most
+    1 - confidence, whatever the true differences: if values are normal and queries independent, the difference between
+    a mean so far and the final mean is independent of all final means.
+    """
+
+    n_candidates: int
+    n_folds: int  # candidates can be dropped after all but the last
+    confidence: float = 0.95
+    min_queries: int = 30
+
+    def __post_init__(self) -> None:
+        n = self.n_candidates
+        self.remaining = list(range(n))
+        self.scores: list[FloatArray] = []  # of all candidates, one array per fold
+        self.folds: list[QueryScores] = []  # values with one row per candidate, NaN for those that did not run
+        # Of ``cv_results_``: when and why candidates were dropped, and their last comparison with the leader.
+        self.columns: dict[str, Any] = {
+            "dropped_after": np.full(n, np.nan),
+            "dropped_because": np.full(n, "", dtype=object),
+            "leader": np.full(n, -1),
+            "difference": np.full(n, np.nan),  # mean over folds, leader minus candidate
+            "p_adjusted": np.full(n, np.nan),  # for the number of candidates and folds
+        }
+
+    def finish_fold(self, scores: Mapping[int, float], fold: QueryScores, n_queries: IntArray) -> None:
+        """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
+        self.folds.append(fold)
+        self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
+        self._drop([row for row in self.remaining if row not in scores], "failed")
+        if self.remaining and len(self.folds) < self.n_folds:
+            self._compare([row for row in self.remaining if row != self.leader], n_queries)
+
+    @property
+    def means(self) -> FloatArray:
+        """Means over the folds so far; NaN for candidates that were dropped."""
+        return np.mean(self.scores, axis=0)
+
+    @property
+    def leader(self) -> int:
+        """The remaining candidate with the best mean, the first of several."""
+        means = self.means
+        return max(self.remaining, key=lambda row: means[row])
+
+    def _compare(self, others: Sequence[int], n_queries: IntArray) -> None:
+        """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race.
+
+        Fold means so far and to come are independent samples of queries, of a variance that is pooled within folds. The
+        mean of all folds can only differ from that so far by what is still to come.
+        """
+        leads = [_lead(fold, self.leader, others) for fold in self.folds]
+        means, squares, n_effective, tested = (list(parts) for parts in zip(*leads, strict=True))
+        differences, sizes, p_adjusted = np.mean(means, axis=0), np.array(n_effective), np.full(len(others), np.nan)
+        freedom = sizes.sum() - len(self.folds)
+        n_tested = len(set().union(*tested))  # repeated folds test queries again
+        if sizes.min() > 0 and freedom >= 1 and n_tested >= self.min_queries:
+            errors = np.sqrt(_share_to_come(sizes, n_queries) * np.sum(squares, axis=0) / freedom)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                p = np.where(errors > 0, special.stdtr(freedom, -differences / errors), np.where(differences > 0, 0, 1))
+            p_adjusted = np.minimum(1, (self.n_folds - 1) * (self.n_candidates - 1) * p)
+        for name, found in (("leader", self.leader), ("difference", differences), ("p_adjusted", p_adjusted)):
+            self.columns[name][others] = found
+        level = round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
+        self._drop([row for row, p in zip(others, p_adjusted, strict=True) if p <= level], "behind")
+
+    def _drop(self, rows: Sequence[int], why: str) -> None:
+        for row in rows:
+            self.columns["dropped_after"][row], self.columns["dropped_because"][row] = len(self.folds), why
+            self.remaining.remove(row)
+
+
+def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatArray, FloatArray, float, list[Any]]:
+    """The leader minus each of the others on the queries of one fold: means, and sums of squares around them.
+
+    Squares are in units of queries of equal weight, followed by how many such queries have the same variance of the
+    mean (Kish 1965), and by the queries with a defined value and a weight.
+    """
+    weights = np.ones(len(fold.ids)) if fold.weights is None else fold.weights
+    counted = ~np.isnan(fold.values[leader]) & (weights > 0)
+    best, weights = fold.values[leader, counted], weights[counted]
+    differences = best - fold.values[np.ix_(others, counted)]
+    differences[np.abs(differences) <= _ROUNDING * np.abs(best)] = 0
+    total = weights.sum()
+    means = differences @ weights / total if total else np.full(len(others), np.nan)
+    n_effective = total**2 / (weights**2).sum() if total else 0.0
+    squares = (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
+    return means, squares, n_effective, fold.ids[counted & fold.defined].tolist()
+
+
+def _share_to_come(n_effective: FloatArray, n_queries: IntArray) -> float:
+    """Variance of the mean of fold means so far around the final one, for values of variance 1."""
+    n_run, n_folds = len(n_effective), len(n_queries)
+    # Weights and undefined queries count in the folds to come as they did so far.
+    n_to_come = n_queries[n_run:] * (n_effective.sum() / n_queries[:n_run].sum())
+    so_far, to_come = np.sum(1 / n_effective) / n_run**2, np.sum(1 / n_to_come) / (n_folds - n_run) ** 2
+    return float((1 - n_run / n_folds) ** 2 * (so_far + to_come))

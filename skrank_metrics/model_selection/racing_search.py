@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from typing import Any, ClassVar
 
@@ -14,15 +15,15 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 
-from skrank_metrics._input.arrays import check_int, check_number, check_seed
+from skrank_metrics._input.arrays import check_int, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.model_selection._race import Race
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
+from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.search_report import mean_so_far, metric_of_scorer, spelled_params
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.standings import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -32,18 +33,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Grid search that drops candidates once they are significantly worse than the leader, query by query.
 
     All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
-    the best mean so far, on all queries tested so far. Candidates that are significantly behind skip the other folds.
-    The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks the
-    same candidate but needs two to three times as many fits.
+    the best mean so far, on all queries tested so far, and skips the other folds if it is significantly behind. At the
+    end, the best mean over all folds wins, as in GridSearchCV, which usually picks the same candidate but needs two to
+    three times as many fits.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
     first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
-    scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping. Other candidates are fitted
-    one by one. On the first fold, a smaller model is also fitted and compared, as a check.
-
-    The probability that the winner of the grid search is dropped is at most 1 - confidence, over all folds and
-    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored
-    by other models, whose training queries overlap; docs/measurements.md has simulations.
+    scikit-learn, also inside QueryRanker and Pipeline, under conditions that docs/boosters.md lists. On the first fold,
+    a smaller model is also fitted and compared, as a check. Other candidates are fitted one by one.
 
     Parameters
     ----------
@@ -62,42 +59,31 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
         the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
     n_iter : int, default=None
-        Number of candidates to draw at random. None means the whole grid.
-    n_jobs : int, default=None
-        Number of candidates to fit in parallel, with the backend of joblib.
+        Number of candidates to draw at random, with the seed ``random_state``. None means the whole grid.
     confidence : float or None, default=0.95
-        One minus the largest probability that the winner of the grid search is dropped, in (0, 1). None means that no
-        candidate is dropped: the results are those of GridSearchCV.
-    indifference : float, default=0.0
-        Difference that does not matter. A candidate is also dropped if it is significantly less than this ahead of the
-        leader. This saves more fits, but any of the candidates that differ by less may win.
+        One minus the largest probability, over all folds and candidates, that the winner of the grid search is dropped.
+        The bound is not exact, since queries still to come are scored by models of other training queries. None means
+        that no candidate is dropped: the results are those of GridSearchCV.
     min_queries : int, default=30
         Number of queries with a defined value that must be tested before any candidate can be dropped.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
         labels always abort the search.
-    return_train_score : bool, default=False
-        As in GridSearchCV.
-    pre_dispatch : int or str, default="2*n_jobs"
-        As in GridSearchCV.
-    verbose : int, default=0
-        1 reports the folds, with the leader; larger values also the fits, as in GridSearchCV.
-    random_state : int, RandomState instance or None, default=None
-        Seed for drawing candidates with ``n_iter``.
+    n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
+        As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
         NaN, times are means over the folds that it ran, and it ranks after candidates that ran more folds, by its mean
-        so far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number
-        of folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "".
-        The others describe the last comparison with the leader: "leader" is its row (-1 if never compared),
-        "difference" its lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
-    n_fits_ : int
-        Number of fits on folds, including the check of shared fits. A grid search needs one per candidate and fold.
-    n_trees_ : int
-        Number of trees or boosting rounds of these fits, of candidates that set it.
+        so far. A race adds columns: "dropped_after" is the number of folds after which a candidate was dropped, NaN if
+        it was not; "dropped_because" is "behind", "failed" or "". The others describe the last comparison with the
+        leader: "leader" is its row (-1 if never compared), "difference" its lead, a mean over folds, and "p_adjusted"
+        the p-value, adjusted for folds and candidates.
+    n_fits_, n_trees_ : int
+        Number of fits on folds, including the check of shared fits, where a grid search needs one per candidate and
+        fold; and of the trees or boosting rounds of these fits, of candidates that set it.
     best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
 
@@ -115,19 +101,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     The first candidate is dropped, since it is behind on the 50 queries of the first fold:
 
     >>> from sklearn.linear_model import Ridge
-    >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV
+    >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, with_qid
     >>> from skrank_metrics.datasets import make_ranking
-    >>> import sklearn
     >>> X, y, qid = make_ranking(150, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
-    >>> with sklearn.config_context(enable_metadata_routing=True):
-    ...     search = search.fit(X, y, qid=qid)
-
-    >>> search.n_fits_
-    7
-    >>> search.cv_results_["dropped_after"].tolist()
-    [1.0, nan, nan]
+    >>> search = search.fit(X, with_qid(y, qid))
+    >>> search.n_fits_, search.cv_results_["dropped_after"].tolist()
+    (7, [1.0, nan, nan])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -136,7 +117,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     }
     cv: Any
     # During a fit: the scorers that also keep values per query.
-    _watched: Watched | None = None
+    _watched: Any = None
 
     def __init__(
         self,
@@ -147,11 +128,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         cv: Any = None,
         refit: Any = True,
         n_iter: int | None = None,
-        n_jobs: int | None = None,
         confidence: float | None = 0.95,
-        indifference: float = 0.0,
         min_queries: int = 30,
         error_score: Any = np.nan,
+        n_jobs: int | None = None,
         return_train_score: bool = False,
         pre_dispatch: Any = "2*n_jobs",
         verbose: int = 0,
@@ -171,7 +151,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.param_grid = param_grid
         self.n_iter = n_iter
         self.confidence = confidence
-        self.indifference = indifference
         self.min_queries = min_queries
         self.random_state = random_state
 
@@ -185,9 +164,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         y : array-like of shape (n_documents,)
             Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
         **params : dict of str to object
-            Metadata, as in GridSearchCV. With metadata routing, pass ``qid`` or ``groups`` and whatever the estimator
-            requests. Without it, ``groups`` is passed to the splitter, everything else to the ``fit`` of the estimator,
-            and ``sample_weight`` also to the scorers.
+            As in GridSearchCV: with metadata routing, ``qid`` or ``groups`` and whatever the estimator requests.
+            Without it, ``groups`` for the splitter, and parameters of the estimator's ``fit``.
 
         Returns
         -------
@@ -202,35 +180,26 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             If ids or labels are invalid, a fold cuts queries, there are no candidates, the metric to race by has no
             values per query, a parameter is out of range, or all candidates fail.
         """
+        check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
-        self._check_options(scorers)
-        given, cv = self.cv, self._splitter(y)
-        ids = {name: params.get(name) for name in ("qid", "groups")}
-        self._candidates = candidates_of(self.estimator, self._drawn(), params)
-        self._watched = self._watch(scorers)
-        at_once = self.confidence is None and not has_paths(self._candidates)
-        folds = self.cv = Folds(cv, ids, whole=self.confidence is not None, at_once=at_once)  # for the time of the fit
+        candidates = candidates_of(self.estimator, self._drawn(), params)
+        if any(score_function(scorer) is None for scorer in _by_name(scorers).values()):
+            # Scorers that take models, rather than predictions, must see the very models.
+            candidates = [Candidate(one.params) for one in candidates]
+        watched, key = self._watch(scorers, has_paths=any(one.path for one in candidates))
+        given, races = self.cv, self.confidence is not None
+        ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
+        at_once = not races and len(groups_of(candidates)) == len(candidates)
+        folds = Folds(self._splitter(y), ids, at_once=at_once)
+        # For the time of the fit, as scikit-learn looks for these in the search.
+        self.cv, self._watched, self._candidates, self._key = folds, watched, candidates, key
         try:
             super().fit(X, y, **params)
         finally:
             self.cv = given
-            del self._watched, self._candidates
+            del self._watched, self._candidates, self._key
         self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
-
-    def get_metadata_routing(self) -> Any:
-        """Get the metadata routing of the search, its estimator, scorers and splitter.
-
-        Returns
-        -------
-        router : MetadataRouter
-            As in GridSearchCV.
-        """
-        if self.cv is not None:
-            return super().get_metadata_routing()
-        with_default = copy(self)
-        with_default.cv = self._splitter(None)
-        return with_default.get_metadata_routing()
 
     def _splitter(self, y: Any) -> Any:
         return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -242,51 +211,34 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
-    def _key(self, scorers: Any) -> str:
-        """Name of the metric to race by."""
-        names = list(_by_name(scorers))
-        chosen = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
-        return str(chosen if chosen in names else names[0])
-
-    def _check_options(self, scorers: Any) -> None:
-        check_number(self.indifference, "indifference", "[0, inf)")
-        check_int(self.min_queries, "min_queries", 2)
-        if self.confidence is None:
-            return
-        check_confidence(self.confidence)
-        scorer = _by_name(scorers)[self._key(scorers)]
-        metric = metric_of_scorer(scorer)
-        if metric is None:
-            raise ValueError(
-                "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; got "
-                f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with confidence=None, any "
-                "scorer will do."
-            )
-        check_by_query(str(metric), metric)
+    def _watch(self, scorers: Any, *, has_paths: bool) -> tuple[Watched | None, str | None]:
+        """Scorers that keep values per query and score first trees, if there are any; which of several to race by."""
+        by_name = dict(_by_name(scorers))
+        key = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
+        key = key if key in by_name else next(iter(by_name))
+        metric = metric_of_scorer(by_name[key])
+        if self.confidence is not None:
+            check_confidence(self.confidence)
+            if metric is None:
+                raise ValueError(
+                    "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; "
+                    f"got {by_name[key]!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with "
+                    "confidence=None, any scorer will do."
+                )
+            check_by_query(str(metric), metric)
+        several = key if hasattr(scorers, "_scorers") else None
+        if metric is not None:
+            by_name[key] = keep_values(by_name[key])
+        elif not has_paths:
+            return None, several
+        return Watched(scorers=by_name, raise_exc=self.error_score == "raise"), several
 
     def _drawn(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""
         check_seed(self.random_state)
-        check_int(self.n_iter, "n_iter", 1, or_none=True)
-        if self.n_iter is None:
+        if check_int(self.n_iter, "n_iter", 1, or_none=True) is None:
             return list(ParameterGrid(self.param_grid))
         return list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
-
-    def _watch(self, scorers: Any) -> Watched | None:
-        """Scorers that keep values per query and score first trees; None if there is nothing to keep."""
-        key, single = self._key(scorers), dict(_by_name(scorers))
-        if any(score_function(scorer) is None for scorer in single.values()):
-            # Scorers that take models, rather than predictions, must see the very models.
-            self._candidates = [Candidate(one.params) for one in self._candidates]
-        if metric_of_scorer(single[key]) is not None:
-            single[key] = keep_values(single[key])
-        elif not any(one.path for one in self._candidates):
-            return None
-        if not hasattr(scorers, "_scorers"):
-            return Watched(single[key], key)
-        scorers = copy(scorers)
-        scorers._scorers = single
-        return WatchedMultimetric(scorers, key)
 
     def _format_results(self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None) -> Any:
         """Pass on what ran so far; the table is made at the end of the search."""
@@ -295,28 +247,26 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, results = self.cv, {}
         n_all = len(self._candidates) * folds.n_folds if folds.at_once else None
-        search = _begun(self, callback_ctx, "search", n_all, in_turn=not folds.at_once)
 
         def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
             nonlocal results
             folds.chosen, n_fits = numbers, len(params) * len(numbers)
-            context = search if folds.at_once else _begun(self, search, "fold", n_fits, in_turn=False)
-            results = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
-            if not folds.at_once:
-                _ended(self, context)
+            begun = nullcontext(search) if folds.at_once else _task(self, search, "fold", n_fits, in_turn=False)
+            with begun as context:
+                results = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
             return results["out"][-n_fits:]
 
-        rounds = Rounds(fit, self._candidates, self._watched)
+        rounds = Rounds(fit, self._candidates, self._watched, self._key)
         try:
-            race = self._run(rounds, folds)
+            with _task(self, callback_ctx, "search", n_all, in_turn=not folds.at_once) as search:
+                race = self._run(rounds, folds)
         finally:
             folds.chosen = None
-        _ended(self, search)
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        kept = [rounds.values(fold)[1] for fold in range(folds.n_folds)]
         # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
+        kept = [rounds.values(fold)[1] for fold in range(folds.n_folds)]
         self._fold_values: list[QueryScores] = [fold for fold in kept if fold is not None]
-        self._key_of_values = self._watched.key if self._watched else None
+        self._key_of_values = self._key or "score"
         results.clear()  # where scikit-learn keeps what ran last
         results.update(self._table(rounds, race, folds.n_folds))
 
@@ -328,7 +278,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
                 rounds.run(rows, stage)
             return None
-        race = Race(len(rows), len(numbers), self.confidence, float(self.indifference), self.min_queries)
+        race = Race(len(rows), len(numbers), self.confidence, self.min_queries)
         for fold in numbers:
             rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
@@ -339,31 +289,37 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 )
             race.finish_fold(scores, values, folds.n_queries)
             if self.verbose:
-                self._report(race, rounds, fold)
+                leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
+                print(
+                    f"[fold {fold + 1}/{race.n_folds}] {len(race.remaining)} of {counted(len(rows), 'candidate')} "
+                    f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[race.leader]:.4f} with "
+                    f"{leader}",
+                    flush=True,
+                )
         return race
-
-    def _report(self, race: Race, rounds: Rounds, fold: int) -> None:
-        leader = race.leader
-        print(
-            f"[fold {fold + 1}/{race.n_folds}] {len(race.remaining)} of {counted(race.n_candidates, 'candidate')} "
-            f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[leader]:.4f} with "
-            f"{spelled_params(rounds.candidates[leader].params) or 'the defaults'}",
-            flush=True,
-        )
 
     def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
         params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
-        with warnings.catch_warnings():
-            if race and len(race.remaining) < len(params):  # means of dropped candidates are not finite
-                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
-            results = super()._format_results(params, n_folds, table)
         if race is None:
-            return results
+            return super()._format_results(params, n_folds, table)
+        n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
+        with warnings.catch_warnings():
+            if (n_run < n_folds).any():  # means of dropped candidates are not finite
+                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
+            results = super()._format_results(params, n_folds, table) | race.columns
         for name in ("fit_time", "score_time"):  # over the folds that ran
-            times = np.ma.masked_invalid([one[name] for one in table]).reshape(len(params), n_folds)
-            results |= {f"mean_{name}": times.mean(axis=1).data, f"std_{name}": times.std(axis=1).data}
-        return _with_dropped(results, race, n_folds)
+            times = np.reshape([one[name] for one in table], (len(params), n_folds))
+            results |= {f"mean_{name}": np.nanmean(times, axis=1), f"std_{name}": np.nanstd(times, axis=1)}
+        for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
+            scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
+            if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
+                warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
+            means = mean_so_far(scores)
+            best_first = np.lexsort((-means, -n_run, race.columns["dropped_because"] == "failed"))  # NaN last
+            order = best_first[(n_run < n_folds)[best_first]]
+            results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
+        return results
 
 
 def _scorers(scoring: Any, estimator: Any) -> Any:
@@ -376,7 +332,7 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
         return scoring if all(name in known for name in scoring) else ranking_scorers(*scoring)
     if scoring is None:  # QueryRanker.score is a metric of this package
-        while hasattr(estimator, "steps"):
+        while isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         name = getattr(estimator, "_metric_of_score", None)
         return None if name is None else make_ranking_scorer(name)
@@ -387,27 +343,10 @@ def _by_name(scorers: Any) -> Mapping[str, Any]:
     return getattr(scorers, "_scorers", {"score": scorers})
 
 
-def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str, Any]:
-    """Add ranks and columns of candidates that did not run all folds."""
-    n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
-    failed = race.columns["dropped_because"] == "failed"
-    for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
-        scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
-        if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
-            warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(scores)
-        ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
-        order = ahead[(n_run < n_folds)[ahead]]
-        results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
-    return results | race.columns
-
-
-def _begun(search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool) -> Any:
-    """Tell callbacks that a task begins; None if this scikit-learn has none."""
+@contextmanager
+def _task(search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool) -> Iterator[Any]:
+    """A task that callbacks are told of; None if this scikit-learn has none."""
     task = parent and parent.subcontext(task_name=name, max_subtasks=n_tasks, sequential_subtasks=in_turn)
-    return task and task.call_on_fit_task_begin(estimator=search)
-
-
-def _ended(search: Any, context: Any) -> None:
-    if context:
-        context.call_on_fit_task_end(estimator=search)
+    yield task and task.call_on_fit_task_begin(estimator=search)
+    if task:
+        task.call_on_fit_task_end(estimator=search)

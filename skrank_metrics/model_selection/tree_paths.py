@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, update_wrapper
-from numbers import Integral
 from typing import Any
 
+import joblib
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from skrank_metrics._input.arrays import check_int
 
 # Parameters of ``fit`` that can end or continue the training of a model.
 _OF_TRAINING = re.compile(r"callback|early|eval|init_model|monitor|snapshot|xgb_model")
@@ -122,7 +125,7 @@ TABLE = {
 
 def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
     """The end of a pipeline, or the estimator inside a QueryRanker, after its name; None for other models."""
-    if hasattr(model, "steps"):
+    if isinstance(model, Pipeline):
         return tuple(model.steps[-1])
     names = getattr(type(model), "_wraps", None)
     return names and (names[fitted], getattr(model, names[fitted]))
@@ -130,44 +133,41 @@ def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
 
 def _leaf(model: Any, *, fitted: bool = False) -> tuple[str, Any]:
     """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
-    inner = _inner(model, fitted=fitted)
-    if inner is None:
-        return "", model
-    if getattr(model, "validation_fraction", None) is not None:  # stops early
-        return "", None
-    prefix, leaf = _leaf(inner[1], fitted=fitted)
-    return f"{inner[0]}__{prefix}", leaf
+    prefix = ""
+    while named := _inner(model, fitted=fitted):
+        stops_early = getattr(model, "validation_fraction", None) is not None
+        prefix, model = f"{prefix}{named[0]}__", None if stops_early else named[1]
+    return prefix, model
 
 
 def _trees(leaf: Any) -> Trees | None:
-    kind = type(leaf)
-    return TABLE.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}")
+    return TABLE.get(f"{type(leaf).__module__.partition('.')[0]}.{type(leaf).__name__}")
 
 
-def n_trees_of(model: Any) -> int | None:
-    """Number of trees that a fitted model was told to grow; None if the table does not have it."""
+def n_trees_of(model: Any) -> int:
+    """Number of trees that a fitted model was told to grow; 0 if the table does not have it."""
     leaf = _leaf(model, fitted=True)[1]
     trees = _trees(leaf)
     counts = [leaf.get_params().get(name) for name in trees.parameters] if trees else []
-    return next((count for count in counts if count is not None), None)
+    return next((count for count in counts if count is not None), 0)
 
 
 def first_trees(model: Any, n_trees: int) -> Any:
     """A fitted model that predicts with its first trees; None if these are not those of a smaller model."""
     if named := _inner(model, fitted=True):
         name, inner = named[0], first_trees(named[1], n_trees)
-        steps = [*model.steps[:-1], (name, inner)] if hasattr(model, "steps") else None
-        return None if inner is None else _shadow(model, **({"steps": steps} if steps else {name: inner}))
+        changed = {"steps": [*model.steps[:-1], (name, inner)]} if isinstance(model, Pipeline) else {name: inner}
+        return None if inner is None else _shadow(model, **changed)
     trees = _trees(model)
     return trees.first(model, n_trees) if trees and trees.grows(model) else None
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate of a search: its parameters, and its number of trees, if one of its parameters is that."""
+    """A candidate of a search: its parameters, and its number of trees if one of these is that, else 0."""
 
     params: Mapping[str, Any]
-    n_trees: int | None = None
+    n_trees: int = 0
     path: Any = None  # equal for candidates that differ only in the number of trees
     kind: str = ""  # class of the estimator with trees
 
@@ -176,42 +176,27 @@ def candidates_of(
     estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]
 ) -> list[Candidate]:
     """Find the candidates that differ only in the number of trees."""
-    if any(map(_OF_TRAINING.search, fit_params)):
-        return [Candidate(one) for one in params]
-    return [_candidate(estimator, one) for one in params]
+    alone = any(map(_OF_TRAINING.search, fit_params))
+    return [Candidate(one) if alone else _candidate(estimator, one) for one in params]
 
 
 def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     try:
         prefix, leaf = _leaf(clone(estimator).set_params(**clone(dict(params), safe=False)))
         trees = _trees(leaf)
-        grows = trees is not None and trees.grows(leaf)
-    except Exception:  # of parameters that do not exist, which the fit tells
+        names = [prefix + name for name in trees.parameters if prefix + name in params] if trees else []
+        if trees is None or len(names) != 1 or not trees.grows(leaf):
+            return Candidate(params)
+        check_int(params[names[0]], names[0], 1)
+        path = joblib.hash((names[0], {name: value for name, value in params.items() if name != names[0]}))
+    except Exception:  # of parameters that do not exist, which the fit tells, or that have no hash
         return Candidate(params)
-    if trees is None or not grows:
-        return Candidate(params)
-    names = [prefix + name for name in trees.parameters if prefix + name in params]
-    counts = [params[name] for name in names]
-    if len(counts) != 1 or not isinstance(counts[0], Integral) or isinstance(counts[0], bool) or counts[0] < 1:
-        return Candidate(params)
-    path = (names[0], *((name, _key(value)) for name, value in sorted(params.items()) if name != names[0]))
-    return Candidate(params, int(counts[0]), path, type(leaf).__name__)
+    return Candidate(params, int(params[names[0]]), path, type(leaf).__name__)
 
 
-def _key(value: Any) -> Any:
-    """Equal for equal plain values; other objects equal themselves only."""
-    return (type(value), repr(value)) if isinstance(value, str | bytes | int | float | None) else id(value)
-
-
-def groups_of(candidates: Sequence[Candidate], rows: Sequence[int]) -> Iterator[list[int]]:
+def groups_of(candidates: Sequence[Candidate], rows: Iterable[int] | None = None) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
     groups: dict[Any, list[int]] = {}
-    for row in rows:
-        groups.setdefault(row if candidates[row].path is None else candidates[row].path, []).append(row)
-    for group in groups.values():
-        yield sorted(group, key=lambda row: -(candidates[row].n_trees or 0))
-
-
-def has_paths(candidates: Sequence[Candidate]) -> bool:
-    """Whether some candidates differ only in the number of trees."""
-    return any(len(group) > 1 for group in groups_of(candidates, range(len(candidates))))
+    for row in sorted(range(len(candidates)) if rows is None else rows, key=lambda row: -candidates[row].n_trees):
+        groups.setdefault(candidates[row].path or row, []).append(row)
+    return sorted(groups.values(), key=min)

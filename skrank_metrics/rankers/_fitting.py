@@ -6,12 +6,13 @@ import hashlib
 import importlib
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -47,18 +48,14 @@ _WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
     " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries."
 )
-_NUMBERS_OF_ROWS = (
-    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on rows sorted by "
-    "query."
-)
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
     "group_id": " Pass query ids as qid.",
     "group_weight": " Pass one weight per document as sample_weight.",
-    "pairs": _NUMBERS_OF_ROWS,
-    "pairs_weight": _NUMBERS_OF_ROWS,
-    "graph": _NUMBERS_OF_ROWS,
-}
+} | dict.fromkeys(
+    ("pairs", "pairs_weight", "graph"),
+    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on sorted rows.",
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class SortedRows:
     ids: NDArray[Any]  # of each query
     sizes: IntArray  # documents of each query
     weights: FloatArray | None  # one per row
-    further: dict[str, Any] = field(default_factory=dict)  # parameters of fit with one value per row
+    further: dict[str, Any]  # parameters of fit with one value per row
 
     @property
     def codes(self) -> IntArray:
@@ -84,12 +81,13 @@ class SortedRows:
             return None
         return np.add.reduceat(self.weights, np.cumsum(self.sizes) - self.sizes) / self.sizes
 
-    def of_queries(self, chosen: NDArray[np.bool_]) -> SortedRows:
-        """Rows of the chosen queries."""
-        rows = np.flatnonzero(np.repeat(chosen, self.sizes))
+    def take(self, rows: Any, queries: Any = slice(None)) -> SortedRows:
+        """These rows, of these queries."""
         weights = None if self.weights is None else self.weights[rows]
         further = {name: take_rows(value, rows) for name, value in self.further.items()}
-        return SortedRows(take_rows(self.X, rows), self.y[rows], self.ids[chosen], self.sizes[chosen], weights, further)
+        return SortedRows(
+            take_rows(self.X, rows), self.y[rows], self.ids[queries], self.sizes[queries], weights, further
+        )
 
 
 def sorted_rows(
@@ -100,17 +98,13 @@ def sorted_rows(
     if sample_weight is not None:
         if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(estimator)[0]:
             raise TypeError(f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights.")
-        weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
+        weights = check_weights(sample_weight, len(y), "document")
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
+    rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
     if way is None and getattr(estimator, "__sklearn_tags__", None) and get_tags(estimator).input_tags.pairwise:
-        # Columns of a precomputed kernel are rows, too, also those of later predictions: they stay in their order.
-        weights = None if sample_weight is None else check_weights(sample_weight, len(y), "document")
-        return SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
-    if grouping.order is not None:
-        X = take_rows(X, grouping.order)
-        further = {name: take_rows(value, grouping.order) for name, value in further.items()}
-    return SortedRows(X, grouping.sort(y), grouping.ids, grouping.sizes, weights, further)
+        return rows  # Columns of a precomputed kernel are rows, too, also those of later predictions.
+    return rows if grouping.order is None else rows.take(grouping.order)
 
 
 @dataclass(frozen=True)
@@ -121,39 +115,32 @@ class FittedQueries:
     sizes: dict[int, int]  # documents by hash
 
     @classmethod
-    def of(cls, ids: NDArray[Any], sizes: IntArray) -> FittedQueries:
-        """Hash the queries of a fit. The salt follows from all ids, so equal fits have equal pickles."""
-        salt = hashlib.blake2b(np.sort(_hashes(ids)).tobytes(), digest_size=16).digest()
-        return cls(salt, _salted(salt, ids, sizes))
+    def of(cls, ids: NDArray[Any], sizes: IntArray, salt: bytes = b"") -> FittedQueries:
+        """Hash queries. Without a salt, it follows from all ids, so equal fits have equal pickles."""
+        try:
+            hashes = hash_ids(ids)
+        except (TypeError, ValueError):  # ids of types whose hash differs between processes
+            hashes = hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
+        salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
+        digests = (hashlib.blake2b(plain, digest_size=8, key=salt).digest() for plain in hashes)
+        return cls(salt, {int.from_bytes(d, "little"): n for d, n in zip(digests, sizes.tolist(), strict=True)})
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
         """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
-        other = _salted(self.salt, ids, sizes)
+        other = self.of(ids, sizes, self.salt).sizes
         return len(other.keys() & self.sizes.keys()), other == self.sizes
-
-
-def _hashes(ids: NDArray[Any]) -> NDArray[np.uint64]:
-    try:
-        return hash_ids(ids)
-    except (TypeError, ValueError):  # ids of types whose hash differs between processes
-        return hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
-
-
-def _salted(salt: bytes, ids: NDArray[Any], sizes: IntArray) -> dict[int, int]:
-    digests = (hashlib.blake2b(plain, digest_size=8, key=salt).digest() for plain in _hashes(ids))
-    return dict(zip((int.from_bytes(digest, "little") for digest in digests), sizes.tolist(), strict=True))
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
     way = way_of_queries(estimator)
     if way == "group_id":
-        arguments, weights = {"group_id": rows.codes}, {"group_weight": rows.weights}
+        arguments = {"group_id": rows.codes, "group_weight": rows.weights}
     elif way == "qid":
-        arguments, weights = {"qid": rows.codes}, {"sample_weight": rows.weights_of_queries}
+        arguments = {"qid": rows.codes, "sample_weight": rows.weights_of_queries}
     else:
-        arguments, weights = {"group": rows.sizes} if way else {}, {"sample_weight": rows.weights}
-    return {**rows.further, **arguments} if rows.weights is None else {**rows.further, **arguments, **weights}
+        arguments = ({"group": rows.sizes} if way else {}) | {"sample_weight": rows.weights}
+    return rows.further | {name: value for name, value in arguments.items() if value is not None}
 
 
 def way_of_queries(estimator: Any) -> str | None:
@@ -165,7 +152,7 @@ def way_of_queries(estimator: Any) -> str | None:
 
 def fit_signature(estimator: Any) -> tuple[set[str], bool]:
     """Names of the parameters of ``fit`` besides X and y, and whether it takes others; if so, also of base classes."""
-    if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
+    if isinstance(estimator, Pipeline) and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."
@@ -183,39 +170,33 @@ def fit_signature(estimator: Any) -> tuple[set[str], bool]:
 
 
 def clone_estimator(estimator: Any) -> Any:
-    """Clone an estimator, including CatBoost models with lists among their parameters.
-
-    CatBoost returns copies of its parameters, but scikit-learn's clone expects the very objects that it passed.
-    """
+    """Clone an estimator; copy what is none, which ``fit`` refuses."""
+    # CatBoost returns copies of lists among its parameters; clone expects the very objects that it passed.
     if any(base.__module__.partition(".")[0] == "catboost" for base in type(estimator).__mro__):
         return type(estimator)(**estimator.get_params())
-    return clone(estimator)
+    return clone(estimator, safe=False)
 
 
-def refuse_class(estimator: Any) -> None:
-    """Refuse a class in place of an estimator."""
-    if isinstance(estimator, type):
-        name = estimator.__name__
-        raise TypeError(f"estimator must be an estimator object; got the class {name}. Write QueryRanker({name}()).")
+def check_is_estimator(estimator: Any) -> None:
+    """Refuse anything but an estimator object, such as a class."""
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise TypeError(
+            f"estimator must be an estimator object with fit and get_params, such as LGBMRanker(); got {estimator!r}."
+        )
 
 
 def check_parameters(ranker: Any) -> int | None:
     """Number of rounds without improvement after which to stop; None for never. Checks both parameters together."""
     estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
-    refuse_class(estimator)
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
-        raise TypeError(
-            f"estimator must be an estimator object with fit and get_params; got {estimator!r} "
-            f"({type(estimator).__name__}). Write QueryRanker(LGBMRanker()), for example."
-        )
+    check_is_estimator(estimator)
     check_seed(ranker.random_state)
-    if fraction is None and rounds is None:
-        return None
-    if fraction is None or rounds is None:
+    if (fraction is None) != (rounds is None):
         raise ValueError(
             "validation_fraction and early_stopping_rounds must be given together, or neither; got "
             f"validation_fraction={fraction!r} and early_stopping_rounds={rounds!r}."
         )
+    if rounds is None:
+        return None
     check_number(fraction, "validation_fraction", "(0, 1)")
     rounds = check_int(rounds, "early_stopping_rounds", 1)
     if way_of_queries(estimator) is None or "eval_set" not in fit_signature(estimator)[0]:
@@ -239,7 +220,8 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
     held_out = np.zeros(n_queries, dtype=bool)
     # In an order of the ids, so that the order of the rows does not matter.
     held_out[canonical_order(rows.ids)[random_source(random_state).permutation(n_queries)[:n_validation]]] = True
-    return rows.of_queries(~held_out), rows.of_queries(held_out)
+    fit, validation = (rows.take(np.repeat(side, rows.sizes).nonzero()[0], side) for side in (~held_out, held_out))
+    return fit, validation
 
 
 def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -249,35 +231,33 @@ def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, give
 
 
 def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    lightgbm = importlib.import_module("lightgbm")
-    arguments: dict[str, Any] = {**given, "eval_group": [rows.sizes]}
-    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
-        arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
-    else:
-        arguments["eval_set"] = [(rows.X, rows.y)]
-    if rows.weights is not None:
-        arguments["eval_sample_weight"] = [rows.weights]
-    if "init_score" in rows.further:
-        arguments["eval_init_score"] = [rows.further["init_score"]]
-    parameters = estimator.get_params()
+    lightgbm, parameters, weights = importlib.import_module("lightgbm"), estimator.get_params(), rows.weights
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
-        arguments["eval_metric"] = given.get("eval_metric", lightgbm_metric(METRIC))
+        given = {"eval_metric": lightgbm_metric(METRIC)} | given
         if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
-            arguments["eval_sample_weight"] = [np.repeat(rows.weights_of_queries, rows.sizes)]
-    return {**arguments, "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)]}
+            weights = np.repeat(rows.weights_of_queries, rows.sizes)
+    validation = {
+        "eval_group": [rows.sizes],
+        "eval_sample_weight": [weights],
+        "eval_init_score": [rows.further.get("init_score")],
+        "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)],
+    }
+    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
+        return given | validation | {"eval_X": (rows.X,), "eval_y": (rows.y,)}
+    return given | validation | {"eval_set": [(rows.X, rows.y)]}
 
 
 def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    if estimator.get_params().get("eval_metric") is None:
-        estimator.set_params(eval_metric=METRIC)
-    estimator.set_params(early_stopping_rounds=rounds)
-    arguments: dict[str, Any] = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
-    if rows.weights is not None:
-        arguments["sample_weight_eval_set"] = [rows.weights_of_queries]
-    if "base_margin" in rows.further:
-        arguments["base_margin_eval_set"] = [rows.further["base_margin"]]
-    return {"verbose": False, **given, **arguments}
+    metric = estimator.get_params().get("eval_metric")
+    estimator.set_params(early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric)
+    validation = {
+        "eval_set": [(rows.X, rows.y)],
+        "eval_qid": [rows.codes],
+        "sample_weight_eval_set": [rows.weights_of_queries],
+        "base_margin_eval_set": [rows.further.get("base_margin")],
+    }
+    return {"verbose": False} | given | validation
 
 
 def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -302,27 +282,22 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
     """Refuse what the estimator's ``fit`` does not take, and what QueryRanker passes itself; say what to do instead."""
     accepted, takes_any = fit_signature(estimator)
     for name in given:
-        expected = f"QueryRanker.fit got an unexpected parameter {name!r}; {_taken(estimator, accepted)}."
-        if name in _REFUSED:
-            raise TypeError(expected + _REFUSED[name])
         early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
-        if early and stops_early:
+        way_out = _REFUSED.get(name)
+        if way_out is None and early and stops_early:
             raise TypeError(
                 f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds out queries for "
                 "validation. Leave out one of the two."
             )
         if name == "early_stopping_rounds" and "eval_set" not in given:
-            raise TypeError(expected + _TO_STOP_EARLY)
-        if name not in accepted and not takes_any:
-            raise TypeError(expected + (_TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})))
-
-
-def _taken(estimator: Any, accepted: set[str]) -> str:
-    """Say which parameters QueryRanker.fit takes for an estimator, except those that depend on other parameters."""
-    further = sorted(name for name in accepted.difference(_OWN, _REFUSED) if not _VALIDATION.search(name))
-    further = [name for name in further if name != "early_stopping_rounds"]
-    whose = f"parameters of {type(estimator).__name__}.fit such as {', '.join(further)}"
-    return "it takes X, y, qid, groups, sample_weight" + (f" and {whose}" if further else "")
+            way_out = _TO_STOP_EARLY
+        elif way_out is None and name not in accepted and not takes_any:
+            way_out = _TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})
+        if way_out is not None:
+            raise TypeError(
+                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
+                f"further parameters of {type(estimator).__name__}.fit.{way_out}"
+            )
 
 
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
@@ -342,7 +317,7 @@ def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
 
 def requests_of_fit(estimator: Any) -> dict[str, Any]:
     """Metadata requests by name: all parameters that are passed on, or the estimator's own requests."""
-    refuse_class(estimator)
+    check_is_estimator(estimator)
     requests = getattr(get_routing_for_object(estimator), "fit", None)
     said = {} if requests is None else requests.requests
     names = sorted(fit_signature(estimator)[0] - {*_OWN, *_REFUSED})

@@ -78,29 +78,27 @@ class XGBoostMetric(BoosterMetric):
         y_true, weights = dmatrix.get_label(), dmatrix.get_weight()
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
         if collective.get_world_size() > 1:
-            return self.__name__, self._value_over_workers(y_true, y_score, sizes, weights)
+            return self.__name__, self._value_over_workers(collective, y_true, y_score, sizes, weights)
         if len(sizes) == 0:
             raise self._no_queries()
-        of_rows = np.repeat(weights, sizes) if len(weights) else None
-        return self.__name__, self._value(y_true, y_score, sizes, of_rows)
+        return self.__name__, self._value(y_true, y_score, sizes, np.repeat(weights, sizes) if len(weights) else None)
 
     def _no_queries(self) -> ValueError:
         return ValueError(f"{self.__name__} needs queries, but the DMatrix holds none. Pass qid= to DMatrix.")
 
-    def _value_over_workers(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
+    def _value_over_workers(self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
-        from xgboost import collective
-
-        sums, error = (0.0, 0.0), None
+        found: Any = (0.0, 0.0)
         try:
-            sums = self._sums(y_true, y_score, sizes, weights)
-        except Exception as raised:  # raised below, since the other workers wait for the sums of this one
-            error = raised
-        counts = len(sizes), error is not None
-        totals = collective.allreduce(np.array([*sums, *counts], dtype=np.float64), collective.Op.SUM)
-        terms, shares, n_queries, n_failed = totals.tolist()
-        if error is not None:
-            raise error
+            if len(sizes) or len(y_true):  # a worker may have no rows
+                found = self._sums(y_true, y_score, sizes, weights)
+        except Exception as error:  # raised below, since the other workers wait for the sums of this one
+            found = error
+        failed = isinstance(found, Exception)
+        parts = np.array([*((0.0, 0.0) if failed else found), len(sizes), failed], dtype=np.float64)
+        terms, shares, n_queries, n_failed = collective.allreduce(parts, collective.Op.SUM).tolist()
+        if failed:
+            raise found
         if n_failed:
             raise ValueError(f"{self.__name__} failed in another worker; see its log for the error.")
         if not n_queries:
@@ -108,15 +106,13 @@ class XGBoostMetric(BoosterMetric):
         return self.metric.of_sums(terms, shares)
 
     def _sums(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> tuple[float, float]:
-        """Sums over the queries of this worker, which may have none."""
+        """Sums over the queries of this worker."""
         if self.metric.average == "median":
             raise ValueError(
                 "average must not be 'median' if there are several workers, since they only share sums; leave it out."
             )
         if not len(sizes):
-            if len(y_true):
-                raise self._no_queries()
-            return 0.0, 0.0
+            raise self._no_queries()
         lists = query_lists(y_true, y_score, qid=np.repeat(np.arange(len(sizes)), sizes))
         (result,) = per_query(lists, [self.metric.computation])
         terms, shares = self.metric.terms(result, weights.astype(np.float64) if len(weights) else None)
@@ -144,11 +140,8 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 
     Raises
     ------
-    ValueError
-        If the metric or the value of a parameter is unknown; when called, if there are no queries or weights vary
-        within a query.
-    TypeError
-        If a parameter is unknown or has the wrong type.
+    TypeError, ValueError
+        As in get_metric; when called, if there are no queries or weights vary within a query.
 
     Examples
     --------
@@ -164,17 +157,17 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
-    XGBoost stores scores as float32. To stop early by the metric, say whether larger values are better, as in the
-    example: XGBoost assumes this only for ndcg, map and precision, by name, and minimizes all other metrics without a
-    warning. The names ndcg, map and auc get the suffix "_skrank", since XGBoost would record the values in the same
-    list as those of its own metrics.
+    To stop early by the metric, pass ``xgboost.callback.EarlyStopping(rounds, metric_name=..., maximize=True)``, or
+    ``maximize=False`` if smaller is better: XGBoost assumes that larger is better only for ndcg, map and precision, by
+    name, and minimizes all other metrics without a warning. The names ndcg, map and auc get the suffix "_skrank", since
+    XGBoost would record the values in the same list as those of its own metrics. Scores are float32.
 
     XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
 
-    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, the value is over the
-    queries of all workers. XGBoost averages the values of workers, however many queries each has; here, all workers
-    return the same value, computed from sums over all queries. All rows of a query must be on the same worker, else its
-    parts count as queries: for Dask, shuffle by query id first; for Spark, set ``force_repartition=True``.
+    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, XGBoost averages the
+    values of workers, however many queries each has; here, all workers return the value over the queries of all. The
+    rows of a query must be on the same worker, else its parts count as queries: for Dask, shuffle by query id first;
+    for Spark, set ``force_repartition=True``.
 
     Parameters
     ----------
@@ -190,37 +183,20 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
 
     Raises
     ------
-    ValueError
-        If the metric or the value of a parameter is unknown; when called, if there are no queries, or if several
-        workers would have to compute a median.
-    TypeError
-        If a parameter is unknown or has the wrong type; when called, if the caller is XGBRanker.
+    TypeError, ValueError
+        As in get_metric; when called, if there are no queries, if several workers would have to compute a median, or if
+        the caller is XGBRanker.
 
     Examples
     --------
-    Called by hand, with a substitute for a DMatrix of two queries of two documents:
+    The rows of lightgbm_metric:
 
     >>> import numpy as np
-    >>> from types import SimpleNamespace
+    >>> import xgboost
     >>> from skrank_metrics import xgboost_metric
-    >>> dmatrix = SimpleNamespace(get_label=lambda: np.array([1, 0, 1, 0]), get_weight=lambda: np.array([]),
-    ...                           get_uint_info=lambda name: np.array([0, 2, 4]))
+    >>> dmatrix = xgboost.DMatrix(np.zeros((4, 1)), [1, 0, 1, 0], qid=[0, 0, 1, 1])
     >>> xgboost_metric("mrr@10")(np.array([2.0, 1.0, 1.0, 2.0]), dmatrix)
     ('mrr@10', 0.75)
-
-    Training stops after 3 rounds without a larger MRR. With ``early_stopping_rounds=3`` alone, it would stop after 3
-    rounds without a smaller one:
-
-    >>> import xgboost
-    >>> from skrank_metrics.datasets import make_ranking
-    >>> X, y, qid = make_ranking(60, random_state=0)
-    >>> data = xgboost.DMatrix(X[qid < 40], y[qid < 40], qid=qid[qid < 40])
-    >>> valid = xgboost.DMatrix(X[qid >= 40], y[qid >= 40], qid=qid[qid >= 40])
-    >>> stop = xgboost.callback.EarlyStopping(rounds=3, data_name="valid", metric_name="mrr@10", maximize=True)
-    >>> booster = xgboost.train({"objective": "rank:ndcg"}, data, 50, evals=[(valid, "valid")], verbose_eval=False,
-    ...                         custom_metric=xgboost_metric("mrr@10"), callbacks=[stop])
-    >>> booster.num_boosted_rounds() == booster.best_iteration + 4
-    True
     """
     return XGBoostMetric(_one_number(metric, params))
 
@@ -229,8 +205,7 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     """Get the name of XGBoost's or CatBoost's own implementation of a metric.
 
     XGBRanker and CatBoostRanker pass no queries to a callable; pass this name as their ``eval_metric=`` instead. It
-    gives the same value as ``get_metric(metric, convention=booster)`` and ``make_ranking_scorer(metric,
-    convention=booster)``.
+    gives the same value as ``make_ranking_scorer(metric, convention=booster)``.
 
     Parameters
     ----------
@@ -248,23 +223,19 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
 
     Raises
     ------
-    ValueError
-        If the booster does not have the metric, or not with these parameters.
-    TypeError
-        If a parameter is unknown or has the wrong type.
+    TypeError, ValueError
+        As in get_metric, and if the booster does not have the metric, or not with these parameters.
 
     Examples
     --------
     >>> from skrank_metrics import builtin_metric
-    >>> builtin_metric("ndcg@10", "xgboost")
-    'ndcg@10'
-    >>> builtin_metric("ndcg(gain=exp2)@10", "catboost")
-    'NDCG:top=10;type=Exp'
+    >>> builtin_metric("ndcg@10", "xgboost"), builtin_metric("ndcg(gain=exp2)@10", "catboost")
+    ('ndcg@10', 'NDCG:top=10;type=Exp')
     """
     free = _NAMED[check_choice(booster, "booster", _NAMED)]
     names = CONVENTIONS[booster].names
     bound = get_metric(metric, convention=booster, **params)
-    name = bound.record.name
+    name, gain = bound.record.name, bound.values.get("gain")
     if name not in names:
         raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
     expected = get_metric(name, convention=booster)
@@ -276,7 +247,6 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
         raise ValueError(f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32.")
     spelled = re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
     if name in free:
-        gain = bound.get("gain")
         if not isinstance(gain, str) or gain not in _CATBOOST_TYPES:
             raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
         spelled = spelled.replace("Base", _CATBOOST_TYPES[gain])

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,9 +22,7 @@ from skrank_metrics.rankers import _fitting
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Substitute for the mixin, which this version of scikit-learn lacks."""
+    CallbackSupportMixin = type("CallbackSupportMixin", (), {})
 
     def with_callbacks(method: Any) -> Any:
         """Substitute for the decorator."""
@@ -64,14 +63,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Number of queries of the fit, including held-out ones.
     best_iteration_ : int
         Number of boosting rounds used by predictions, counted from 1 for all boosters. Only with early stopping.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if ``X`` is a DataFrame with string column names.
-    feature_importances_ : ndarray of shape (`n_features_in_`,)
-        Importances of the features, if the fitted estimator has them.
-    coef_ : ndarray of shape (`n_features_in_`,)
-        Coefficients of the features, if the fitted estimator has them.
+    n_features_in_, feature_names_in_
+        Number of features, and their names if ``X`` is a DataFrame with string column names.
+    feature_importances_, coef_ : ndarray of shape (`n_features_in_`,)
+        Those of the fitted estimator, if it has them.
 
     See Also
     --------
@@ -110,7 +105,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
-        _fitting.refuse_class(self.estimator)
+        _fitting.check_is_estimator(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
@@ -121,8 +116,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         without = copy.copy(self)
         without.estimator = None
         cloned: QueryRanker = super(QueryRanker, without).__sklearn_clone__()
-        refused = isinstance(self.estimator, type) or not hasattr(self.estimator, "get_params")  # by fit
-        cloned.estimator = self.estimator if refused else _fitting.clone_estimator(self.estimator)
+        cloned.estimator = _fitting.clone_estimator(self.estimator)
         return cloned
 
     def get_metadata_routing(self) -> Any:
@@ -131,8 +125,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Returns
         -------
         routing : MetadataRequest
-            Requests of ``fit`` and ``score``. Those of ``fit`` include the parameters of the estimator's ``fit``, as
-            requested there, else by their own names.
+            Includes the parameters of the estimator's ``fit``, as requested there, else by their own names.
         """
         routing = super().get_metadata_routing()
         for name, alias in _fitting.requests_of_fit(self.estimator).items():
@@ -151,20 +144,15 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             Features; rows in any order.
         y : array-like of shape (n_documents,)
             Relevance labels, finite and >= 0. May carry the query ids in an index level named "qid".
-        qid : array-like of shape (n_documents,), default=None
-            Query ids.
-        groups : array-like of shape (n_documents,), default=None
-            Query ids if neither ``qid`` nor the index of ``y`` holds them.
+        qid, groups : array-like of shape (n_documents,), default=None
+            Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
         **fit_params
             Further parameters of the estimator's ``fit``, such as ``cat_features``, ``callbacks`` or ``init_score``.
-            Parameters with one value per row are sorted along with the rows: ``base_margin``, ``baseline``,
-            ``init_score``, ``position``, ``subgroup_id``, and anything else as long as ``X``. ``eval_set`` and related
-            parameters are passed on unchanged, so their rows must be sorted by query, with the queries in the
-            estimator's own format; they are errors if ``validation_fraction`` is set. ``group``, ``group_id`` and
-            ``group_weight`` are also errors (use ``qid`` and ``sample_weight``), as are ``pairs`` and ``graph``, which
-            hold row numbers.
+            Those with one value per row are sorted along with the rows: ``base_margin``, ``baseline``, ``init_score``,
+            ``position``, ``subgroup_id``, and anything else as long as ``X``. ``eval_set`` and related parameters are
+            passed on unchanged, so their rows must be sorted by query, with the queries in the estimator's own format.
 
         Returns
         -------
@@ -175,12 +163,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         ------
         TypeError
             If the query ids are missing, the estimator does not support weights or early stopping or is a class, or its
-            ``fit`` does not take a parameter.
+            ``fit`` does not take a parameter, or would get another meaning of it, as for ``group`` and ``pairs``.
         ValueError
-            If labels, ids, weights or parameters are invalid, lengths differ, or there are too few queries to hold some
-            out.
+            If labels, ids, weights or parameters are invalid, lengths differ, or too few queries could be held out.
         """
-        task = self._begun()
+        # None before scikit-learn 1.9, whose documentation asks estimators to call this method despite its underscore.
+        task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
+        if task:
+            task.call_on_fit_task_begin(estimator=self)
         rounds = _fitting.check_parameters(self)
         _fitting.check_names(self.estimator, fit_params, stops_early=bool(rounds))
         if y is None:
@@ -204,15 +194,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
-
-    def _begun(self) -> Any:
-        """Tell callbacks that the fit begins; None before scikit-learn 1.9."""
-        if not hasattr(self, "set_callbacks"):
-            return None
-        # scikit-learn's documentation asks estimators to call this method despite its underscore.
-        task = self._init_callback_context("fit")
-        task.call_on_fit_task_begin(estimator=self)
-        return task
 
     def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
@@ -254,13 +235,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Raises
         ------
-        TypeError
-            If a classifier with more than two labels has no predict_proba.
-        ValueError
-            If X is a DataFrame whose column names or their order differ from those of the fit.
+        TypeError, ValueError
+            If a classifier with more than two labels has no predict_proba, or X is a DataFrame whose column names or
+            their order differ from those of the fit.
         """
         check_is_fitted(self, "estimator_")
-        if not hasattr(self.estimator_, "steps"):  # a Pipeline can select columns by name
+        if not isinstance(self.estimator_, Pipeline):  # a Pipeline can select columns by name
             # Names only: the estimator checks the shape.
             validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
@@ -272,16 +252,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels. May carry the query ids in an index level named "qid".
-        qid : array-like of shape (n_documents,), default=None
-            Query ids.
-        groups : array-like of shape (n_documents,), default=None
-            Query ids if neither ``qid`` nor the index of ``y`` holds them.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weights, which must not vary within a query.
+        X, y, qid, groups, sample_weight : array-like
+            As in fit; weights must not vary within a query.
 
         Returns
         -------
@@ -290,10 +262,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Raises
         ------
-        TypeError
-            If the query ids are missing.
-        ValueError
-            If labels, ids or weights are invalid.
+        TypeError, ValueError
+            As in fit.
 
         Warns
         -----

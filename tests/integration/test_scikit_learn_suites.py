@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 class Unraced(RacingSearchCV):
     """Without a race, and by default with folds of rows."""
 
-    confidence, indifference, min_queries = None, 0.0, 30
+    confidence, min_queries = None, 30
 
     def _splitter(self, y):
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))

@@ -1,10 +1,8 @@
 """A race gives the numbers of a grid search, from fewer fits."""
 
-import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from joblib import parallel_config
@@ -13,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.consumers import WAYS
@@ -113,40 +111,33 @@ def test_folds_that_ran_are_those_of_a_grid_search(raced):
     assert raced.score(X, LABELS) == grid.score(X, LABELS)
 
 
-def test_results_say_when_and_why_candidates_were_dropped(raced):
-    found = raced.cv_results_
-    assert found["dropped_after"][0] == 1  # by far the worst
-    ran = np.column_stack([~np.isnan(found[f"split{i}_test_score"]) for i in range(5)])
-    np.testing.assert_array_equal(ran.sum(axis=1), np.nan_to_num(found["dropped_after"], nan=5))
-    dropped = ~np.isnan(found["dropped_after"])
-    np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), dropped)
-    assert set(found["dropped_because"][dropped]) == {"behind"}
-    assert set(found["dropped_because"][~dropped]) == {""}
-    assert (found["p_adjusted"][dropped] <= 0.05).all()
-    assert not (found["p_adjusted"][~dropped] <= 0.05).any()
-    assert found["leader"][raced.best_index_] in (-1, *np.flatnonzero(~dropped))
-
-
-def test_dropped_candidates_rank_after_those_that_ran_more_folds(raced):
+def test_results_say_when_and_why_candidates_were_dropped_and_rank_them(raced):
     found, ranks = raced.cv_results_, raced.cv_results_["rank_test_score"]
-    assert sorted(ranks) == [1, 2, 3, 4, 5]
-    after = np.nan_to_num(found["dropped_after"], nan=5)
-    assert (np.diff(after[np.argsort(ranks)]) <= 0).all()
-    assert list(search_report(raced).params.values())[-1] == raced.cv_results_["params"][np.argmax(ranks)]
+    after, dropped = np.nan_to_num(found["dropped_after"], nan=5), ~np.isnan(found["dropped_after"])
+    assert after[0] == 1  # by far the worst
+    ran = np.column_stack([~np.isnan(found[f"split{i}_test_score"]) for i in range(5)])
+    np.testing.assert_array_equal(ran.sum(axis=1), after)
+    np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), dropped)
+    np.testing.assert_array_equal(found["dropped_because"], np.where(dropped, "behind", ""))
+    np.testing.assert_array_equal(found["p_adjusted"] <= 0.05, dropped)
+    assert found["leader"][raced.best_index_] in (-1, *np.flatnonzero(~dropped))
     assert (found["mean_fit_time"] > 0).all(), "over the folds that ran"
+    assert sorted(ranks) == [1, 2, 3, 4, 5]
+    assert (np.diff(after[np.argsort(ranks)]) <= 0).all()
+    assert list(search_report(raced).params.values())[-1] == found["params"][np.argmax(ranks)]
 
 
 def unequal_folds(sizes):
     """Splits whose folds test so many queries, in order."""
-    numbers = np.repeat(np.arange(len(sizes)), sizes)
-    return [(np.flatnonzero(numbers[QID] != fold), np.flatnonzero(numbers[QID] == fold)) for fold in range(len(sizes))]
+    numbers = np.repeat(np.arange(len(sizes)), sizes)[QID]
+    return [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(len(sizes))]
 
 
-def values_of(splits, column, weights=None):
+def values_of(splits, column):
     return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
 
 
-def p_by_hand(leads, sizes, weights=None, indifference=0.0):
+def p_by_hand(leads, sizes, weights=None):
     """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
     n_run, n_folds = len(leads), len(sizes)
     weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
@@ -157,7 +148,7 @@ def p_by_hand(leads, sizes, weights=None, indifference=0.0):
     to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
     variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
     error = (1 - n_run / n_folds) * np.sqrt(variance * s2)
-    return t.sf((np.mean(means) + indifference) / error, n.sum() - n_run)
+    return t.sf(np.mean(means) / error, n.sum() - n_run)
 
 
 @pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
@@ -176,12 +167,11 @@ def test_the_lead_and_its_p_value_by_hand(sizes):
             assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
 
 
-@pytest.mark.parametrize("indifference", [0.0, 0.02])
-def test_weights_and_indifference_by_hand(indifference):
+def test_weights_by_hand():
     sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
     splits = unequal_folds(sizes)
     labels = with_qid(Y, QID, sample_weight=weights[QID])
-    options = {"cv": splits, "confidence": 0.9999999, "indifference": indifference, "min_queries": 2}
+    options = {"cv": splits, "confidence": 0.9999999, "min_queries": 2}
     found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
     of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
     values = [values_of(splits, column) for column in (3, 4)]
@@ -189,7 +179,7 @@ def test_weights_and_indifference_by_hand(indifference):
     row = int(np.argmin(means))
     other, one = values[row], values[1 - row]
     leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
-    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]], indifference)
+    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]])
     assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
 
 
@@ -219,6 +209,7 @@ def test_candidates_of_equal_values_stay():
     assert (found["leader"][1], found["difference"][1], found["p_adjusted"][1]) == (0, 0, 1)
 
 
+@pytest.mark.option("RacingSearchCV.fit.**params")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_ways_for_the_ids(way, raced):
     with way.context():
@@ -262,12 +253,6 @@ def test_several_metrics_race_by_the_one_of_refit():
     np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
 
 
-def test_scorers_of_others_can_be_reported_beside_it():
-    scoring = {"ndcg": "ndcg@3", "error": "neg_mean_squared_error"}
-    raced = race(scoring=scoring, refit="ndcg").fit(X, LABELS)
-    assert (raced.cv_results_["split0_test_error"] < 0).all()
-
-
 def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
     search = race(refit=lambda results: int(np.argmin(results["split0_test_score"]))).fit(X, LABELS)
     assert search.best_index_ == 0
@@ -276,14 +261,15 @@ def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
 
 
 @pytest.mark.slow
-def test_within_noise_takes_the_splits_of_the_race():
-    options = {
-        "scoring": ranking_scorers("mrr", "ndcg@3"),
-        "refit": within_noise("ndcg@3", prefer="column", test_ratio=1),
-    }
-    raced, grid = race(min_queries=1000, **options).fit(X, LABELS), grid_search(**options).fit(X, LABELS)
-    assert raced.best_index_ == grid.best_index_ == 2
-    raced, by_ndcg = race(**options).fit(X, LABELS), race().fit(X, LABELS)
+@pytest.mark.parametrize("routing", [False, True])
+def test_within_noise_takes_the_splits_of_the_race(routing):
+    options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": within_noise("ndcg@3", prefer="column")}
+    ids = {"groups": QID} if routing else {}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        searches = race(min_queries=1000, **options), grid_search(**options), race(**options)
+        all_run, grid, raced = (search.fit(X, Y if routing else LABELS, **ids) for search in searches)
+    assert all_run.best_index_ == grid.best_index_ == 2
+    by_ndcg = race().fit(X, LABELS)
     np.testing.assert_array_equal(raced.cv_results_["dropped_after"], by_ndcg.cv_results_["dropped_after"])
     finished = np.isnan(raced.cv_results_["dropped_after"])
     assert raced.best_index_ == np.flatnonzero(finished)[0] > 2, "the simplest of those that are not behind"
@@ -294,40 +280,6 @@ def test_candidates_are_drawn_from_distributions():
     distributions = {"column": [0, 3], "scale": uniform(1, 2)}
     search = race(grid=distributions, n_iter=4, random_state=0).fit(X, LABELS)
     assert search.cv_results_["params"] == list(ParameterSampler(distributions, 4, random_state=0))
-
-
-def test_clone_pickle_and_pipelines(raced):
-    assert clone(raced).get_params().keys() == raced.get_params().keys()
-    again = pickle.loads(pickle.dumps(raced))
-    np.testing.assert_array_equal(again.predict(X), raced.predict(X))
-    inside = race(make_pipeline(StandardScaler(), Column()), {"column__" + "column": [0, 4]}).fit(X, LABELS)
-    assert inside.best_params_ == {"column__column": 4}
-    assert inside.n_features_in_ == len(NOISE)
-    around = make_pipeline(StandardScaler(), race()).fit(X, LABELS)
-    assert around[-1].best_params_ == raced.best_params_
-
-
-@pytest.mark.slow
-def test_nested_in_another_cross_validation():
-    frame, labels = pd.DataFrame(X), with_qid(pd.Series(Y), QID)
-    nested = cross_val_score(race(), frame, labels, scoring=make_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
-    expected = cross_val_score(grid_search(), frame, labels, scoring=make_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
-    np.testing.assert_array_equal(nested, expected)
-
-
-def weights_by_query():
-    return np.where(QID % 3 == 0, 5.0, 1.0)
-
-
-@pytest.mark.option("RacingSearchCV.fit.**params")
-@pytest.mark.skipif(
-    not hasattr(GridSearchCV, "_check_scorers_accept_sample_weight"), reason="older searches pass weights to fit only"
-)
-def test_weights_without_routing_reach_fit_and_scorer():
-    weights = weights_by_query()
-    raced = race().fit(X, LABELS, sample_weight=weights)
-    assert_same_folds(raced, grid_search().fit(X, LABELS, sample_weight=weights))
-    np.testing.assert_array_equal(raced.best_estimator_.fitted_, weights)
 
 
 def test_weights_with_routing_count_in_the_race():
@@ -389,7 +341,7 @@ def test_errors_of_the_set_up_abort_the_race():
 
 
 @pytest.mark.slow
-@pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence", "RacingSearchCV.indifference")
+@pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence")
 def test_options_that_keep_or_drop_candidates():
     def fits(**options):
         return race(**options).fit(X, LABELS).n_fits_
@@ -398,8 +350,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(min_queries=31) > usual  # each fold has 30
     assert fits(min_queries=N_QUERIES + 1) == 5 * len(NOISE)
     assert fits(confidence=0.5) <= usual <= fits(confidence=0.9999) < 5 * len(NOISE)
-    assert fits(indifference=0.05) < usual
-    assert fits(indifference=1.0) == len(NOISE) + 4
 
 
 @pytest.mark.slow
@@ -468,7 +418,7 @@ def test_callbacks_see_the_rounds():
             self.begun, self.ended = [], []
 
         def teardown(self, estimator, context):
-            self.torn_down = True
+            pass
 
         def on_fit_task_begin(self, estimator, context):
             self.begun.append((context.task_name, context.max_subtasks))
@@ -476,24 +426,14 @@ def test_callbacks_see_the_rounds():
         def on_fit_task_end(self, estimator, context):
             self.ended.append(context.task_name)
 
-    tasks = Tasks()
+    tasks, fit = Tasks(), "candidate-split-evaluation"
     raced = race().set_callbacks(tasks).fit(X, LABELS)
-    begun = [task for task in tasks.begun if task[0] != "candidate-split-evaluation"]
     dropped = raced.cv_results_["dropped_after"]
     folds = [("fold", int((~(dropped <= fold)).sum())) for fold in range(5)]
+    begun = [task for task in tasks.begun if task[0] != fit]
     assert begun == [("fit", 2), ("search", None), *folds, ("refit-with-best-params", 0)]
-    assert len(tasks.begun) - len(begun) == raced.n_fits_
-    assert [name for name in tasks.ended if name != "candidate-split-evaluation"] == [
-        *["fold"] * 5, "search", "refit-with-best-params", "fit"
-    ]  # fmt: skip
-    assert tasks.torn_down
-
-
-def test_a_single_candidate_runs_all_folds():
-    search = race(grid={"column": [3]}).fit(X, LABELS)
-    assert search.n_fits_ == 5
-    assert search.best_score_ == grid_search(grid={"column": [3]}).fit(X, LABELS).best_score_
-    assert race(grid={}).fit(X, LABELS).best_params_ == {}
+    assert [name for name in tasks.ended if name != fit] == [*["fold"] * 5, "search", "refit-with-best-params", "fit"]
+    assert tasks.ended.count(fit) == len(tasks.begun) - len(begun) == raced.n_fits_
 
 
 @pytest.mark.parametrize(
@@ -501,7 +441,6 @@ def test_a_single_candidate_runs_all_folds():
     [
         (ValueError, "confidence must be a number in", {"confidence": 1.0}),
         (ValueError, "confidence must be a number in", {"confidence": 0}),
-        (ValueError, r"indifference must be a number in \[0, inf\)", {"indifference": -0.1}),
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
         (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
@@ -521,18 +460,24 @@ def test_bad_input(error, message, options):
         race(**options).fit(X, LABELS)
 
 
-def test_groups_go_to_the_splitter_without_routing():
-    search = race(cv=GroupKFold(5)).fit(X, LABELS, groups=QID)
+def test_groups_go_to_the_splitter_without_routing_and_parameters_to_fit():
+    search = race(cv=GroupKFold(5)).fit(X, LABELS, groups=QID, sample_weight=np.ones(len(Y)))
     assert search.n_splits_ == 5
+    np.testing.assert_array_equal(search.best_estimator_.fitted_, np.ones(len(Y)))
 
 
-def test_a_cv_that_splits_less_often_than_it_says():
-    class Wrong(QueryKFold):
-        def get_n_splits(self, X=None, y=None, groups=None, qid=None):
-            return 7
+def test_parameters_of_any_name_and_a_single_candidate():
+    class Steps(Column):
+        """Not a Pipeline."""
 
-    with pytest.raises(ValueError, match="cv must split as often as it says; got 5 for 7"):
-        race(cv=Wrong(5)).fit(X, LABELS)
+        def __init__(self, column=0, scale=1.0, steps=7):
+            super().__init__(column, scale)
+            self.steps = steps
+
+    search = race(QueryRanker(Steps()), {"estimator__column": [3]}).fit(X, LABELS)
+    assert search.n_fits_ == 5
+    assert search.best_score_ == race(grid={"column": [3]}).fit(X, LABELS).best_score_
+    assert race(grid={}).fit(X, LABELS).best_params_ == {}
 
 
 @pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")

@@ -10,11 +10,9 @@ import xgboost
 from catboost import CatBoostRanker, Pool
 from catboost.utils import eval_metric
 from lightgbm import LGBMRanker
-from support.rankers import RecordedLGBMRanker
 from xgboost import XGBRanker
 
 from skrank_metrics import (
-    QueryRanker,
     builtin_metric,
     get_metric,
     kendall_tau_distance,
@@ -70,19 +68,6 @@ def test_lightgbm_train_and_ranker_give_the_score_of_the_same_rows(name, weighte
     valid |= {"eval_group": [sizes_of(qv)], "eval_sample_weight": [wv] if weighted else None}
     model.fit(X, y, group=sizes_of(qid), sample_weight=w, eval_metric=metric, **valid)
     np.testing.assert_allclose(model.evals_result_["valid_0"][metric.__name__], values, rtol=0, atol=1e-9)
-
-
-def test_the_number_to_stop_early_by_is_that_of_the_scorer(halves):
-    X, y, qid, _ = (np.concatenate(parts) for parts in zip(*halves, strict=True))
-    X = np.column_stack([np.arange(len(X)), X])  # the first column tells which rows were held out
-    model = RecordedLGBMRanker(n_estimators=50, verbose=-1, n_jobs=1)
-    ranker = QueryRanker(model, validation_fraction=0.3, early_stopping_rounds=5, random_state=0).fit(X, y, qid=qid)
-    held = np.isin(X[:, 0], ranker.estimator_.validation_rows)
-    scorer = make_ranking_scorer("ndcg@10")
-    bare = scorer(ranker.estimator_, X[held], with_qid(y[held], qid[held]))
-    assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(bare, abs=1e-9)
-    with pytest.warns(UserWarning, match="18 of the 18 scored queries"):  # they took part in the fit
-        assert ranker.score(X[held], y[held], qid=qid[held]) == bare
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -196,13 +181,6 @@ def test_no_builtin_name(metric, booster, message):
         builtin_metric(metric, booster)
 
 
-def test_no_builtin_name_of_parameters_that_names_cannot_hold():
-    with pytest.raises(ValueError, match="metric must have a cutoff rank, as in xgboost; got k=None"):
-        builtin_metric("ndcg", "xgboost", k=None)
-    with pytest.raises(ValueError, match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'"):
-        builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
-
-
 @pytest.mark.option("lightgbm_metric.**params", "xgboost_metric.**params", "builtin_metric.**params")
 def test_parameters_are_those_of_the_metric():
     # Labels 1 and 3 of one query, in the wrong order; the discounts are log2(2) and log2(3).
@@ -223,6 +201,10 @@ def test_parameters_are_those_of_the_metric():
     assert builtin_metric("ndcg", "catboost") == "NDCG:type=Base"
     assert builtin_metric("ndcg", "catboost", k=3, gain="exp2") == "NDCG:top=3;type=Exp"
     assert builtin_metric("map", "xgboost", k=7) == "map@7"
+    with pytest.raises(ValueError, match="metric must have a cutoff rank, as in xgboost; got k=None"):
+        builtin_metric("ndcg", "xgboost", k=None)
+    with pytest.raises(ValueError, match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'"):
+        builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
 
 def test_direction_convention_name_and_pickle():

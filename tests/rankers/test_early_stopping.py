@@ -160,18 +160,6 @@ def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expec
     np.testing.assert_allclose(booster.curve()[name][:best], values, rtol=0, atol=1e-6)
 
 
-def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
-    X, y, qid = problem
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(y > 1, "good", "bad"))
-    model = clone(RANKERS[2]).set_params(cat_features=("word",))
-    with_word, alone = stopping(model).fit(frame, y, qid=qid), stopping(RANKERS[2]).fit(X, y, qid=qid)
-    name = "NDCG:top=10;type=Base"
-    best, second = (max(fit.estimator_.get_evals_result()["validation"][name]) for fit in (with_word, alone))
-    assert best > second, "the word tells the relevant documents"
-    changed = frame.assign(word="bad")
-    assert (with_word.predict(changed) != with_word.predict(frame)).any()
-
-
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

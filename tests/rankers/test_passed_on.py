@@ -19,8 +19,6 @@ from xgboost import XGBRanker
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
-    cross_evaluate,
     get_metric,
     ndcg_score,
     ranking_scorers,
@@ -102,26 +100,6 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
         )  # fmt: skip
         expected = ndcg_score(y[test], fitted.predict(scaler.transform(X[test])), qid=qid[test], k=10)
         assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.slow
-def test_the_searches_and_folds_of_this_package_route_them_too(shuffled):
-    X, y, qid = shuffled
-    start = X[:, 1] - 2 * X[:, 0]
-    values = []
-    for train, test in QueryKFold(3).split(X, qid=qid):
-        fitted = QueryRanker(XGBOOST).fit(X[train], y[train], qid=qid[train], base_margin=start[train])
-        values.append(ndcg_score(y[test], fitted.predict(X[test]), qid=qid[test], k=10, average=None))
-    found = cross_evaluate(
-        QueryRanker(XGBOOST), X, y, qid=qid, cv=QueryKFold(3), metrics=["ndcg@10"], params={"base_margin": start}
-    )
-    assert found.reports["QueryRanker"].mean["ndcg@10"] == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
-    grid, scoring = {"estimator__n_estimators": [10]}, SCORERS["ndcg@10"]
-    with sklearn.config_context(enable_metadata_routing=True):
-        race = RacingSearchCV(QueryRanker(XGBOOST), grid, scoring=scoring, cv=QueryKFold(3))
-        race.fit(X, y, groups=qid, base_margin=start)
-    expected = np.mean([fold.mean() for fold in values])
-    assert race.cv_results_["mean_test_score"][0] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -277,39 +255,25 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
 
 
 @pytest.mark.parametrize(
-    ("model", "further", "message"),
+    ("model", "further", "way_out"),
     [
         (XGBOOST, "early_stopping_rounds", EARLY),
         (CATBOOST, "early_stopping_rounds", EARLY),
-        (Ridge(), "eval_set", f"unexpected parameter 'eval_set'; it takes X, y, qid, groups, sample_weight. {EARLY}"),
-        (
-            LIGHTGBM,
-            "group",
-            r"unexpected parameter 'group'; it takes .* init_score. Pass query ids; qid_from_sizes\(group\) makes them",
-        ),
-        (CATBOOST, "group_id", "unexpected parameter 'group_id'; it takes .* Pass query ids as qid"),
-        (
-            CATBOOST,
-            "group_weight",
-            "unexpected parameter 'group_weight'; it takes .* Pass one weight per document as sample_weight",
-        ),
-        (
-            CATBOOST,
-            "pairs",
-            "unexpected parameter 'pairs'; it takes .* It holds row numbers, which change when rows are sorted",
-        ),
-        (
-            LIGHTGBM,
-            "quid",
-            "unexpected parameter 'quid'; it takes X, y, .*LGBMRanker.fit such as callbacks, .* Did you mean 'qid'",
-        ),
-        (LIGHTGBM, "cat_features", "unexpected parameter 'cat_features'; it takes .* categorical_feature, "),
+        (Ridge(), "eval_set", EARLY),
+        (LIGHTGBM, "group", r"Pass query ids; qid_from_sizes\(group\) makes them"),
+        (CATBOOST, "group_id", "Pass query ids as qid"),
+        (CATBOOST, "group_weight", "Pass one weight per document as sample_weight"),
+        (CATBOOST, "pairs", "It holds row numbers, which change when rows are sorted"),
+        (LIGHTGBM, "quid", "Did you mean 'qid'"),
+        (LIGHTGBM, "cat_features", "Did you mean 'categorical_feature'"),
         (XGBOOST, "base_margins", "Did you mean 'base_margin'"),
-        (LIGHTGBM, "position", "unexpected parameter 'position'; it takes .* of LGBMRanker.fit"),
+        (LIGHTGBM, "position", ""),
     ],
 )
-def test_what_fit_does_not_take_names_the_way_out(model, further, message, problem):
+def test_what_fit_does_not_take_names_the_way_out(model, further, way_out, problem):
     X, y, qid = problem
+    taken = rf"X, y, qid, groups, sample_weight and further parameters of {type(model).__name__}\.fit\."
+    message = f"unexpected parameter '{further}'; it takes {taken}.*{way_out}"
     with pytest.raises(TypeError, match=message):
         QueryRanker(model).fit(X, y, qid=qid, **{further: [1]})
     with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
@@ -326,14 +290,9 @@ def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
 @pytest.mark.parametrize(
     ("model", "given", "error", "message"),
     [
-        (
-            XGBOOST,
-            {"base_margin": [0.5]},
-            ValueError,
-            r"base_margin must hold one value per document, 344 in all; got ",
-        ),
+        (XGBOOST, {"base_margin": [0.5]}, ValueError, "base_margin must hold one value per document, 344 in all; got "),
         (LIGHTGBM, {"init_score": 0.5}, ValueError, r"init_score must hold one value per document.*got shape \(\)"),
-        (LIGHTGBM, {"categorical_feature": ["wort"]}, TypeError, r"unknown name.*categorical_feature"),
+        (LIGHTGBM, {"categorical_feature": ["wort"]}, TypeError, "unknown name.*categorical_feature"),
     ],
 )
 def test_values_that_do_not_fit(model, given, error, message, words):
@@ -370,11 +329,10 @@ def test_catboost_may_have_lists_among_its_parameters(words):
     np.testing.assert_array_equal(search.predict(X), best.fit(X, y, qid=qid).predict(X))
 
 
-def test_clones_keep_requests_and_estimators_of_any_kind():
+def test_clones_keep_requests():
     with sklearn.config_context(enable_metadata_routing=True):
         asking = clone(QueryRanker(CATBOOST).set_fit_request(sample_weight=True))
     assert asking.get_metadata_routing().fit.requests["sample_weight"] is True
-    assert clone(QueryRanker(LGBMRanker)).estimator is LGBMRanker
 
 
 def by_hand_importances(model, X, y, qid):

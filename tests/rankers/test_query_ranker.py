@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import sklearn
 from catboost import CatBoostError
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
@@ -29,7 +28,6 @@ from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     RacingSearchCV,
-    _sklearn_internals,
     ndcg_score,
     ranking_scorers,
     with_qid,
@@ -189,13 +187,6 @@ def test_frames_reach_the_estimator_as_frames(shuffled):
     assert ranker.n_features_in_ == 4
 
 
-def test_frames_of_nullable_labels(shuffled):
-    X, y, qid = shuffled
-    nullable = pd.Series(y, dtype="Int64"), pd.Series(qid, dtype="string")
-    expected = QueryRanker(RANKERS[0]).fit(X, y, qid=qid).predict(X)
-    np.testing.assert_array_equal(QueryRanker(RANKERS[0]).fit(X, nullable[0], qid=nullable[1]).predict(X), expected)
-
-
 def test_missing_ids(problem):
     X, y, qid = problem
     with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass with_qid\(y, qid\) as y, or"):
@@ -206,7 +197,7 @@ def test_missing_ids(problem):
         cross_val_score(QueryRanker(Ridge()), X, y)
 
 
-CLASS = r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)\."
+CLASS = r"estimator must be an estimator object with fit and get_params, such as LGBMRanker\(\); got <class .*LGBM"
 
 
 def test_a_class_is_no_estimator(problem):
@@ -218,7 +209,7 @@ def test_a_class_is_no_estimator(problem):
     with pytest.raises(TypeError, match=CLASS):
         GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
     for other in ("LGBMRanker", None, 7):
-        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params; got"):
+        with pytest.raises(TypeError, match=r"estimator must be an estimator object with fit and get_params, .*; got"):
             QueryRanker(other).fit(X, y, qid=qid)
 
 
@@ -231,42 +222,24 @@ def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem)
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("model", "changes", "error", "message"),
     [
-        ({"y": lambda y: y - 1}, ValueError, "y contains -1.0"),
-        ({"y": lambda y: y[:, None]}, ValueError, "y must not be a column"),
-        ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
-        ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
-        (
-            {"sample_weight": lambda _: np.arange(1.0, 1000)},
-            ValueError,
-            "sample_weight must hold one weight per document",
-        ),
+        (Ridge(), {"y": lambda y: y - 1}, ValueError, "y contains -1.0"),
+        (Ridge(), {"y": lambda y: y[:, None]}, ValueError, "y must not be a column"),
+        (Ridge(), {"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
+        (Ridge(), {"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
+        (Ridge(), {"sample_weight": lambda y: y[:9]}, ValueError, "sample_weight must hold one weight per document"),
+        (RANKERS[1], {"sample_weight": np.arange}, ValueError, "sample_weight must be constant within a query"),
+        (KNeighborsRegressor(), {"sample_weight": np.ones}, TypeError, "sample_weight must be None, since KNeighborsR"),
     ],
 )
-def test_bad_input(changes, error, message, problem):
+def test_bad_input(model, changes, error, message, problem):
     X, y, qid = problem
-    arguments = {"y": y, "qid": qid, "sample_weight": None}
-    arguments |= {name: change(arguments[name]) for name, change in changes.items()}
+    arguments = {"y": y, "qid": qid}
+    for name, change in changes.items():
+        arguments[name] = change(len(y) if change in (np.arange, np.ones) else arguments.get(name, y))
     with pytest.raises(error, match=message):
-        QueryRanker(Ridge()).fit(X, **arguments)
-
-
-def test_weights_must_be_those_of_queries(problem):
-    X, y, qid = problem
-    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
-        QueryRanker(RANKERS[1]).fit(X, y, qid=qid, sample_weight=np.arange(1.0, len(y) + 1))
-
-
-def test_weights_for_an_estimator_that_takes_none(problem):
-    X, y, qid = problem
-    with pytest.raises(TypeError, match=r"sample_weight must be None, since KNeighborsRegressor.fit takes no weights"):
-        QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid, sample_weight=np.ones(len(y)))
-
-
-def test_not_fitted(problem):
-    with pytest.raises(sklearn.exceptions.NotFittedError, match="QueryRanker"):
-        QueryRanker(Ridge()).predict(problem[0])
+        QueryRanker(model).fit(X, **arguments)
 
 
 def scored_by(model, X, y, qid, scorer):
@@ -306,15 +279,11 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
 
 def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     X, y, qid = shuffled
-    scorer = ranking_scorers("ndcg@10")["ndcg@10"]
     train = qid < "q20"
     model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
     expected = ndcg_score(y, Ridge().fit(X[train], y[train]).predict(X), qid=qid, k=10)
+    scorer = ranking_scorers("ndcg@10")["ndcg@10"]
     assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) == pytest.approx(expected)
-    fitted = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
-    before = len(_sklearn_internals._known)
-    assert len(fitted.predict(X)) == len(X)
-    assert len(_sklearn_internals._known) == before  # forgotten with the predictions
 
 
 @pytest.mark.parametrize("grade", [0, 2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -272,44 +272,40 @@ class RankingReport(Result):
         """
         if check_bool(flat, "flat"):
             return self._flat()
-        nested = self._values()
-        for name, part in self._named_slices:
-            for metric, values in part._values().items():
-                nested[metric].setdefault("slices", {})[name] = {"n_queries": part.n_queries, **values}
+        nested, names = {}, names_of_slices(self.slices)
+        for value, part, metric, facts in self._facts():
+            if part is self:
+                nested[metric] = facts
+            else:
+                nested[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
         return nested
 
     def _flat(self) -> dict[str, float]:
-        parts = [("", self), *((f"_slice_{flat_slice(value)}", part) for value, part in self.slices.items())]
+        flat: dict[str, float] = {}
         names = flat_names(self.metrics)
-        return {
-            f"{names[metric]}{'' if kind == 'mean' else f'_{kind}'}{suffix}": value
-            for suffix, part in parts
-            for metric, values in part._values().items()
-            for kind, value in values.items()
-        }
-
-    def _values(self) -> dict[str, dict[str, Any]]:
-        std, intervals = self.std, self.intervals()
-        values: dict[str, dict[str, Any]] = {}
-        for name, mean in self.mean.items():
-            low, high = intervals[name]
-            ends = {} if np.isnan(low) else {"low": low, "high": high}
-            values[name] = {"mean": mean, **ends, "std": std[name], "n_undefined": self.n_undefined[name]}
-        return values
+        for value, part, metric, facts in self._facts():
+            suffix = "" if part is self else f"_slice_{flat_slice(value)}"
+            flat |= {f"{names[metric]}_{kind}".removesuffix("_mean") + suffix: one for kind, one in facts.items()}
+        return flat
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
+        names = names_of_slices(self.slices)
         rows = [
-            {"metric": metric, "slice": name, "n_queries": part.n_queries, **values}
-            for name, part in [(ALL, self), *self._named_slices]
-            for metric, values in part._values().items()
+            {"metric": metric, "slice": ALL if part is self else names[value], "n_queries": part.n_queries, **facts}
+            for value, part, metric, facts in self._facts()
         ]
-        kinds = ("metric", *["slice"][: len(self.slices)], "n_queries", "mean", "low", "high", "std", "n_undefined")
+        kinds = ("metric", *["slice"][: len(names)], "n_queries", "mean", "low", "high", "std", "n_undefined")
         return {kind: [row.get(kind, np.nan) for row in rows] for kind in kinds}
 
-    @property
-    def _named_slices(self) -> list[tuple[str, RankingReport]]:
-        return list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
+    def _facts(self) -> Iterator[tuple[Any, RankingReport, str, dict[str, Any]]]:
+        """What is known by each metric, of all queries and then of each slice."""
+        for value, part in [(None, self), *self.slices.items()]:
+            std, intervals = part.std, part.intervals()
+            for name, mean in part.mean.items():
+                low, high = intervals[name]
+                ends = {} if np.isnan(low) else {"low": low, "high": high}
+                yield value, part, name, {"mean": mean, **ends, "std": std[name], "n_undefined": part.n_undefined[name]}
 
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.

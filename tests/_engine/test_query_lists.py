@@ -29,3 +29,10 @@ def test_lists_are_freed_without_the_garbage_collector():
     reference = weakref.ref(lists)
     del lists
     assert reference() is None
+
+
+def test_a_query_that_loses_all_documents_has_none_that_is_ranked():
+    judged = np.array([[True, False], [False, False]])
+    for retrieved in (None, np.array([[True, False], [True, True]])):
+        lists = query_lists([[1, 0], [0, 0]], [[2, 1], [2, 1]], judged=judged, retrieved=retrieved).condensed
+        assert (lists.n_retrieved.tolist(), lists.n_judged.tolist()) == ([1, 0], [1, 0])

@@ -166,11 +166,15 @@ def test_documents_groups_and_negative_labels(order):
 
 @pytest.mark.option("evaluate_batches.score")
 def test_several_scores_make_several_reports():
+    masks = {"retrieved": "r", "judged": "j"}
+    arrays = {name: TABLE[column].to_numpy() for name, column in masks.items()}
     for table, order in ((TABLE, "check"), (TABLE, "shuffle"), (SHUFFLED, "shuffle")):
-        reports = evaluate_batches(table, **NAMES | {"score": ["other", "s"]}, batch_rows=100, order=order)
-        assert list(reports) == ["other", "s"]
-        for name, report in reports.items():
-            check(report, in_memory(TABLE, name))
+        names = NAMES | masks | {"score": ["other", "s"], "batch_rows": 100, "order": order}
+        for condense in (False, True):
+            reports = evaluate_batches(table, **names, condense=condense)
+            assert list(reports) == ["other", "s"]
+            for name, report in reports.items():
+                check(report, in_memory(TABLE, name, condense=condense, **arrays))
 
 
 @pytest.mark.option(

@@ -197,11 +197,11 @@ class Evaluation:
     ) -> QueryValues:
         """Evaluate documents by the scores of each ranking, in grouped order, with optional columns of the rows."""
         values, grouping = QueryValues(), lists.grouping
-        kept: dict[Hashable, NDArray[Any]] = {"qid": grouping.ids, "digests": digests_of(lists)}
+        kept: dict[Any, NDArray[Any]] = {"qid": grouping.ids, "digests": digests_of(lists)}
         kept |= {"sizes": grouping.sizes.astype(np.uint32), "n_judged": lists.n_judged.astype(np.uint32)}
         if sample_weight is not None:
             kept["sample_weight"] = query_weights(sample_weight, grouping, may_be_zero=True)
-        kept |= {**slices_and_groups(grouping, y_true, by=by, groups=groups)}
+        kept |= slices_and_groups(grouping, y_true, by=by, groups=groups)
         for ranking, scores in rankings.items():
             lists = lists.with_scores(scores)
             results = per_query(lists, [metric.computation for metric in self.metrics.values()])

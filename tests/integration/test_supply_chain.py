@@ -68,7 +68,6 @@ UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve
                   "urllib", "http", "requests", "ctypes", "tempfile"}  # fmt: skip
 ALLOWED = {
     "skrank_metrics/_cli/inputs.py": ["load"],  # RankingReport.load, which reads JSON
-    "skrank_metrics/_output/page.py": ["tempfile"],  # a file is written beside its place, then renamed
     "skrank_metrics/sources/batches.py": ["tempfile"],  # rows are shuffled through files without names
     "skrank_metrics/spark.py": ["pickle", "loads"],  # Spark's own executors return all Python objects pickled
 }

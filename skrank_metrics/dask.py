@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from skrank_metrics.sources.files import readable
 from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
+from skrank_metrics.sources.tables import readable
 
 FAN_IN = 16  # parts that a task merges
 

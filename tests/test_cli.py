@@ -583,7 +583,7 @@ evaluate qrels run --nope -> unrecognized arguments: --nope
 match qrels run -> the following arguments are required: --value
 match qrels run mrr --value 7 -> value must be in the range of mrr, from
 explain qrels run --conventions sklearn -> expected 2 arguments
-evaluate qrels rows.csv -> is a csv file
+evaluate qrels rows.csv -> rows.csv has no column 'query'
 evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id

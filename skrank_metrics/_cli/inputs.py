@@ -16,13 +16,10 @@ from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.files import PACKED, TableFile, format_of, import_arrow
+from skrank_metrics.sources.files import PACKED, SVMLIGHT, format_of, read_scores, read_svmlight
 from skrank_metrics.sources.progress import Progress
-from skrank_metrics.sources.svmlight import SUFFIXES as SVMLIGHT
-from skrank_metrics.sources.svmlight import read_scores, read_svmlight
-from skrank_metrics.sources.tables import read_columns
+from skrank_metrics.sources.tables import Columns, TableFile, import_arrow, read_columns
 from skrank_metrics.trec import read_qrels
 
 SAVED = ".json"
@@ -94,7 +91,7 @@ def _read_table(file: str, form: str, chosen: Namespace, signed: bool) -> tuple[
     _check_named_columns(table, chosen)
     named = {name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")}
     others = {argument: name for argument, name in {"sample_weight": chosen.weight, **named}.items() if name}
-    columns = columns_of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
+    columns = Columns.of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
     arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
     found = {argument: arrays[name] for argument, name in {**others, "qid": chosen.qid}.items()}
     if by:

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
-from skrank_metrics.sources.files import import_arrow
 from skrank_metrics.sources.partitions import ORDERS, Reports
 from skrank_metrics.sources.progress import Progress
-from skrank_metrics.sources.tables import joined, n_rows, tables_of
+from skrank_metrics.sources.tables import import_arrow, joined, n_rows, tables_of
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
+    IntArray,
     Mask,
     check_bool,
     check_choice,
@@ -24,8 +25,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import group_of_query, slice_of_query
-from skrank_metrics.sources.ids import Ids, Pairs, Strings, comparable, ids_of
-from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of
+from skrank_metrics.sources.ids import Lists, comparable, ids_of
+from skrank_metrics.sources.lists_by_id import ColumnNames, lists_of
 
 MISSING = ("zero", "skip", "error")
 SCORE_TYPES = ("float32", "float64")
@@ -147,18 +148,16 @@ def evaluate_run(
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     in_trec_eval = convention == "trec_eval"
     score_type = score_type or ("float32" if in_trec_eval else "float64")
-    check_choice(score_type, "score_type", SCORE_TYPES)
+    if check_choice(score_type, "score_type", SCORE_TYPES) == "float32":
+        with np.errstate(over="ignore"):  # beyond float32, scores are infinite
+            returned = replace(returned, values=returned.values.astype(np.float32).astype(np.float64))
     judged = lists_of(qrels, "qrels", names, negative=in_trec_eval)
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
-    joined = _match(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
-    if (joined.labels < 0).all():
-        _refuse_other_documents(judged, returned)
-    joined = joined.compared_in(np.dtype(score_type))
-    if in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()):
-        joined = joined.in_order_of_ids()
-    lists = joined.query_lists(_document_columns(documents, document))
-    del returned, judged, seen, joined  # as large as the input
+    by_id = in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values())
+    returned, labels, others = _match(judged, returned, seen, ids)
+    lists = _query_lists(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
+    del returned, labels, others, judged, seen  # as large as the input
     slices, clusters = (
         None if of_query is None else grouped(_by_id(of_query, ids, name), lists.grouping, two_dimensional=True)
         for name, of_query, grouped in (("by", by, slice_of_query), ("groups", groups, group_of_query))
@@ -188,98 +187,34 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
     return [query for query in judged.queries if missing != "skip" or query in ranked], tuple(found)
 
 
-def _refuse_other_documents(judged: Lists, returned: Lists) -> None:
-    """Raise an error if no document of the run is in qrels, for any query, since the ids may be of two kinds."""
-    of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
-    if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
-        raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
+def _match(judged: Lists, returned: Lists, seen: Lists | None, ids: list[Any]) -> tuple[Lists, FloatArray, Lists]:
+    """Returned documents of some queries that are not excluded, their labels, and documents that were only judged.
 
-
-@dataclass(frozen=True)
-class _Joined:
-    """Returned documents with their labels, below 0 if nobody judged them, and documents that were only judged."""
-
-    returned: Lists
-    labels: FloatArray
-    others: Lists
-
-    def compared_in(self, kind: np.dtype[Any]) -> _Joined:
-        """The same documents, with scores rounded to a type."""
-        if kind == np.float64:
-            return self
-        with np.errstate(over="ignore"):  # beyond float32, scores are infinite
-            scores = self.returned.values.astype(kind).astype(np.float64)
-        return replace(self, returned=replace(self.returned, values=scores))
-
-    def in_order_of_ids(self) -> _Joined:
-        """The same documents, in order of query, score descending, and id descending as bytes."""
-        joined, codes, scores = self, self.returned.codes, self.returned.values
-        if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
-            order = np.lexsort((-scores, codes))
-            joined = replace(self, returned=self.returned.take(order), labels=self.labels[order])
-            codes, scores = joined.returned.codes, joined.returned.values
-        same = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
-        tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-        if not len(tied):
-            return joined
-        (ids,) = comparable([joined.returned.documents.take(tied)])
-        ids = ids if isinstance(ids, Strings) else Strings.of(list(map(str, ids.tolist())))
-        order, labels = np.arange(len(codes)), joined.labels.copy()
-        order[tied] = tied[ids.order_within(np.cumsum(np.concatenate(([True], ~same)))[tied])]
-        labels[tied] = joined.labels[order[tied]]
-        # Tied documents of a query have the same query and score.
-        documents = joined.returned.documents.take(order)
-        return replace(joined, returned=replace(joined.returned, documents=documents), labels=labels)
-
-    def query_lists(self, columns: Mapping[str, tuple[Ids, NDArray[Any]]]) -> QueryLists:
-        """The documents by query, those that were returned first, in their order."""
-        ids, parts, n_returned = self.returned.queries, (self.returned, self.others), len(self.labels)
-        codes = np.concatenate([part.codes for part in parts])
-        # A query without documents gets one that was neither returned nor judged.
-        empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
-        codes = np.concatenate((codes, empty))
-        sizes = np.bincount(codes, minlength=len(ids))
-        order = np.argsort(codes.astype(np.min_scalar_type(len(ids))), kind="stable")  # fastest for small types
-
-        def arranged(returned: NDArray[Any], others: NDArray[Any], filler: Any) -> NDArray[Any]:
-            return np.concatenate((returned, others, np.full(len(empty), filler))).take(order)
-
-        labels = arranged(self.labels, self.others.values, -1.0)
-        retrieved, judged = order < n_returned, labels >= 0
-        own = {}
-        for name, column in columns.items():
-            returned, others = (_values_by_id(part, name, *column) for part in parts)
-            own[name] = arranged(returned, others, column[1][:1])
-        return QueryLists(
-            Grouping(_to_array(ids), sizes, None),
-            np.maximum(labels, 0, out=labels),
-            arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0),
-            None,
-            None if retrieved.all() else retrieved,
-            judged=None if judged.all() else judged,
-            documents=own,
-        )
-
-
-def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
-    """Match pairs of a query and a document, without returned pairs that are excluded."""
-    if judged.dicts is not None and returned.dicts is not None and seen is None:
-        labels, others = _looked_up_labels(judged, returned)
+    Labels are below 0 if nobody judged a document.
+    """
+    in_dicts = judged.dicts is not None and returned.dicts is not None and seen is None
+    parts = [part if in_dicts else part.converted() for part in (judged, returned, seen) if part is not None]
+    known, ranked, *_ = parts = [part.of_queries(ids) for part in parts]
+    if in_dicts:
+        labels, unranked = _looked_up_labels(known, ranked)
     else:
-        parts = [part for part in (judged, returned, seen) if part is not None]
-        columns = comparable([part.documents for part in parts])
-        pairs = [part.pairs(ids) for part, ids in zip(parts, columns, strict=True)]
+        alike = comparable(parts)
+        for part, pairs in zip(parts[:2], alike, strict=False):
+            if not part.unique and (row := pairs.repeated()) is not None:
+                raise ValueError(f"{part.argument} has {part.pair(row)} twice.")
         if seen is not None:
-            kept = np.delete(np.arange(len(returned.codes)), pairs[1].match(pairs[2])[0])
-            returned, pairs[1] = returned.take(kept), pairs[1].take(kept)
-        rows, places = pairs[1].match(pairs[0])
-        labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
-        labels[rows], others[places] = judged.values[places], False
-    return _Joined(returned, labels, judged.take(others & (judged.values >= 0)))
+            kept = np.delete(np.arange(len(ranked.codes)), alike[1].match(alike[2])[0])
+            ranked, alike[1] = ranked[kept], alike[1][kept]
+        rows, places = alike[1].match(alike[0])
+        labels, unranked = np.full(len(ranked.codes), -1.0), np.ones(len(known.codes), dtype=bool)
+        labels[rows], unranked[places] = known.values[places], False
+    if (labels < 0).all():
+        _refuse_other_documents(judged, returned)
+    return ranked, labels, known[unranked & (known.values >= 0)]
 
 
 def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
-    """Labels of returned documents, and whether documents were only judged, by looking up keys of dicts.
+    """Labels of returned documents, and which judged ones were not returned, by looking up keys of dicts.
 
     This takes half of the time of matching ids.
     """
@@ -293,6 +228,63 @@ def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]
         np.fromiter(labels, np.float64, len(returned.codes)),
         ~np.fromiter(found, np.bool_, len(judged.codes)),
     )
+
+
+def _refuse_other_documents(judged: Lists, returned: Lists) -> None:
+    """Raise an error if no document of the run is in qrels, for any query, since the ids may be of two kinds."""
+    of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
+    if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
+        raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
+
+
+def _query_lists(
+    returned: Lists, labels: FloatArray, others: Lists, columns: Mapping[str, Lists], *, by_id: bool
+) -> QueryLists:
+    """The documents by query: those that were returned, in their order or by score and id, and the others."""
+    ids, codes = returned.queries, np.concatenate((returned.codes, others.codes))
+    # A query without documents gets one that was neither returned nor judged.
+    empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
+    codes = np.concatenate((codes, empty)).astype(np.min_scalar_type(len(ids)))  # sorting is fastest for small types
+    if by_id:
+        rows = np.concatenate((_by_score_and_id(returned), np.arange(len(labels), len(codes))))
+        order = rows[np.argsort(codes[rows], kind="stable")]
+    else:
+        order = np.argsort(codes, kind="stable")
+
+    def arranged(of_returned: NDArray[Any], of_others: NDArray[Any], filler: Any) -> NDArray[Any]:
+        return np.concatenate((of_returned, of_others, np.full(len(empty), filler))).take(order)
+
+    retrieved, labels = order < len(labels), arranged(labels, others.values, -1.0)
+    judged = labels >= 0
+    own = {
+        name: arranged(_values_of(column, returned), _values_of(column, others), column.values[:1])
+        for name, column in columns.items()
+    }
+    return QueryLists(
+        Grouping(_to_array(ids), np.bincount(codes, minlength=len(ids)), None),
+        np.maximum(labels, 0, out=labels),
+        arranged(returned.values, np.zeros(len(others.codes)), 0.0),
+        None,
+        None if retrieved.all() else retrieved,
+        judged=None if judged.all() else judged,
+        documents=own,
+    )
+
+
+def _by_score_and_id(lists: Lists) -> IntArray:
+    """Rows in order of query, score descending, and id descending as text."""
+    codes, scores, order = lists.codes, lists.values, np.arange(len(lists.codes))
+    if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
+    new = np.concatenate(([True], (codes[1:] != codes[:-1]) | (scores[1:] != scores[:-1]), [True]))
+    if len(tied := np.flatnonzero(~(new[1:] & new[:-1]))):
+        # Python compares code points, which are in the order of their bytes in UTF-8.
+        ids = list(map(str, lists.documents[order[tied]].tolist()))
+        by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__, reverse=True))
+        groups = np.cumsum(new)[tied[by_id]]
+        order[tied] = order[tied[by_id[np.argsort(groups, kind="stable")]]]
+    return order
 
 
 def _to_array(ids: Sequence[Any]) -> NDArray[Any]:
@@ -319,8 +311,8 @@ def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
     return [table[query] for query in queries]
 
 
-def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDArray[Any]]]:
-    """Ids of documents and their values, by the name of a column."""
+def _columns_by_id(documents: Any, document: str) -> dict[str, Lists]:
+    """Values of documents, as a list of no query, by the name of a column."""
     columns = document_columns(documents)
     if isinstance(documents, Mapping):
         tables = {name: column.to_dict() if hasattr(column, "iloc") else column for name, column in columns.items()}
@@ -332,22 +324,21 @@ def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDA
         if documents is not None and given is None:
             raise ValueError(f"documents has no column {document!r} of ids; name it with document=.")
         parts = {name: (given, np.asarray(column)) for name, column in columns.items()}
-    found = {name: (ids_of(ids, f"documents[{name!r}]"), values) for name, (ids, values) in parts.items()}
-    for name, (ids, _) in found.items():
-        if (row := _of_one_query(ids).repeated()) is not None:
-            raise ValueError(f"documents[{name!r}] has document {ids.take([row]).tolist()[0]!r} twice.")
+    found = {}
+    for name, (given, values) in parts.items():
+        ids, codes = ids_of(given, f"documents[{name!r}]"), np.zeros(len(values), dtype=np.intp)
+        lists = Lists(f"documents[{name!r}]", [None], codes, ids, values)
+        if (row := comparable([lists])[0].repeated()) is not None:
+            raise ValueError(f"{lists.argument} has {lists.pair(row)} twice.")
+        found[name] = lists
     return found
 
 
-def _values_by_id(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
-    """The value of the document of each row."""
-    wanted, among = comparable([lists.documents, ids])
-    rows, places = _of_one_query(wanted).match(_of_one_query(among))
-    if len(rows) < len(wanted):
-        row = int(np.argmin(np.isin(np.arange(len(wanted)), rows)))
-        raise ValueError(f"documents[{name!r}] has no value for {lists.pair(row)}.")
-    return values[places[np.argsort(rows)]]
-
-
-def _of_one_query(ids: Ids) -> Pairs:
-    return Pairs(np.zeros(len(ids), dtype=np.intp), ids)
+def _values_of(column: Lists, lists: Lists) -> NDArray[Any]:
+    """The values of the documents of some lists."""
+    among, wanted = comparable([column, replace(lists, codes=np.zeros_like(lists.codes))])
+    rows, places = wanted.match(among)
+    if len(rows) < len(lists.codes):
+        row = int(np.argmin(np.isin(np.arange(len(lists.codes)), rows)))
+        raise ValueError(f"{column.argument} has no value for {lists.pair(row)}.")
+    return column.values[places[np.argsort(rows)]]

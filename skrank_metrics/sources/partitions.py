@@ -14,8 +14,7 @@ from skrank_metrics._input.arrays import check_arrays, check_bool, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator, with_columns
-from skrank_metrics.sources.columns import columns_of
-from skrank_metrics.sources.tables import array_of, bad_cell, selected
+from skrank_metrics.sources.tables import Columns, array_of, bad_cell, selected
 
 ORDERS = ("check", "shuffle")
 OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
@@ -34,7 +33,7 @@ class Reports:
     """An accumulator per score column, from the arguments of a function that evaluates columns."""
 
     def __init__(self, given: Mapping[str, Any], *, complete: bool = False, came_back: str = CAME_BACK) -> None:
-        columns = columns_of(
+        columns = Columns.of(
             given["label"], given["score"], given["qid"], {name: given[name] for name in OTHERS}, given["documents"]
         )
         options = {name: given[name] for name in OPTIONS}

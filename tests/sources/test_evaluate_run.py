@@ -369,10 +369,37 @@ def test_files_dicts_and_frames_mix(tmp_path):
         ):
             assert evaluate_run(one, other, "map").mean == {"map": 1 / 2 / 2}
     assert trec.evaluate_run is evaluate_run
-    with pytest.raises(TypeError, match=r"qrels must be .*; got the lines of .*run, which are others"):
+    with pytest.raises(TypeError, match=r"qrels must be .*; got Run"):
         evaluate_run(trec.read_run(tmp_path / "run"), run)
-    with pytest.raises(ValueError, match="run is a parquet file; read it with pandas, polars or pyarrow, and pass the"):
-        evaluate_run(qrels, "run.parquet")
+
+
+@pytest.mark.parametrize("kind", [str, int])
+def test_tables_of_files_are_the_same_as_frames(kind, tmp_path):
+    qrels, run = (pd.DataFrame(rows(*one)) for one in zip(random_lists(0, kind), ("label", "score"), strict=True))
+    names = {"query": "user", "document": "item", "label": "rating", "score": "s"}
+    expected = per_query(evaluate_run(qrels, run, METRICS))
+    for suffix, write in (
+        ("parquet", "to_parquet"),
+        ("csv", "to_csv"),
+        ("csv.gz", "to_csv"),
+    ):
+        paths = [tmp_path / f"{part}.{suffix}" for part in ("qrels", "run", "seen")]
+        for path, frame in zip(paths, (qrels, run, run.drop(columns="score")), strict=True):
+            getattr(frame.rename(columns=names), write)(path, index=False)
+        found = per_query(evaluate_run(*paths[:2], METRICS, **names))
+        texts = "csv" in suffix  # whose ids are strings
+        assert found == {m: {str(q) if texts else q: one for q, one in row.items()} for m, row in expected.items()}
+        assert evaluate_run(*paths[:2], "mrr", exclude=paths[2], **names).mean == {"mrr": 0}
+    paths[1].write_bytes(b"user,item,s\n1,2\n")
+    with pytest.raises(
+        ValueError, match=r"run\.csv\.gz must be a file of csv in UTF-8; reading it failed: .*Expected 3 col"
+    ):
+        evaluate_run(qrels, paths[1], **names)
+    (tmp_path / "run.csv").write_text("query,item,score\n1,2,3\n")
+    with pytest.raises(
+        ValueError, match=r"run\.csv has no column 'document'; name it with document=. Columns: 'query', 'item',"
+    ):
+        evaluate_run(qrels, tmp_path / "run.csv")
 
 
 FRAME = pd.DataFrame({"query": ["q"], "document": ["a"], "label": [1], "score": [1.0]})

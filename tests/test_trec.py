@@ -95,7 +95,7 @@ WRONG = {
     f"{RUN}302 Q0 d 1 . tag\n": (4, "expected a number as score", " . "),
     f"{RUN}302 Q0 d 1 nan tag\n": (4, "expected a number as score", "nan"),
     f"{RUN}302 Q0 d 1 1_0 tag\n": (4, "expected a number as score", "1_0"),
-    f"{RUN}\n302 Q0 d\x00 9 7 tag\n": (5, "expected 6 fields", "302 Q0 d"),
+    f"{RUN}\n302 Q0 d\x00 9 7 tag\n": (5, "expected text without NUL", "302 Q0 d"),
     f"# run\n{RUN}\n302 Q0 d 9 x tag\n": (6, "expected a number as score", "302 Q0 d 9 x tag"),
     RUN.encode() + "302 Q0 é 9 7 tag\n".encode("latin-1"): (4, "text in UTF-8", "302 Q0 \\xe9 9 7 tag"),
 }

@@ -80,8 +80,8 @@ def read_qrels(path: Any) -> Qrels:
     Raises
     ------
     ValueError
-        If a line does not have four fields, a label is not a whole number, or a document occurs twice in a topic. The
-        message shows the line with its number, or the document.
+        If a line, which the message shows, does not have four fields or a label that is a whole number, or a document
+        occurs twice in a topic.
 
     Examples
     --------

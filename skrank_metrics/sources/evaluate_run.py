@@ -21,6 +21,7 @@ from skrank_metrics._input.arrays import (
     document_columns,
 )
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -66,48 +67,40 @@ def evaluate_run(
     ----------
     qrels : dict, frame, Qrels, path or open file
         What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
-        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant;
-        what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or anything hashable.
+        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant; a
+        Parquet, CSV, TSV or Arrow file of such rows; what trec.read_qrels returns; or a TREC file. Ids can be integers,
+        strings, or anything hashable; those in texts are strings.
     run : dict, frame, array, Run, path or open file
-        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame with scores or
-        ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours return them,
-        in which -1 or None is padding; what trec.read_run returns; or a TREC file.
+        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
+        scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
+        return them, in which -1 or None is padding; what trec.read_run returns; or a TREC file.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
-    convention : str, default=None
-        Library whose defaults apply, as in evaluate. If None, "trec_eval" if the run is in the format of TREC, else
-        "sklearn".
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate. "stable" is the order of the run, or in the
-        convention "trec_eval", document ids descending.
-    replace_undefined_by : float, default=None
-        Value of queries without relevant documents, as in evaluate.
+    convention, ties, replace_undefined_by : default=None
+        As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
+        Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.
     sample_weight : dict or Series, default=None
         Weight of each query, by its id.
     missing : {"zero", "skip", "error"}, default="zero"
         What to do with queries of qrels that have no list in the run: treat their lists as empty, so they count as 0,
         like trec_eval's option -c; leave them out; or raise an error.
-    exclude : dict, frame, or iterable of tuples, default=None
+    exclude : dict, frame, path or iterable of tuples, default=None
         Pairs of a query and a document to remove from the run, such as the items that a user has in the training data:
-        ``{query: documents}``, a frame, or tuples ``(query, document)``. They remain in qrels.
+        ``{query: documents}``, a frame or file, or tuples ``(query, document)``. They remain in qrels.
     condense : bool, default=False
         Whether to remove returned documents that nobody judged, as in evaluate.
     documents : frame, or dict of dicts or Series, default=None
         Columns for own metrics, by document id: a frame with a column of ids (named by ``document``) or an index of
         ids, or ``{"price": {document: price}}``.
-    by : dict or Series, default=None
-        Slice of each query, by its id. Tuples make one slice per combination.
-    groups : dict or Series, default=None
-        Group of each query, such as its user, by its id, as in evaluate.
+    by, groups : dict or Series, default=None
+        Slice and group of each query, by its id. Tuples make one slice per combination.
     queries : array-like of shape (n_queries,), default=None
         Query id of each row if the run is an array.
     query, document : str, default="query", "document"
         Columns of ids in frames.
-    label : str, default=None
-        Column of labels in a frame of qrels. None means "label".
-    score, rank : str, default=None
-        Column of scores or of ranks, of which 1 is the first, in a frame of a run. None means "score", or "rank" if
-        there is no such column.
+    label, score, rank : str, default=None
+        Column of labels in a frame of qrels, and of scores or of ranks, of which 1 is the first, in a frame of a run.
+        None means "label", and "score" or, if there is no such column, "rank".
     score_type : {"float32", "float64"}, default=None
         Precision in which scores are compared. In float32, scores that agree to about seven digits are tied, as in
         trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64. None means float32 in the convention "trec_eval",
@@ -162,9 +155,8 @@ def evaluate_run(
         None if of_query is None else grouped(_by_id(of_query, ids, name), lists.grouping, two_dimensional=True)
         for name, of_query, grouped in (("by", by, slice_of_query), ("groups", groups, group_of_query))
     )
-    weights = None
-    if sample_weight is not None:
-        weights = check_weights(_by_id(sample_weight, ids, "sample_weight"), len(ids), "query")
+    given = None if sample_weight is None else _by_id(sample_weight, ids, "sample_weight")
+    weights = None if given is None else check_weights(given, len(ids), "query")
     lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
     return evaluate_lists(lists, bound, by=slices, groups=clusters, left_out=left_out)
 
@@ -261,7 +253,7 @@ def _query_lists(
         for name, column in columns.items()
     }
     return QueryLists(
-        Grouping(_to_array(ids), np.bincount(codes, minlength=len(ids)), None),
+        Grouping(to_id_array(ids, "queries"), np.bincount(codes, minlength=len(ids)), None),
         np.maximum(labels, 0, out=labels),
         arranged(returned.values, np.zeros(len(others.codes)), 0.0),
         None,
@@ -285,16 +277,6 @@ def _by_score_and_id(lists: Lists) -> IntArray:
         groups = np.cumsum(new)[tied[by_id]]
         order[tied] = order[tied[by_id[np.argsort(groups, kind="stable")]]]
     return order
-
-
-def _to_array(ids: Sequence[Any]) -> NDArray[Any]:
-    """Ids of queries as an array: of integers, or of objects, since NumPy's strings have one width."""
-    if set(map(type, ids)) == {int} and min(ids) >= -(2**63) and max(ids) < 2**63:
-        return np.array(ids, dtype=np.int64)
-    array = np.empty(len(ids), dtype=object)
-    for place, one in enumerate(ids):  # np.array would make a second dimension of tuples
-        array[place] = one
-    return array
 
 
 def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:

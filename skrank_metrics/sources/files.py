@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
@@ -61,13 +61,11 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
 
 
 def way_out(source: Any, argument: str) -> str:
-    """How to pass the content of a file, or columns, if the source seems to be one of these."""
-    if isinstance(source, bytes | bytearray | memoryview):
+    """How to pass the content of a file if the source seems to be that."""
+    if isinstance(source, bytes):
         return f" Pass io.BytesIO({argument}) to read bytes as a file."
-    if isinstance(source, list | tuple) and source and all(isinstance(line, str) for line in source):
-        return f" Pass io.StringIO('\\n'.join({argument})) to read lines as a file."
-    is_frame = isinstance(source, Mapping) or hasattr(source, "columns")
-    return " Pass dicts and frames to skrank_metrics.evaluate_run." if is_frame else ""
+    lines = isinstance(source, list) and source and all(isinstance(line, str) for line in source)
+    return f" Pass io.StringIO('\\n'.join({argument})) to read lines as a file." if lines else ""
 
 
 def _check_text(data: bytes, name: str) -> bytes:

@@ -132,8 +132,8 @@ def _of_table(path: str, form: str, argument: str, names: ColumnNames) -> Lists:
     """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
-    (_, query), (_, document), (_, value) = _named_columns(file.column_names(), argument, names, path)
-    columns = Columns((("query", query), ("document", document)) + ((("score", value),) if value else ()))
+    *_, (_, value) = _named_columns(file.column_names(), argument, names, path)
+    columns = Columns(None, [] if value is None else [value], names.query, documents=[names.document])
     return _of_frame(pa.table(read_columns(file, columns)), argument, names)
 
 

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -43,9 +43,13 @@ def check_names(named: Iterable[tuple[str, str | None]], names: Sequence[Any], h
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns by the argument that names them, in the order of tuples in batches."""
+    """Names of columns by role."""
 
-    by_argument: tuple[tuple[str, str], ...]
+    label: str | None
+    scores: Sequence[str]
+    qid: str
+    others: Mapping[str, str] = field(default_factory=dict)  # by argument: sample_weight, retrieved, judged, by, groups
+    documents: Sequence[str] = ()  # columns for own metrics
     signed: bool = False  # whether labels may be negative
 
     @classmethod
@@ -64,42 +68,19 @@ class Columns:
                 raise ValueError(f"{argument} must name different columns; got {list(listed)}.")
         if not found["score"]:
             raise ValueError("score must name at least one column; got none.")
-        scores, own = ([(argument, name) for name in names] for argument, names in found.items())
-        return cls((("label", label), *scores, ("qid", qid), *given.items(), *own))
+        return cls(label, found["score"], qid, given, found["documents"])
 
-    def named(self, argument: str) -> tuple[str, ...]:
-        """The columns that an argument names."""
-        return tuple(name for other, name in self.by_argument if other == argument)
+    @property
+    def by_argument(self) -> list[tuple[str, str]]:
+        """The argument and the name of each column, in the order of tuples in batches."""
+        labels = [] if self.label is None else [("label", self.label)]
+        scores, own = [("score", name) for name in self.scores], [("documents", name) for name in self.documents]
+        return [*labels, *scores, ("qid", self.qid), *self.others.items(), *own]
 
     @property
     def names(self) -> list[str]:
         """All columns, each once."""
         return list(dict.fromkeys(name for _, name in self.by_argument))
-
-    @property
-    def label(self) -> str:
-        """The column of labels."""
-        return self.named("label")[0]
-
-    @property
-    def qid(self) -> str:
-        """The column of query ids."""
-        return self.named("qid")[0]
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """The columns of scores."""
-        return self.named("score")
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The columns for own metrics."""
-        return self.named("documents")
-
-    @property
-    def others(self) -> dict[str, str]:
-        """The columns of weights, masks, slices and groups, by argument."""
-        return {other: name for other, name in self.by_argument if other not in ("label", "score", "qid", "documents")}
 
     def check(self, schema: Any, holder: str) -> None:
         """Refuse columns that are missing or have the wrong type."""
@@ -152,18 +133,9 @@ class TableFile:
         data, name = read_bytes(name)
         return cls(name, form, data)
 
-    def n_rows(self) -> int | None:
-        """Number of rows, if the file tells it."""
-        if self.form != "parquet" or self.data is not None:
-            return None
-        import pyarrow.parquet as pq
-
-        with readable(self.name, self.form):
-            return int(pq.read_metadata(self.name).num_rows)
-
     def column_names(self) -> list[str]:
         """Names of all columns."""
-        with readable(self.name, self.form), self._opened() as rows:
+        with readable(self.name, self.form), self.reader() as rows:
             return list(rows.schema_arrow.names if self.form == "parquet" else rows.schema.names)
 
     def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
@@ -174,11 +146,11 @@ class TableFile:
             if self.form in DELIMITERS:
                 # All cells are read as strings, so that types do not depend on the first rows.
                 check_names(columns.by_argument, self.column_names(), self.name)
-                with self._opened(columns.names, use_threads=use_threads) as rows:
+                with self.reader(columns.names, use_threads=use_threads) as rows:
                     for batch in rows:
                         yield _converted(pa.Table.from_batches([batch]), columns, self.name)
                 return
-            with self._opened() as rows:
+            with self.reader() as rows:
                 if self.form == "parquet":
                     columns.check(rows.schema_arrow, self.name)
                     batches = rows.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads)
@@ -187,7 +159,7 @@ class TableFile:
                 yield from (pa.Table.from_batches([batch]) for batch in batches)
 
     @contextmanager
-    def _opened(self, names: list[str] | None = None, *, use_threads: bool = False) -> Iterator[Any]:
+    def reader(self, names: list[str] | None = None, *, use_threads: bool = False) -> Iterator[Any]:
         """A reader of pyarrow, of strings in the named columns if the file is a text."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
@@ -272,7 +244,7 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
                 raise ValueError(f"{what} in row {first + row} of {part.holder}.")
             chosen = _copied(chosen) if part.lent else chosen
             schema = chosen.schema if empty else _widened(schema, chosen.schema, f"row {first} of {part.holder}")
-            chosen, empty = _cast(chosen, schema), False
+            chosen, empty = chosen.cast(schema), False
             yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
             first += len(chosen)
     if empty:
@@ -296,9 +268,8 @@ def selected(table: Any, columns: Columns, holder: str) -> Any:
     for name in columns.names:
         kind = _plain_kind(table[name].type)
         found[name] = pa.chunked_array([*map(plain_array, table[name].chunks)], kind)
-    for name in columns.named("label"):
-        if pa.types.is_boolean(found[name].type):  # labels of other batches may be numbers
-            found[name] = found[name].cast(pa.int8())
+    if columns.label and pa.types.is_boolean(found[columns.label].type):  # labels of other batches may be numbers
+        found[columns.label] = found[columns.label].cast(pa.int8())
     return pa.table(found)
 
 
@@ -351,9 +322,9 @@ def _widened(schema: Any, other: Any, place: str) -> Any:
     import pyarrow as pa
 
     try:
-        for one, field in zip(schema, other, strict=True):
-            if pa.types.is_binary(one.type) != pa.types.is_binary(field.type):  # b"7" and "7" are different ids
-                raise pa.ArrowTypeError(f"Field {field.name} has incompatible types: {one.type} vs {field.type}")
+        for one, two in zip(schema, other, strict=True):
+            if pa.types.is_binary(one.type) != pa.types.is_binary(two.type):  # b"7" and "7" are different ids
+                raise pa.ArrowTypeError(f"Field {one.name} has incompatible types: {one.type} vs {two.type}")
         return pa.unify_schemas([schema, other], promote_options="permissive")
     except pa.ArrowException as error:
         raise ValueError(
@@ -362,23 +333,11 @@ def _widened(schema: Any, other: Any, place: str) -> Any:
         ) from None
 
 
-def _cast(table: Any, schema: Any) -> Any:
-    """Convert a table to the wider types of a schema; a value that they cannot hold is an error."""
-    import pyarrow as pa
-
-    try:
-        return table if table.schema.equals(schema) else table.cast(schema)
-    except pa.ArrowException as error:
-        raise ValueError(
-            f"A column must have values that its type in other batches or files can hold; {error}"
-        ) from None
-
-
 def joined(tables: Sequence[Any]) -> Any:
     """Join tables, the last of which has the widest types."""
     import pyarrow as pa
 
-    return pa.concat_tables([_cast(table, tables[-1].schema) for table in tables])
+    return pa.concat_tables([table.cast(tables[-1].schema) for table in tables])
 
 
 def array_of(column: Any) -> Any:
@@ -396,9 +355,13 @@ def n_rows(source: Any) -> int | None:
     """Number of rows, if the source tells it."""
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
-    counts = [file.n_rows() for file in _files_of(source)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
+    files, known = _files_of(source), 0
+    for file in files:
+        if file.form != "parquet":
+            return None
+        with readable(file.name, file.form), file.reader() as rows:
+            known += rows.metadata.num_rows
+    return known if files else None
 
 
 def _files_of(source: Any) -> list[TableFile]:
@@ -475,22 +438,17 @@ def _of_stream(source: Any) -> Iterator[Any]:
 def _of_batch(batch: Any, columns: Columns) -> Any:
     import pyarrow as pa
 
-    if isinstance(batch, pa.RecordBatch):
-        return pa.Table.from_batches([batch])
-    batch = with_stream(batch)
-    if hasattr(batch, "__arrow_c_stream__"):
-        return pa.table(batch)
+    batch, names = with_stream(batch), columns.names
+    if hasattr(batch, "__arrow_c_stream__") or isinstance(batch, pa.RecordBatch):
+        return pa.table(batch) if hasattr(batch, "__arrow_c_stream__") else pa.Table.from_batches([batch])
     if isinstance(batch, tuple):
-        if len(batch) != len(columns.names):
-            raise ValueError(
-                f"source must yield tuples of {len(columns.names)} arrays, {', '.join(columns.names)}; got "
-                f"{len(batch)} entries."
-            )
-        batch = dict(zip(columns.names, batch, strict=True))
+        if len(batch) != len(names):
+            raise ValueError(f"source must yield tuples of {len(names)} arrays, {', '.join(names)}; got {len(batch)}.")
+        batch = dict(zip(names, batch, strict=True))
     if not isinstance(batch, Mapping):
         raise TypeError(f"source must yield dicts, tuples or tables; got {type(batch).__name__}.")
     with readable("source"):
-        return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})
+        return pa.table({name: pa.array(batch[name]) for name in names if name in batch})
 
 
 def _copied(table: Any) -> Any:

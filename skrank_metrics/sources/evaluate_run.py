@@ -27,7 +27,7 @@ from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.sources.ids import Lists, comparable, ids_of
-from skrank_metrics.sources.lists_by_id import ColumnNames, lists_of
+from skrank_metrics.sources.lists_by_id import lists_of
 
 MISSING = ("zero", "skip", "error")
 SCORE_TYPES = ("float32", "float64")
@@ -135,7 +135,7 @@ def evaluate_run(
     {'map': array([0.83333333, 0.25      ]), 'recall@3': array([1. , 0.5])}
     """
     check_choice(missing, "missing", MISSING)
-    names = ColumnNames(query, document, label, score, rank)
+    names = {"query": query, "document": document, "label": label, "score": score, "rank": rank}
     returned = lists_of(run, "run", names, queries)
     convention = convention or ("trec_eval" if returned.in_trec else "sklearn")
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)

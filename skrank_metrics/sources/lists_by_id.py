@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,17 +25,10 @@ KINDS = {
 }
 
 
-class ColumnNames(NamedTuple):
-    """Names of the columns of frames, by argument; those that are None have defaults."""
-
-    query: str
-    document: str
-    label: str | None
-    score: str | None
-    rank: str | None
+Names: TypeAlias = Mapping[str, str | None]  # of columns of frames, by argument; those that are None have defaults
 
 
-def lists_of(source: Any, argument: str, names: ColumnNames, queries: Any = None, *, negative: bool = False) -> Lists:
+def lists_of(source: Any, argument: str, names: Names, queries: Any = None, *, negative: bool = False) -> Lists:
     """Judgments, ranked lists or pairs to exclude, from anything that can hold them.
 
     ``negative`` is whether negative labels mean that a document was not judged, as they do in files of TREC.
@@ -128,45 +121,45 @@ def _of_array(source: Any, queries: Any) -> Lists:
     return Lists("run", as_python(grouping.ids), rows, ids_of(array[rows, ranks], "run"), -ranks.astype(np.float64))
 
 
-def _of_table(path: str, form: str, argument: str, names: ColumnNames) -> Lists:
+def _of_table(path: str, form: str, argument: str, names: Names) -> Lists:
     """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
-    *_, (_, value) = _named_columns(file.column_names(), argument, names, path)
-    columns = Columns(None, [] if value is None else [value], names.query, documents=[names.document])
+    (_, query), (_, document), (_, value) = _named_columns(file.column_names(), argument, names, path)
+    columns = Columns(None, [] if value is None else [value], query, documents=[document])
     return _of_frame(pa.table(read_columns(file, columns)), argument, names)
 
 
-def _of_frame(frame: Any, argument: str, names: ColumnNames) -> Lists:
+def _of_frame(frame: Any, argument: str, names: Names) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
-    *_, (option, value) = _named_columns(columns, argument, names, argument)
+    (_, query), (_, document), (option, value) = _named_columns(columns, argument, names, argument)
     n_rows = len(frame)
     queries: list[Any] = []
     codes, values = np.zeros(n_rows, dtype=np.intp), np.ones(n_rows)
     if n_rows:
-        grouping = group_ids(frame[names.query], n_rows, f"{argument}[{names.query!r}]", argument)
+        grouping = group_ids(frame[query], n_rows, f"{argument}[{query!r}]", argument)
         queries, codes = as_python(grouping.ids), grouping.codes
         values = values if value is None else _to_values(frame[value], argument)
-    documents = ids_of(frame[names.document], f"{argument}[{names.document!r}]")
+    documents = ids_of(frame[document], f"{argument}[{document!r}]")
     lists = Lists(argument, queries, codes, documents, -values if option == "rank" else values)
     if option == "rank" and (row := replace(lists, documents=values.view(np.int64)).repeated()) is not None:
         raise ValueError(f"{argument} has rank {values[row]:g} twice, again for {lists.pair(row)}.")
     return lists
 
 
-def _named_columns(columns: list[Any], argument: str, names: ColumnNames, holder: str) -> list[tuple[str, Any]]:
+def _named_columns(columns: list[Any], argument: str, names: Names, holder: str) -> list[tuple[str, Any]]:
     """The arguments and columns of queries, of documents, and of labels, scores or ranks, if there are any."""
     option = "label"
     if argument == "run":
-        if names.score is not None and names.rank is not None:
+        if names["score"] is not None and names["rank"] is not None:
             raise ValueError("Pass either score= or rank=, since one of them orders the documents; got both.")
-        ranks = names.rank is not None or (names.score is None and "rank" in columns and "score" not in columns)
+        ranks = names["rank"] is not None or (names["score"] is None and "rank" in columns and "score" not in columns)
         option = "rank" if ranks else "score"
-    value = getattr(names, option) or option
+    value = names[option] or option
     # Without labels, all documents of two columns are relevant.
-    no_labels = argument == "qrels" and names.label is None and "label" not in columns and len(columns) == 2
+    no_labels = argument == "qrels" and names["label"] is None and "label" not in columns and len(columns) == 2
     none = argument == "exclude" or no_labels
-    found = [("query", names.query), ("document", names.document), (option, None if none else value)]
+    found = [("query", names["query"]), ("document", names["document"]), (option, None if none else value)]
     check_names(found, columns, holder)
     return found
 

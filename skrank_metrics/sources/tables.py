@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -233,23 +233,23 @@ def _cells(words: Any, argument: str, name: str) -> Any:
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
     schema, empty = None, True
-    for part in _tables_by_source(source, columns, batch_rows, use_threads):
+    for holder, tables, lent in _tables_by_source(source, columns, batch_rows, use_threads):
         first = 0
-        for table in part.tables:
-            chosen = selected(table, columns, part.holder)
+        for table in tables:
+            chosen = selected(table, columns, holder)
             if not len(chosen):
                 continue
             if found := bad_cell(chosen, columns):
                 row, what = found
-                raise ValueError(f"{what} in row {first + row} of {part.holder}.")
-            chosen = _copied(chosen) if part.lent else chosen
-            schema = chosen.schema if empty else _widened(schema, chosen.schema, f"row {first} of {part.holder}")
+                raise ValueError(f"{what} in row {first + row} of {holder}.")
+            chosen = _copied(chosen) if lent else chosen
+            schema = chosen.schema if empty else _widened(schema, chosen.schema, f"row {first} of {holder}")
             chosen, empty = chosen.cast(schema), False
             yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
             first += len(chosen)
     if empty:
-        holder = source.name if isinstance(source, TableFile) else "source"
-        raise ValueError(f"{holder} must hold at least one document; got none.")
+        given = source.name if isinstance(source, TableFile) else "source"
+        raise ValueError(f"{given} must hold at least one document; got none.")
 
 
 def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
@@ -383,16 +383,10 @@ def _files_of(source: Any) -> list[TableFile]:
     return files
 
 
-class _Part(NamedTuple):
-    """Tables of one file or stream."""
-
-    holder: str
-    tables: Iterable[Any]
-    lent: bool = False  # whether the memory may be used again by whoever yields the tables
-
-
-def _tables_by_source(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
-    """The tables of each file or stream."""
+def _tables_by_source(
+    source: Any, columns: Columns, batch_rows: int, use_threads: bool
+) -> Iterator[tuple[str, Iterable[Any], bool]]:
+    """What holds tables, the tables, and whether whoever yields them may use their memory again."""
     if engine := {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0]):
         raise TypeError(
             f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it to "
@@ -401,14 +395,14 @@ def _tables_by_source(source: Any, columns: Columns, batch_rows: int, use_thread
     source = with_stream(source)
     if files := [source] if isinstance(source, TableFile) else _files_of(source):
         for file in files:
-            yield _Part(file.name, file.tables(columns, batch_rows, use_threads))
+            yield file.name, file.tables(columns, batch_rows, use_threads), False
     elif hasattr(source, "__arrow_c_stream__"):
         # A table stays as it is; a reader may pass on arrays that are used again.
-        yield _Part("the source", _of_stream(source), lent=not hasattr(source, "__len__"))
+        yield "the source", _of_stream(source), not hasattr(source, "__len__")
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping | np.ndarray):
         if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
             raise ValueError("source must hold each batch once; one comes again, and its rows would count twice.")
-        yield _Part("the source", (_of_batch(batch, columns) for batch in source), lent=True)
+        yield "the source", (_of_batch(batch, columns) for batch in source), True
     else:
         raise TypeError(
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "

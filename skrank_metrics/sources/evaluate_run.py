@@ -200,8 +200,10 @@ def _match(judged: Lists, returned: Lists, seen: Lists | None, ids: list[Any]) -
         rows, places = alike[1].match(alike[0])
         labels, unranked = np.full(len(ranked.codes), -1.0), np.ones(len(known.codes), dtype=bool)
         labels[rows], unranked[places] = known.values[places], False
-    if (labels < 0).all():
-        _refuse_other_documents(judged, returned)
+    if (labels < 0).all():  # for any query, since the ids may be of two kinds
+        of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
+        if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
+            raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
     return ranked, labels, known[unranked & (known.values >= 0)]
 
 
@@ -220,13 +222,6 @@ def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]
         np.fromiter(labels, np.float64, len(returned.codes)),
         ~np.fromiter(found, np.bool_, len(judged.codes)),
     )
-
-
-def _refuse_other_documents(judged: Lists, returned: Lists) -> None:
-    """Raise an error if no document of the run is in qrels, for any query, since the ids may be of two kinds."""
-    of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
-    if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
-        raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
 
 
 def _query_lists(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -105,16 +103,13 @@ def readable(name: str, form: str = "") -> Iterator[None]:
     """Name the file or the source that cannot be read, such as a truncated file."""
     import pyarrow as pa
 
-    what = f"{form} in UTF-8" if form in DELIMITERS else form
-    what = f"{name} must be a file of {what}; reading it failed" if form else f"{name} must be readable"
+    what = f"be a file of {form}{' in UTF-8' * (form in DELIMITERS)}; reading it failed" if form else "be readable"
     try:
         yield
-    except (pa.ArrowException, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"{what}: {error}") from error
-    except OSError as error:
-        if error.errno is not None and not isinstance(error, gzip.BadGzipFile):
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{what}: {error}") from error
+        raise ValueError(f"{name} must {what}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -158,8 +153,7 @@ class TableFile:
                     batches = map(rows.get_batch, range(rows.num_record_batches))
                 yield from (pa.Table.from_batches([batch]) for batch in batches)
 
-    @contextmanager
-    def reader(self, names: list[str] | None = None, *, use_threads: bool = False) -> Iterator[Any]:
+    def reader(self, names: list[str] | None = None, *, use_threads: bool = False) -> Any:
         """A reader of pyarrow, of strings in the named columns if the file is a text."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
@@ -168,17 +162,13 @@ class TableFile:
         given: Any = self.name if self.data is None else pa.BufferReader(self.data)
         if self.form == "parquet":
             # Buffers read ahead stay in memory until the file is closed.
-            with pq.ParquetFile(given, pre_buffer=False, page_checksum_verification=True) as rows:
-                yield rows
-            return
+            return pq.ParquetFile(given, pre_buffer=False, page_checksum_verification=True)
         if self.form == "arrow":
-            with pa.memory_map(self.name) if self.data is None else given as file, pa.ipc.open_file(file) as rows:
-                yield rows
-            return
+            return pa.ipc.open_file(pa.memory_map(self.name) if self.data is None else given)
         packed = self.data is None and self.name.lower().endswith(PACKED)
         # TSV has no quotes: a title may begin with one. Cells of CSV may hold lines.
         quoted = self.form == "csv"
-        with arrow_csv.open_csv(
+        return arrow_csv.open_csv(
             pa.input_stream(given, compression="gzip" if packed else None),
             read_options=arrow_csv.ReadOptions(use_threads=use_threads),
             parse_options=arrow_csv.ParseOptions(
@@ -191,8 +181,7 @@ class TableFile:
                 null_values=[""],
                 strings_can_be_null=True,
             ),
-        ) as rows:
-            yield rows
+        )
 
 
 def _converted(table: Any, columns: Columns, file: str) -> Any:

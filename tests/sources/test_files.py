@@ -94,7 +94,8 @@ def test_ids_of_a_text_are_strings(tmp_path):
     ids = ["1", "001", "1.10", "1.1", "9007199254740993.0", "9007199254740992.0", "+1", "0", "-0"]
     paths = two_files(tmp_path, "y,s,q,b\n1,2.5,1,1\n", "y,s,q,b\n" + "".join(f"1,2.5,{one},{one}\n" for one in ids))
     report = evaluate_batches(paths, **NAMES, by="b")
-    assert report.qid.tolist() == list(report.slices) == ids, "the first goes on in the second file"
+    assert set(report.slices) == set(ids)
+    assert report.qid.tolist() == ids, "the first goes on in the second file"
     assert report.n_documents == len(ids) + 1
 
 
@@ -114,7 +115,8 @@ def test_texts_are_in_utf_8(tmp_path):
     ):
         paths = two_files(tmp_path, text, content)
         with pytest.raises(
-            ValueError, match=r"b\.csv must be a file of csv in UTF-8; reading it failed: .*(invalid UTF8|decode byte)"
+            ValueError,
+            match=r"b\.csv must be a file of csv in UTF-8; reading it failed: .*(invalid UTF8|decode byte|got 1: \0)",
         ):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]

@@ -290,9 +290,10 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
         values = table[name].to_numpy()
         signed = argument == "score" or (argument == "label" and columns.signed)
         high, expected = (np.inf, "numbers") if argument == "score" else (np.finfo(float).max, "finite numbers")
-        expected += "" if signed else " >= 0"
+        exactly = ""
         if values.dtype.kind != "f":
-            high, expected = LARGEST_EXACT_INTEGER, f"{expected}, and {EXACT_INTEGERS}"
+            high, expected, exactly = LARGEST_EXACT_INTEGER, "numbers", f", and {EXACT_INTEGERS}"
+        expected += ("" if signed else " >= 0") + exactly
         low = -high if signed else 0
         if values.min() >= low and values.max() <= high:  # NaN fails both
             continue

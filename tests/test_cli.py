@@ -343,6 +343,10 @@ def test_missing_and_score_type(files, capsys, tmp_path):
     assert mean("--missing", "skip", "--score-type", "float64") == (1 + 1) / 2
     message = error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
     assert "no list for 1 quer" in message
+    (tmp_path / "seen.csv").write_text("query,document\n301,b\n302,a\n")
+    assert mean("--exclude", "seen.csv") == (1 + 0 + 0) / 3
+    (tmp_path / "run.csv").write_text("query,document,rank\n302,a,1\n")
+    assert "0.3333" in output_of(capsys, "evaluate", "qrels", "run.csv", "mrr")
 
 
 def test_topics_left_out_are_named(files, capsys, tmp_path):

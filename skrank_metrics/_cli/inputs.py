@@ -58,7 +58,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
 
 def _of_runs(qrels: str, runs: Sequence[str], chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
     """Evaluate runs one by one; a terminal shows the current one."""
-    given = {name: value for name in ("missing", "score_type") if (value := getattr(chosen, name))}
+    given = {name: value for name in ("missing", "exclude", "score_type") if (value := getattr(chosen, name))}
     judgments, found = read_qrels(qrels), {}
     with Progress(None) as progress:
         for number, name in enumerate(runs, start=1):

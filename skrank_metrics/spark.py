@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
-from skrank_metrics.sources.tables import check_names
+from skrank_metrics.sources.tables import check_column_names
 
 
 def evaluate(
@@ -85,7 +85,7 @@ def evaluate(
     if not hasattr(frame, "mapInArrow"):
         raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
     names = total.columns.names
-    check_names(total.columns.by_argument, frame.columns, "the frame")
+    check_column_names(total.columns.by_argument, frame.columns, "the frame")
     rows = frame.select(*map(_quoted, names))
     total.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
     # mapInArrow reads a dot in a name as access to a struct field.

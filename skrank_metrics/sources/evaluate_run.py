@@ -148,7 +148,7 @@ def evaluate_run(
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
     by_id = in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values())
-    returned, labels, others = _match(judged, returned, seen, ids)
+    returned, labels, others = _match_documents(judged, returned, seen, ids)
     lists = _query_lists(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
     del returned, labels, others, judged, seen  # as large as the input
     slices, clusters = (
@@ -179,7 +179,9 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
     return [query for query in judged.queries if missing != "skip" or query in ranked], tuple(found)
 
 
-def _match(judged: Lists, returned: Lists, seen: Lists | None, ids: list[Any]) -> tuple[Lists, FloatArray, Lists]:
+def _match_documents(
+    judged: Lists, returned: Lists, seen: Lists | None, ids: list[Any]
+) -> tuple[Lists, FloatArray, Lists]:
     """Returned documents of some queries that are not excluded, their labels, and documents that were only judged.
 
     Labels are below 0 if nobody judged a document.

@@ -15,7 +15,7 @@ from skrank_metrics._input.arrays import FloatArray, to_float64
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.files import format_of, way_out
 from skrank_metrics.sources.ids import Keys, Lists, ids_of
-from skrank_metrics.sources.tables import Columns, TableFile, check_names, import_arrow, read_columns
+from skrank_metrics.sources.tables import Columns, TableFile, check_column_names, import_arrow, read_columns
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
 KINDS = {
@@ -160,7 +160,7 @@ def _named_columns(columns: list[Any], argument: str, names: Names, holder: str)
     no_labels = argument == "qrels" and names["label"] is None and "label" not in columns and len(columns) == 2
     none = argument == "exclude" or no_labels
     found = [("query", names["query"]), ("document", names["document"]), (option, None if none else value)]
-    check_names(found, columns, holder)
+    check_column_names(found, columns, holder)
     return found
 
 

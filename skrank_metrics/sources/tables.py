@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -30,7 +30,7 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
     return pyarrow
 
 
-def check_names(named: Iterable[tuple[str, str | None]], names: Sequence[Any], holder: str) -> None:
+def check_column_names(named: Iterable[tuple[str, str | None]], names: Sequence[Any], holder: str) -> None:
     """Refuse arguments that do not name exactly one column."""
     for argument, name in named:
         if name is not None and (times := list(names).count(name)) != 1:
@@ -84,7 +84,7 @@ class Columns:
         """Refuse columns that are missing or have the wrong type."""
         from pyarrow import types
 
-        check_names(self.by_argument, schema.names, holder)
+        check_column_names(self.by_argument, schema.names, holder)
         for argument, name in self.by_argument:
             kind = schema.field(name).type
             if argument in NUMBERS:
@@ -140,7 +140,7 @@ class TableFile:
         with readable(self.name, self.form):
             if self.form in DELIMITERS:
                 # All cells are read as strings, so that types do not depend on the first rows.
-                check_names(columns.by_argument, self.column_names(), self.name)
+                check_column_names(columns.by_argument, self.column_names(), self.name)
                 with self.reader(columns.names, use_threads=use_threads) as rows:
                     for batch in rows:
                         yield _converted(pa.Table.from_batches([batch]), columns, self.name)
@@ -191,25 +191,26 @@ def _converted(table: Any, columns: Columns, file: str) -> Any:
     found = {name: table[name] for name in columns.names}
     for argument, name in columns.by_argument:
         if argument in (*NUMBERS, *MASKS) and pa.types.is_string(found[name].type):  # a column may have two roles
-            found[name] = _cells(found[name], argument, f"{name!r} of {file}")
+            found[name] = _typed(found[name], argument, f"{name!r} of {file}")
     return pa.table(found)
 
 
-def _cells(words: Any, argument: str, name: str) -> Any:
+def _typed(words: Any, argument: str, name: str) -> Any:
     """Words as numbers or as True and False, which labels can be as well."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = pc.utf8_trim_whitespace(words)
+    kind, what = (pa.bool_(), "True and False") if argument in MASKS else (pa.float64(), "numbers")
     try:
-        cells = words.cast(pa.bool_() if argument in MASKS else pa.float64())
-    except pa.ArrowInvalid as error:
-        if argument == "label":
-            with suppress(pa.ArrowInvalid):
-                return words.cast(pa.bool_())
-        what = "True and False" if argument in MASKS else "numbers"
-        raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
-    ends = [] if argument in MASKS else pc.min_max(cells).as_py().values()
+        cells = words.cast(kind)
+    except pa.ArrowInvalid:
+        words = pc.utf8_trim_whitespace(words)
+        kind = pa.bool_() if argument == "label" and str(words[0]).lower() in ("true", "false") else kind
+        try:
+            cells = words.cast(kind)
+        except pa.ArrowInvalid as error:
+            raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
+    ends = pc.min_max(cells).as_py().values()
     if any(end is not None and abs(end) >= LARGEST_EXACT_INTEGER for end in ends):
         for word in words.to_pylist():
             if word and is_rounded(word):

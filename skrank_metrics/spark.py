@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skrank_metrics.sources.partitions import TableEvaluation, import_engine
+from skrank_metrics.sources.tables import check_column_names
 
 
 def evaluate(
@@ -82,7 +83,7 @@ def evaluate(
     if not hasattr(frame, "mapInArrow"):
         raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
     names = evaluation.columns.names
-    evaluation.columns.check_names(frame.columns, "the frame")
+    check_column_names(evaluation.columns.by_argument, frame.columns, "the frame")
     # Without quotes, a dot in a name means a field of a struct.
     rows = frame.select(*("`" + name.replace("`", "``") + "`" for name in names))
     evaluation.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
+from skrank_metrics.sources.ids import Lists
+from skrank_metrics.sources.trec_lines import read_lines
 
 __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
 
@@ -19,28 +20,29 @@ __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
 class _File:
     """The lines of a file as columns."""
 
-    _lines: TrecLines
+    _lists: Lists
+    _name: str
 
     @property
     def n_topics(self) -> int:
         """Number of topics."""
-        return len(self._lines.topics)
+        return len(self._lists.queries)
 
     @property
     def qid(self) -> NDArray[np.object_]:
         """Topic of each line, a string."""
-        return np.array([topic.decode() for topic in self._lines.topics], dtype=object)[self._lines.codes]
+        return np.array(self._lists.queries, dtype=object)[self._lists.codes]
 
     @property
     def document(self) -> NDArray[np.object_]:
         """Document of each line, a string."""
-        return np.array(self._lines.documents.tolist(), dtype=object)
+        return np.array(self._lists.documents.tolist(), dtype=object)
 
     def __len__(self) -> int:
-        return len(self._lines.values)
+        return len(self._lists.values)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._lines.name}: {self.n_topics} topics, {len(self)} lines>"
+        return f"<{type(self).__name__} of {self._name}: {self.n_topics} topics, {len(self)} lines>"
 
 
 class Qrels(_File):
@@ -49,7 +51,7 @@ class Qrels(_File):
     @property
     def label(self) -> NDArray[np.int64]:
         """Label of each line; a negative one means that the document was not judged."""
-        return self._lines.values.astype(np.int64)
+        return self._lists.values.astype(np.int64)
 
 
 class Run(_File):
@@ -58,7 +60,7 @@ class Run(_File):
     @property
     def score(self) -> FloatArray:
         """Score of each line."""
-        return self._lines.values
+        return self._lists.values
 
 
 def read_qrels(path: Any) -> Qrels:
@@ -78,8 +80,8 @@ def read_qrels(path: Any) -> Qrels:
     Raises
     ------
     ValueError
-        If a line does not have four fields, a label is not a whole number, or a document occurs twice in a topic. The
-        message has the file, the number of the line, and the line.
+        If a line, which the message shows, does not have four fields or a label that is a whole number, or a document
+        occurs twice in a topic.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def read_qrels(path: Any) -> Qrels:
     >>> read_qrels(io.StringIO("301 0 doc-a 1")).label
     array([1])
     """
-    return Qrels(read_lines(path, QRELS))
+    return Qrels(*read_lines(path, "qrels"))
 
 
 def read_run(path: Any) -> Run:
@@ -108,8 +110,7 @@ def read_run(path: Any) -> Run:
     Raises
     ------
     ValueError
-        If a line has fewer than six fields, a score is not a number, or a document occurs twice in a topic. The message
-        has the file, the number of the line, and the line.
+        As in read_qrels, if a line has fewer than six fields or a score is not a number.
 
     Examples
     --------
@@ -118,4 +119,4 @@ def read_run(path: Any) -> Run:
     >>> read_run(io.StringIO("301 Q0 doc-a 1 7.5 mine")).score
     array([7.5])
     """
-    return Run(read_lines(path, RUN))
+    return Run(*read_lines(path, "run"))

@@ -322,6 +322,11 @@ def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys, tmp_pat
     expected = evaluate_run("qrels", "run", "mrr", **{option: value})
     assert output_of(capsys, "evaluate", "qrels", "run", "mrr", *words.split()) == f"{expected}\n"
     assert "no list for 1 quer" in error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
+    (tmp_path / "seen.csv").write_text("query,document\n301,b\n302,a\n")
+    expected = evaluate_run("qrels", "run", "mrr", exclude="seen.csv")
+    assert output_of(capsys, "evaluate", "qrels", "run", "mrr", "--exclude", "seen.csv") == f"{expected}\n"
+    (tmp_path / "run.csv").write_text("query,document,rank\n302,a,1\n")
+    assert "0.3333" in output_of(capsys, "evaluate", "qrels", "run.csv", "mrr")
 
 
 def test_topics_left_out_are_named(files, capsys, tmp_path):
@@ -561,7 +566,7 @@ evaluate qrels run --nope -> unrecognized arguments: --nope
 match qrels run -> the following arguments are required: --value
 match qrels run mrr --value 7 -> value must be in the range of mrr, from
 explain qrels run --conventions sklearn -> expected 2 arguments
-evaluate qrels rows.csv -> is a csv file
+evaluate qrels rows.csv -> rows.csv has no column 'query'
 evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id

@@ -9,10 +9,9 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-import pytrec_eval
 from support.paths import DATA
 
-from skrank_metrics.sources import ids, trec_lines
+from skrank_metrics.sources import trec_lines
 from skrank_metrics.trec import evaluate_run, read_qrels, read_run
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n"
@@ -39,14 +38,13 @@ def test_columns_of_the_files():
     "text",
     [
         RUN,
-        RUN.replace(" ", "\t\t "),
-        RUN.replace("\n", "\r\n"),
-        RUN.replace("\n", "\n \n"),
-        "\n" + RUN,
+        RUN.replace(" ", "\t\t ").replace("\n", "\r\n"),
+        "\n" + RUN.replace("\n", "\n \n"),
         RUN.rstrip(),
         "\ufeff" + RUN,
         RUN.replace("2.5", "0.25e1").replace(" 3 ", " +3. "),
         RUN.replace("-1.25", "-1.25000000000000000"),
+        RUN.replace("-1.25", f"-1.25{'0' * 40}"),
         "# a comment of any number of words\n" + RUN + "#",
         RUN.replace("\n", "\n # comment\n"),
         RUN.replace("tag\n", "tag with blanks\n", 1),
@@ -72,8 +70,8 @@ def test_sources(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        (RUN.encode(), r"got bytes\. Pass io\.BytesIO\(run\) to read bytes as a file\."),
-        (RUN.splitlines(), r"got list\. Pass io\.StringIO\('\\n'\.join\(run\)\) to read lines as a file\."),
+        (RUN.encode(), r"got bytes\. Pass io\.BytesIO\(path\) to read bytes as a file\."),
+        (RUN.splitlines(), r"got list\. Pass io\.StringIO\('\\n'\.join\(path\)\) to read lines as a file\."),
         ([["301", "Q0", "a", 1, 2.5, "tag"]], r"got list\.$"),
         (np.zeros(3), r"got ndarray\.$"),
     ],
@@ -82,9 +80,7 @@ def test_sources_that_are_no_files(source, hint):
     for files in ((io.StringIO(QRELS), source), (source, io.StringIO(RUN))):
         with pytest.raises(TypeError, match=rf"^{'qrels' if files[0] is source else 'run'} must be .*; (got|pass)"):
             evaluate_run(*files)
-    with pytest.raises(
-        TypeError, match="^path must be a path, .-. or an open file; " + hint.replace(r"\(run\)", r"\(path\)")
-    ):
+    with pytest.raises(TypeError, match="^path must be a path, .-. or an open file; " + hint):
         read_run(source)
 
 
@@ -95,10 +91,8 @@ WRONG = {
     f"{RUN}302 Q0 d 1 . tag\n": (4, "expected a number as score", " . "),
     f"{RUN}302 Q0 d 1 nan tag\n": (4, "expected a number as score", "nan"),
     f"{RUN}302 Q0 d 1 1_0 tag\n": (4, "expected a number as score", "1_0"),
-    f"{RUN}301 Q0 c 9 7 tag\n": (4, "each document once per topic, and line 2 has this one", "301 Q0 c 9 7 tag"),
-    f"{RUN}\n302 Q0 d\x00 9 7 tag\n": (5, "expected 6 fields", "302 Q0 d"),
+    f"{RUN}\n302 Q0 d\x00 9 7 tag\n": (5, "expected text without NUL", "302 Q0 d"),
     f"# run\n{RUN}\n302 Q0 d 9 x tag\n": (6, "expected a number as score", "302 Q0 d 9 x tag"),
-    f"# run\n{RUN}\n301 Q0 c 9 7 tag\n": (6, "each document once per topic, and line 3 has this one", "301 Q0 c"),
     RUN.encode() + "302 Q0 é 9 7 tag\n".encode("latin-1"): (4, "text in UTF-8", "302 Q0 \\xe9 9 7 tag"),
 }
 
@@ -125,6 +119,15 @@ def test_labels_are_whole_numbers(label):
 def test_an_empty_file_is_an_error(text, tmp_path):
     with pytest.raises(ValueError, match="must hold at least one line; got an empty file"):
         read_qrels(write(tmp_path, text))
+
+
+def test_fields_end_at_blanks_as_in_c():
+    # Of the control characters, C's isspace and trec_eval know only those from tab to carriage return.
+    run = read_run(io.StringIO("301\tQ0\x0bd\x1b1\x0c1\r 2.5 tag\n301 Q0 d\x1c1\x85\u20282 2 -1.25 tag\n"))
+    assert run.document.tolist() == ["d\x1b1", "d\x1c1\x85\u20282"]
+    assert run.score.tolist() == [2.5, -1.25]
+    with pytest.raises(ValueError, match="file has document 'c' of query '301' twice"):
+        read_run(io.StringIO(f"# run\n{RUN}\n301 Q0 c 9 7 tag\n"))
 
 
 def test_only_comments_and_other_encodings_are_errors(tmp_path):
@@ -214,42 +217,6 @@ def test_trec_evals_own_test_run(score_type):
         assert {topic: f"{value:.4f}" for topic, value in found.items() if topic in figures[name]} == figures[name]
 
 
-MEASURES = sorted(
-    ["map", "bpref", "recip_rank", "Rprec", "ndcg", "P_5", "recall_10", "ndcg_cut_5", "map_cut_3", "success_1"]
-)
-
-
-def random_files(seed):
-    """Judgments and a run of a few topics with ties, also such that only float32 has, and unjudged documents."""
-    rng = random.Random(seed)
-    documents = [f"d{'x' * rng.randrange(12)}{row}" for row in range(30)]
-    qrels, run = {}, {}
-    for topic in ("t1", "t2", "t30", "t4"):
-        judged, ranked = (rng.sample(documents, rng.randrange(1, most)) for most in (15, 25))
-        qrels[topic] = {document: rng.choice([0, 0, 0, 1, 2]) for document in judged}
-        run[topic] = {document: rng.choice([rng.random(), 1.0, 2.0, 1 + 1e-9, -1e-5]) for document in ranked}
-    return qrels, run
-
-
-def as_files(qrels, run):
-    return (
-        io.StringIO("".join(f"{topic} 0 {d} {label}\n" for topic, row in qrels.items() for d, label in row.items())),
-        io.StringIO("".join(f"{topic} Q0 {d} 0 {s!r} x\n" for topic, row in run.items() for d, s in row.items())),
-    )
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_pytrec_eval_on_random_runs(seed, monkeypatch):
-    if seed % 3 == 0:  # different documents with one hash
-        monkeypatch.setattr(ids, "mix", lambda keys: keys % np.uint64(5))
-    qrels, run = random_files(seed)
-    expected = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES)).evaluate(run)
-    report = evaluate_run(*as_files(qrels, run), MEASURES)
-    assert set(report.qid) == set(expected)
-    for row, topic in enumerate(report.qid):
-        assert {m: report.per_query[m][row] for m in MEASURES} == pytest.approx(expected[topic], abs=1e-12)
-
-
 def test_topics_whose_labels_are_all_negative_count_as_0():
     # trec_eval -c divides by the number of topics in the judgments.
     qrels, run = "1 0 a -1\n1 0 b -1\n2 0 b 1\n2 0 a 0\n", "2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n"
@@ -288,11 +255,3 @@ def test_metrics_by_the_names_of_both():
     report = evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), metrics=["P_5", "precision@5", "ndcg@1,5"])
     assert list(report.mean) == ["P_5", "precision@5", "ndcg@1", "ndcg@5"]
     assert report.mean["P_5"] == report.mean["precision@5"] == 1 / 5
-
-
-def test_documents_with_negative_labels_were_not_judged():
-    qrels = "1 0 a 1\n1 0 b -1\n1 0 c 0\n1 0 d -1"
-    run = "1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n1 Q0 c 3 1 t"
-    report = evaluate_run(io.StringIO(qrels), io.StringIO(run), ["recip_rank", "bpref", "judged@3"])
-    assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
-    assert report.n_documents == 3, "d was neither ranked nor judged"

@@ -15,11 +15,9 @@ from skrank_metrics.metrics.names import bind, column_of, expand
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.files import PACKED, TableFile, format_of, import_arrow
-from skrank_metrics.sources.svmlight import SUFFIXES as SVMLIGHT
-from skrank_metrics.sources.svmlight import read_scores, read_svmlight
+from skrank_metrics.sources.files import PACKED, SVMLIGHT, format_of, read_scores, read_svmlight
+from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
 from skrank_metrics.trec import read_qrels
 
 SAVED = ".json"
@@ -48,7 +46,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     options = {name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")}
     options |= {"metrics": metrics, "condense": bool(chosen.condense)}
     if form == "trec":
-        options |= {name: value for name in ("missing", "score_type") if (value := getattr(chosen, name))}
+        options |= {name: value for name in ("missing", "exclude", "score_type") if (value := getattr(chosen, name))}
         judgments = read_qrels(rows[0])
         found |= {run: evaluate_run(judgments, run, **options) for run in rows[1:]}
     elif form != "saved":
@@ -81,12 +79,9 @@ def _read_table(file: str, form: str, chosen: Namespace, *, signed: bool) -> dic
     table = TableFile.opened(file, form)
     chosen.qid, by = chosen.qid or "qid", chosen.by or []
     _check_named_columns(table, chosen)
-    named = {
-        "sample_weight": chosen.weight,
-        **{name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")},
-    }
-    others = {argument: name for argument, name in named.items() if name}
-    columns = columns_of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
+    named = {name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")}
+    others = {argument: name for argument, name in {"sample_weight": chosen.weight, **named}.items() if name}
+    columns = Columns.of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
     arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
     found = {argument: arrays[name] for argument, name in {**others, "labels": chosen.label, "qid": chosen.qid}.items()}
     if by:

@@ -103,6 +103,7 @@ _OPTIONS: list[tuple[Any, ...]] = [
     ("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
     ("condense", ALL, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
     ("missing", ALL, TREC, [*MISSING], "topics without a ranking: count as 0 (default), leave out, or refuse"),
+    ("exclude", ALL, TREC, "FILE", "table of pairs to leave out of the rankings, in columns query and document"),
     ("score-type", ALL, TREC, [*SCORE_TYPES], "of scores of runs (default: float32, as in trec_eval 9)"),
     ("by", OF_REPORTS, TABLES, "COLUMN", "columns of a table with the slice of each query", SEVERAL),
     ("groups", OF_REPORTS, TABLES, "COLUMN", "column with groups of dependent queries, such as those of a user"),

@@ -19,10 +19,8 @@ from skrank_metrics._input.arrays import check_bool, check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._output.table import visible
 from skrank_metrics.sources.accumulator import QueryValues
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.files import import_arrow
 from skrank_metrics.sources.partitions import TableEvaluation
-from skrank_metrics.sources.tables import array_of, joined, n_rows, tables_of
+from skrank_metrics.sources.tables import Columns, array_of, import_arrow, joined, n_rows, tables_of
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
+    IntArray,
     Mask,
     check_bool,
     check_choice,
@@ -20,12 +21,13 @@ from skrank_metrics._input.arrays import (
     document_columns,
 )
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import slices_and_groups
-from skrank_metrics.sources.ids import Ids, Pairs, Strings, comparable, ids_of
-from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of
+from skrank_metrics.sources.ids import Lists, comparable, ids_of
+from skrank_metrics.sources.lists_by_id import lists_of
 
 MISSING = ("zero", "skip", "error")
 SCORE_TYPES = ("float32", "float64")
@@ -65,48 +67,40 @@ def evaluate_run(
     ----------
     qrels : dict, frame, Qrels, path or open file
         What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
-        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant;
-        what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or anything hashable.
+        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant; a
+        Parquet, CSV, TSV or Arrow file of such rows; what trec.read_qrels returns; or a TREC file. Ids can be integers,
+        strings, or anything hashable; those in texts are strings.
     run : dict, frame, array, Run, path or open file
-        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame with scores or
-        ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours return them,
-        in which -1 or None is padding; what trec.read_run returns; or a TREC file.
+        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
+        scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
+        return them, in which -1 or None is padding; what trec.read_run returns; or a TREC file.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
-    convention : str, default=None
-        Library whose defaults apply, as in evaluate. If None, "trec_eval" if the run is in the format of TREC, else
-        "sklearn".
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate. "stable" is the order of the run, or in the
-        convention "trec_eval", document ids descending.
-    replace_undefined_by : float, default=None
-        Value of queries without relevant documents, as in evaluate.
+    convention, ties, replace_undefined_by : default=None
+        As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
+        Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.
     sample_weight : dict or Series, default=None
         Weight of each query, by its id.
     missing : {"zero", "skip", "error"}, default="zero"
         What to do with queries of qrels that have no list in the run: treat their lists as empty, so they count as 0,
         like trec_eval's option -c; leave them out; or raise an error.
-    exclude : dict, frame, or iterable of tuples, default=None
+    exclude : dict, frame, path or iterable of tuples, default=None
         Pairs of a query and a document to remove from the run, such as the items that a user has in the training data:
-        ``{query: documents}``, a frame, or tuples ``(query, document)``. They remain in qrels.
+        ``{query: documents}``, a frame or file, or tuples ``(query, document)``. They remain in qrels.
     condense : bool, default=False
         Whether to remove returned documents that nobody judged, as in evaluate.
     documents : frame, or dict of dicts or Series, default=None
         Columns for own metrics, by document id: a frame with a column of ids (named by ``document``) or an index of
         ids, or ``{"price": {document: price}}``.
-    by : dict or Series, default=None
-        Slice of each query, by its id. Tuples make one slice per combination.
-    groups : dict or Series, default=None
-        Group of each query, such as its user, by its id, as in evaluate.
+    by, groups : dict or Series, default=None
+        Slice and group of each query, by its id. Tuples make one slice per combination.
     queries : array-like of shape (n_queries,), default=None
         Query id of each row if the run is an array.
     query, document : str, default="query", "document"
         Columns of ids in frames.
-    label : str, default=None
-        Column of labels in a frame of qrels. None means "label".
-    score, rank : str, default=None
-        Column of scores or of ranks, of which 1 is the first, in a frame of a run. None means "score", or "rank" if
-        there is no such column.
+    label, score, rank : str, default=None
+        Column of labels in a frame of qrels, and of scores or of ranks, of which 1 is the first, in a frame of a run.
+        None means "label", and "score" or, if there is no such column, "rank".
     score_type : {"float32", "float64"}, default=None
         Precision in which scores are compared. In float32, scores that agree to about seven digits are tied, as in
         trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64. None means float32 in the convention "trec_eval",
@@ -141,30 +135,27 @@ def evaluate_run(
     {'map': array([0.83333333, 0.25      ]), 'recall@3': array([1. , 0.5])}
     """
     check_choice(missing, "missing", MISSING)
-    names = ColumnNames(query, document, label, score, rank)
+    names = {"query": query, "document": document, "label": label, "score": score, "rank": rank}
     returned = lists_of(run, "run", names, queries)
     convention = convention or ("trec_eval" if returned.in_trec else "sklearn")
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     in_trec_eval = convention == "trec_eval"
     score_type = score_type or ("float32" if in_trec_eval else "float64")
-    check_choice(score_type, "score_type", SCORE_TYPES)
+    if check_choice(score_type, "score_type", SCORE_TYPES) == "float32":
+        with np.errstate(over="ignore"):  # beyond float32, scores are infinite
+            returned = replace(returned, values=returned.values.astype(np.float32).astype(np.float64))
     judged = lists_of(qrels, "qrels", names, negative=in_trec_eval)
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
-    joined = _match(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
-    if (joined.labels < 0).all():
-        _refuse_other_documents(judged, returned)
-    joined = joined.compared_in(np.dtype(score_type))
-    if in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()):
-        joined = joined.in_order_of_ids()
-    lists = joined.query_lists(_document_columns(documents, document))
-    del returned, judged, seen, joined  # as large as the input
-    given = {"by": by, "groups": groups}
-    given = {name: _by_id(of_query, ids, name) for name, of_query in given.items() if of_query is not None}
-    parts = slices_and_groups(lists.grouping, **given, by_query=True)
-    weights = None
-    if sample_weight is not None:
-        weights = check_weights(_by_id(sample_weight, ids, "sample_weight"), len(ids), "query")
+    by_id = in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values())
+    returned, labels, others = _match_documents(judged, returned, seen, ids)
+    lists = _query_lists(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
+    del returned, labels, others, judged, seen  # as large as the input
+    columns = {"by": by, "groups": groups, "sample_weight": sample_weight}
+    columns = {name: _by_id(of_query, ids, name) for name, of_query in columns.items() if of_query is not None}
+    given = columns.pop("sample_weight", None)
+    parts = slices_and_groups(lists.grouping, **columns, by_query=True)
+    weights = None if given is None else check_weights(given, len(ids), "query")
     lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
     return evaluate_lists(lists, bound, **parts, _left_out=left_out)
 
@@ -187,98 +178,38 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
     return [query for query in judged.queries if missing != "skip" or query in ranked], tuple(found)
 
 
-def _refuse_other_documents(judged: Lists, returned: Lists) -> None:
-    """Raise an error if no document of the run is in qrels, for any query, since the ids may be of two kinds."""
-    of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
-    if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
-        raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
+def _match_documents(
+    judged: Lists, returned: Lists, seen: Lists | None, ids: list[Any]
+) -> tuple[Lists, FloatArray, Lists]:
+    """Returned documents of some queries that are not excluded, their labels, and documents that were only judged.
 
-
-@dataclass(frozen=True)
-class _Joined:
-    """Returned documents with their labels, below 0 if nobody judged them, and documents that were only judged."""
-
-    returned: Lists
-    labels: FloatArray
-    others: Lists
-
-    def compared_in(self, kind: np.dtype[Any]) -> _Joined:
-        """The same documents, with scores rounded to a type."""
-        if kind == np.float64:
-            return self
-        with np.errstate(over="ignore"):  # beyond float32, scores are infinite
-            scores = self.returned.values.astype(kind).astype(np.float64)
-        return replace(self, returned=replace(self.returned, values=scores))
-
-    def in_order_of_ids(self) -> _Joined:
-        """The same documents, in order of query, score descending, and id descending as bytes."""
-        joined, codes, scores = self, self.returned.codes, self.returned.values
-        if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
-            order = np.lexsort((-scores, codes))
-            joined = replace(self, returned=self.returned.take(order), labels=self.labels[order])
-            codes, scores = joined.returned.codes, joined.returned.values
-        same = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
-        tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-        if not len(tied):
-            return joined
-        (ids,) = comparable([joined.returned.documents.take(tied)])
-        ids = ids if isinstance(ids, Strings) else Strings.of(list(map(str, ids.tolist())))
-        order, labels = np.arange(len(codes)), joined.labels.copy()
-        order[tied] = tied[ids.order_within(np.cumsum(np.concatenate(([True], ~same)))[tied])]
-        labels[tied] = joined.labels[order[tied]]
-        # Tied documents of a query have the same query and score.
-        documents = joined.returned.documents.take(order)
-        return replace(joined, returned=replace(joined.returned, documents=documents), labels=labels)
-
-    def query_lists(self, columns: Mapping[str, tuple[Ids, NDArray[Any]]]) -> QueryLists:
-        """The documents by query, those that were returned first, in their order."""
-        ids, parts, n_returned = self.returned.queries, (self.returned, self.others), len(self.labels)
-        codes = np.concatenate([part.codes for part in parts])
-        # A query without documents gets one that was neither returned nor judged.
-        empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
-        codes = np.concatenate((codes, empty))
-        sizes = np.bincount(codes, minlength=len(ids))
-        order = np.argsort(codes.astype(np.min_scalar_type(len(ids))), kind="stable")  # fastest for small types
-
-        def arranged(returned: NDArray[Any], others: NDArray[Any], filler: Any) -> NDArray[Any]:
-            return np.concatenate((returned, others, np.full(len(empty), filler))).take(order)
-
-        labels = arranged(self.labels, self.others.values, -1.0)
-        retrieved, judged = order < n_returned, labels >= 0
-        own = {}
-        for name, column in columns.items():
-            returned, others = (_values_by_id(part, name, *column) for part in parts)
-            own[name] = arranged(returned, others, column[1][:1])
-        return QueryLists(
-            Grouping(_to_array(ids), sizes, None),
-            np.maximum(labels, 0, out=labels),
-            arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0),
-            None,
-            None if retrieved.all() else retrieved,
-            judged=None if judged.all() else judged,
-            documents=own,
-        )
-
-
-def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
-    """Match pairs of a query and a document, without returned pairs that are excluded."""
-    if judged.dicts is not None and returned.dicts is not None and seen is None:
-        labels, others = _looked_up_labels(judged, returned)
+    Labels are below 0 if nobody judged a document.
+    """
+    in_dicts = judged.dicts is not None and returned.dicts is not None and seen is None
+    parts = [part if in_dicts else part.converted() for part in (judged, returned, seen) if part is not None]
+    known, ranked, *_ = parts = [part.of_queries(ids) for part in parts]
+    if in_dicts:
+        labels, unranked = _looked_up_labels(known, ranked)
     else:
-        parts = [part for part in (judged, returned, seen) if part is not None]
-        columns = comparable([part.documents for part in parts])
-        pairs = [part.pairs(ids) for part, ids in zip(parts, columns, strict=True)]
+        alike = comparable(parts)
+        for part, pairs in zip(parts[:2], alike, strict=False):
+            if not part.unique and (row := pairs.repeated()) is not None:
+                raise ValueError(f"{part.argument} has {part.pair(row)} twice.")
         if seen is not None:
-            kept = np.delete(np.arange(len(returned.codes)), pairs[1].match(pairs[2])[0])
-            returned, pairs[1] = returned.take(kept), pairs[1].take(kept)
-        rows, places = pairs[1].match(pairs[0])
-        labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
-        labels[rows], others[places] = judged.values[places], False
-    return _Joined(returned, labels, judged.take(others & (judged.values >= 0)))
+            kept = np.delete(np.arange(len(ranked.codes)), alike[1].match(alike[2])[0])
+            ranked, alike[1] = ranked[kept], alike[1][kept]
+        rows, places = alike[1].match(alike[0])
+        labels, unranked = np.full(len(ranked.codes), -1.0), np.ones(len(known.codes), dtype=bool)
+        labels[rows], unranked[places] = known.values[places], False
+    if (labels < 0).all():  # for any query, since the ids may be of two kinds
+        of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
+        if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
+            raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
+    return ranked, labels, known[unranked & (known.values >= 0)]
 
 
 def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
-    """Labels of returned documents, and whether documents were only judged, by looking up keys of dicts.
+    """Labels of returned documents, and which judged ones were not returned, by looking up keys of dicts.
 
     This takes half of the time of matching ids.
     """
@@ -294,14 +225,54 @@ def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]
     )
 
 
-def _to_array(ids: Sequence[Any]) -> NDArray[Any]:
-    """Ids of queries as an array: of integers, or of objects, since NumPy's strings have one width."""
-    if set(map(type, ids)) == {int} and min(ids) >= -(2**63) and max(ids) < 2**63:
-        return np.array(ids, dtype=np.int64)
-    array = np.empty(len(ids), dtype=object)
-    for place, one in enumerate(ids):  # np.array would make a second dimension of tuples
-        array[place] = one
-    return array
+def _query_lists(
+    returned: Lists, labels: FloatArray, others: Lists, columns: Mapping[str, Lists], *, by_id: bool
+) -> QueryLists:
+    """The documents by query: those that were returned, in their order or by score and id, and the others."""
+    ids, codes = returned.queries, np.concatenate((returned.codes, others.codes))
+    # A query without documents gets one that was neither returned nor judged.
+    empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
+    codes = np.concatenate((codes, empty)).astype(np.min_scalar_type(len(ids)))  # sorting is fastest for small types
+    if by_id:
+        rows = np.concatenate((_by_score_and_id(returned), np.arange(len(labels), len(codes))))
+        order = rows[np.argsort(codes[rows], kind="stable")]
+    else:
+        order = np.argsort(codes, kind="stable")
+
+    def arranged(of_returned: NDArray[Any], of_others: NDArray[Any], filler: Any) -> NDArray[Any]:
+        return np.concatenate((of_returned, of_others, np.full(len(empty), filler))).take(order)
+
+    retrieved, labels = order < len(labels), arranged(labels, others.values, -1.0)
+    judged = labels >= 0
+    own = {
+        name: arranged(_values_of(column, returned), _values_of(column, others), column.values[:1])
+        for name, column in columns.items()
+    }
+    return QueryLists(
+        Grouping(to_id_array(ids, "queries"), np.bincount(codes, minlength=len(ids)), None),
+        np.maximum(labels, 0, out=labels),
+        arranged(returned.values, np.zeros(len(others.codes)), 0.0),
+        None,
+        None if retrieved.all() else retrieved,
+        judged=None if judged.all() else judged,
+        documents=own,
+    )
+
+
+def _by_score_and_id(lists: Lists) -> IntArray:
+    """Rows in order of query, score descending, and id descending as text."""
+    codes, scores, order = lists.codes, lists.values, np.arange(len(lists.codes))
+    if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
+    new = np.concatenate(([True], (codes[1:] != codes[:-1]) | (scores[1:] != scores[:-1]), [True]))
+    if len(tied := np.flatnonzero(~(new[1:] & new[:-1]))):
+        # Python compares code points, which are in the order of their bytes in UTF-8.
+        ids = list(map(str, lists.documents[order[tied]].tolist()))
+        by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__, reverse=True))
+        groups = np.cumsum(new)[tied[by_id]]
+        order[tied] = order[tied[by_id[np.argsort(groups, kind="stable")]]]
+    return order
 
 
 def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
@@ -318,8 +289,8 @@ def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
     return [table[query] for query in queries]
 
 
-def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDArray[Any]]]:
-    """Ids of documents and their values, by the name of a column."""
+def _columns_by_id(documents: Any, document: str) -> dict[str, Lists]:
+    """Values of documents, as a list of no query, by the name of a column."""
     columns = document_columns(documents)
     if isinstance(documents, Mapping):
         tables = {name: column.to_dict() if hasattr(column, "iloc") else column for name, column in columns.items()}
@@ -331,22 +302,21 @@ def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDA
         if documents is not None and given is None:
             raise ValueError(f"documents has no column {document!r} of ids; name it with document=.")
         parts = {name: (given, np.asarray(column)) for name, column in columns.items()}
-    found = {name: (ids_of(ids, f"documents[{name!r}]"), values) for name, (ids, values) in parts.items()}
-    for name, (ids, _) in found.items():
-        if (row := _of_one_query(ids).repeated()) is not None:
-            raise ValueError(f"documents[{name!r}] has document {ids.take([row]).tolist()[0]!r} twice.")
+    found = {}
+    for name, (given, values) in parts.items():
+        ids, codes = ids_of(given, f"documents[{name!r}]"), np.zeros(len(values), dtype=np.intp)
+        lists = Lists(f"documents[{name!r}]", [None], codes, ids, values)
+        if (row := comparable([lists])[0].repeated()) is not None:
+            raise ValueError(f"{lists.argument} has {lists.pair(row)} twice.")
+        found[name] = lists
     return found
 
 
-def _values_by_id(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
-    """The value of the document of each row."""
-    wanted, among = comparable([lists.documents, ids])
-    rows, places = _of_one_query(wanted).match(_of_one_query(among))
-    if len(rows) < len(wanted):
-        row = int(np.argmin(np.isin(np.arange(len(wanted)), rows)))
-        raise ValueError(f"documents[{name!r}] has no value for {lists.pair(row)}.")
-    return values[places[np.argsort(rows)]]
-
-
-def _of_one_query(ids: Ids) -> Pairs:
-    return Pairs(np.zeros(len(ids), dtype=np.intp), ids)
+def _values_of(column: Lists, lists: Lists) -> NDArray[Any]:
+    """The values of the documents of some lists."""
+    among, wanted = comparable([column, replace(lists, codes=np.zeros_like(lists.codes))])
+    rows, places = wanted.match(among)
+    if len(rows) < len(lists.codes):
+        row = int(np.argmin(np.isin(np.arange(len(lists.codes)), rows)))
+        raise ValueError(f"{column.argument} has no value for {lists.pair(row)}.")
+    return column.values[places[np.argsort(rows)]]

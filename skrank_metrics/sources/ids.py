@@ -1,10 +1,10 @@
-"""Ids of documents as 64-bit keys: strings as bytes in one buffer, integers, and numbers that stand for other ids."""
+"""Documents of queries: ids as strings in one buffer, as integers or as objects, and pairs matched by 64-bit keys."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.query_ids import check_ids
 from skrank_metrics.sources.tables import plain_array
 
-Keys: TypeAlias = NDArray[np.uint64]
+Hashes: TypeAlias = NDArray[np.uint64]
 
 WORD = 8
 SLAB = 2**15  # rows whose temporaries stay in the cache
@@ -28,7 +28,7 @@ _FIRST = np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8)
 
 @dataclass(frozen=True)
 class Strings:
-    """Strings in UTF-8. Long ones take no more memory than they need."""
+    """Strings in UTF-8, used like an array. Long ones take no more memory than they need."""
 
     data: NDArray[np.uint8]  # with 8 bytes after the last string
     starts: NDArray[np.integer[Any]]
@@ -40,12 +40,11 @@ class Strings:
         data = "\0".join(strings).encode("utf-8", "surrogatepass")
         codes = np.frombuffer(data + END, dtype=np.uint8)
         ends = np.flatnonzero(codes[: len(data) + 1] == 0)  # much faster than a length for each
-        if len(ends) == len(strings):
-            starts = np.concatenate(([0], ends[:-1] + 1))
-            return cls(codes, starts, ends - starts)
-        parts = [one.encode("utf-8", "surrogatepass") for one in strings]  # with NUL, or there are none
-        sizes = np.fromiter(map(len, parts), np.intp, len(parts))
-        return cls(np.frombuffer(b"".join((*parts, END)), dtype=np.uint8), np.cumsum(sizes) - sizes, sizes)
+        if len(ends) != len(strings):  # some hold NUL, or there are none
+            parts = [one.encode("utf-8", "surrogatepass") for one in strings]
+            ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.intp) - 1
+        starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
+        return cls(codes, starts, ends - starts)
 
     @classmethod
     def of_arrow(cls, array: Any) -> Strings:
@@ -61,19 +60,15 @@ class Strings:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def take(self, rows: Any) -> Strings:
-        """Some of the strings."""
+    def __getitem__(self, rows: Any) -> Strings:
         return replace(self, starts=self.starts[rows], sizes=self.sizes[rows])
 
     def tolist(self) -> list[str]:
         """The strings as Python's."""
         data, ends = self.data.tobytes(), (self.starts.astype(np.intp) + self.sizes).tolist()
-        return [
-            data[start:end].decode("utf-8", "surrogatepass")
-            for start, end in zip(self.starts.tolist(), ends, strict=True)
-        ]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(self.starts.tolist(), ends, strict=True)]
 
-    def words(self, number: int, rows: Any) -> Keys:
+    def words(self, number: int, rows: Any) -> Hashes:
         """The given word of 8 bytes of some strings, padded with 0."""
         every = np.ndarray(len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,))
         rest = self.sizes[rows] - WORD * number
@@ -82,14 +77,11 @@ class Strings:
         return every[places] & _FIRST[np.minimum(np.maximum(rest, 0), WORD)]
 
     @cached_property
-    def keys(self) -> Keys:
+    def keys(self) -> Hashes:
         """A hash of each string; different strings are unlikely to have the same one."""
-        keys = np.empty(len(self), dtype=np.uint64)
-        for rows in slabs(len(self)):
-            keys[rows] = self.take(rows)._hashed()
-        return keys
+        return np.concatenate([np.empty(0, np.uint64), *(self[rows]._hashed() for rows in slabs(len(self)))])
 
-    def _hashed(self) -> Keys:
+    def _hashed(self) -> Hashes:
         mixed, number = self.sizes.astype(np.uint64), 0
         rows: Any = slice(None)
         while len(mixed[rows]):  # most strings are done after a few words
@@ -109,67 +101,26 @@ class Strings:
             rows = rows[same[rows] & (self.sizes[rows] > WORD * number)]
         return same
 
-    def order_within(self, groups: IntArray) -> IntArray:
-        """Order by group, and within a group by bytes, descending."""
-        strings = self.tolist()  # Python compares code points, which are in the order of their bytes in UTF-8
-        order = np.array(sorted(range(len(strings)), key=strings.__getitem__, reverse=True), dtype=np.intp)
-        return order[np.argsort(groups[order], kind="stable")]
-
 
 @dataclass(frozen=True)
-class Numbers:
-    """Integers, or the places of other ids in ``names``."""
+class Keys:
+    """The keys of dicts, in an array only if some are needed."""
 
-    values: NDArray[np.int64]
-    names: Sequence[Any] | None = None
+    dicts: Sequence[Collection[Any]]
 
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def take(self, rows: Any) -> Numbers:
-        """Some of the ids."""
-        return replace(self, values=self.values[rows])
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        return self._array[rows]
 
     def tolist(self) -> list[Any]:
-        """The ids as Python's objects."""
-        values = self.values.tolist()
-        return values if self.names is None else [self.names[value] for value in values]
-
-    @property
-    def keys(self) -> Keys:
-        """Different numbers for different ids."""
-        return mix(self.values.view(np.uint64))
-
-    def equals(self, other: Any) -> Mask:
-        """Whether the ids are those of the other, one by one."""
-        return np.asarray(self.values == other.values)
-
-
-Ids: TypeAlias = Strings | Numbers
-
-
-@dataclass(frozen=True)
-class Objects:
-    """Ids of any type in several lists, of which some rows may be chosen; converted only if they are needed."""
-
-    lists: Sequence[Collection[Any]]
-    rows: IntArray
-    name: str
-
-    def take(self, rows: Any) -> Objects:
-        """Some of the ids."""
-        return replace(self, rows=self.rows[rows])
-
-    def tolist(self) -> list[Any]:
-        """The ids as they are."""
-        values = list(chain.from_iterable(self.lists))
-        whole = len(self.rows) == len(values) and (self.rows == np.arange(len(values))).all()
-        return values if whole else [values[row] for row in self.rows.tolist()]
+        """The keys of all dicts."""
+        return list(chain.from_iterable(self.dicts))
 
     @cached_property
-    def converted(self) -> Ids:
-        """The ids as strings or numbers."""
-        return ids_of(self.tolist(), self.name)
+    def _array(self) -> NDArray[Any]:
+        return np.fromiter(chain.from_iterable(self.dicts), dtype=object, count=sum(map(len, self.dicts)))
+
+
+Ids: TypeAlias = Strings | NDArray[Any] | Keys  # arrays of 64-bit integers or of objects
 
 
 def ids_of(column: Any, name: str) -> Ids:
@@ -178,15 +129,15 @@ def ids_of(column: Any, name: str) -> Ids:
         return strings
     array = np.asarray(column) if hasattr(column, "dtype") or hasattr(column, "type") else None
     if array is not None and array.dtype.kind in "iu" and (array.dtype != np.uint64 or array.max(initial=0) < 2**63):
-        return Numbers(array.astype(np.int64, copy=False))
+        return array.astype(np.int64, copy=False)
     values = array.tolist() if array is not None and array.dtype.kind in "USOT" else list(column)
     kinds = set(map(type, values))
     if kinds <= {str}:
         return Strings.of(values)
     if kinds == {int} and min(values) >= -(2**63) and max(values) < 2**63:
-        return Numbers(np.array(values, dtype=np.int64))
+        return np.array(values, dtype=np.int64)
     objects = np.fromiter(values, dtype=object, count=len(values))  # NumPy would make rows of tuples
-    return numbered([check_ids(objects, len(values), name).tolist()])[0]
+    return check_ids(objects, len(values), name)
 
 
 def _arrow_strings(column: Any) -> Strings | None:
@@ -205,21 +156,97 @@ def _arrow_strings(column: Any) -> Strings | None:
     return Strings.of_arrow(arrow) if strings and len(arrow) and not arrow.null_count else None
 
 
-def comparable(given: Sequence[Ids | Objects]) -> list[Ids]:
-    """The same ids, such that equal ones have equal keys in all columns."""
-    columns = [column.converted if isinstance(column, Objects) else column for column in given]
-    plain = all(isinstance(column, Numbers) and column.names is None for column in columns)
-    if plain or all(isinstance(column, Strings) for column in columns):
-        return list(columns)
-    return [*numbered(column.tolist() for column in columns)]
+@dataclass(frozen=True)
+class Lists:
+    """Documents of queries with their labels or scores, one row each."""
+
+    argument: str  # that they came as
+    queries: list[Any]  # different ids, also of queries without rows
+    codes: IntArray  # the number of the query of each row
+    documents: Ids
+    values: FloatArray
+    in_trec: bool = False  # whether they came in the format of TREC
+    unique: bool = False  # whether no document can be twice in a list
+    dicts: Mapping[Any, Mapping[Any, Any]] | None = None  # the source, if it has a dict for each query
+
+    def __getitem__(self, rows: Any) -> Lists:
+        found = replace(self, codes=self.codes[rows], documents=self.documents[rows], values=self.values[rows])
+        if "keys" in vars(self):
+            vars(found)["keys"] = self.keys[rows]
+        return found
+
+    def of_queries(self, queries: list[Any]) -> Lists:
+        """The rows of some queries, which are numbered in the given order."""
+        if queries == self.queries:
+            return self
+        place = {query: number for number, query in enumerate(queries)}
+        codes = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)[self.codes]
+        found = replace(self, queries=queries, codes=codes)
+        return found if codes.min(initial=0) >= 0 else found[codes >= 0]
+
+    def converted(self) -> Lists:
+        """The same lists; ids of one type are strings or integers."""
+        if not _holds_objects(self.documents):
+            return self
+        return replace(self, documents=ids_of(self.documents.tolist(), self.argument))
+
+    def pair(self, row: int) -> str:
+        """The query and the document of a row, in words."""
+        query = self.queries[self.codes[row]]
+        return f"document {self.documents[[row]].tolist()[0]!r}" + ("" if query is None else f" of query {query!r}")
+
+    @cached_property
+    def keys(self) -> Hashes:
+        """A hash for each pair of a query and a document; different pairs are unlikely to have the same one."""
+        keys = np.empty(len(self.codes), dtype=np.uint64)
+        ids: Any = self.documents
+        found = ids.keys if isinstance(ids, Strings) else mix(ids.view(np.uint64))
+        for rows in slabs(len(keys)):
+            keys[rows] = mix(found[rows] ^ mix(self.codes[rows].astype(np.uint64)))
+        return keys
+
+    def repeated(self) -> int | None:
+        """The row of a pair that an earlier row has; None if there is none."""
+        keys = np.sort(self.keys)
+        if not (keys[1:] == keys[:-1]).any():
+            return None
+        seen: set[Any] = set()
+        for row, pair in enumerate(zip(self.codes.tolist(), self.documents.tolist(), strict=True)):
+            if pair in seen:
+                return row
+            seen.add(pair)
+        return None  # different pairs with one key
+
+    def match(self, other: Lists) -> tuple[IntArray, IntArray]:
+        """Rows with pairs that the other has, and their rows there."""
+        rows, places = find(self.keys, other.keys)
+        ids, others = self.documents[rows], other.documents[places]
+        equal = ids.equals(others) if isinstance(ids, Strings) else ids == others
+        if (equal & (self.codes[rows] == other.codes[places])).all():
+            return rows, places
+        # Different pairs have one key.
+        pairs, among = (zip(part.codes.tolist(), part.documents.tolist(), strict=True) for part in (self, other))
+        table = {pair: place for place, pair in enumerate(among)}
+        places = np.array([table.get(pair, -1) for pair in pairs], dtype=np.intp)
+        rows = np.flatnonzero(places >= 0)
+        return rows, places[rows]
 
 
-def numbered(columns: Iterable[Sequence[Any]]) -> list[Numbers]:
-    """Ids of any types, numbered such that ids that are equal in Python have one number in all columns."""
+def comparable(parts: Sequence[Lists]) -> list[Lists]:
+    """The same lists, such that equal documents have equal ids of one type, strings or integers."""
+    parts = [part.converted() for part in parts]
+    columns = [part.documents for part in parts]
+    if len(set(map(type, columns))) == 1 and not any(map(_holds_objects, columns)):
+        return parts
+    # Ids that are equal in Python have one number.
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
-    values = [np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)) for column in columns]
-    names = list(numbers)
-    return [Numbers(one, names) for one in values]
+    lists = [ids.tolist() for ids in columns]
+    found = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids)) for ids in lists]
+    return [replace(part, documents=ids) for part, ids in zip(parts, found, strict=True)]
+
+
+def _holds_objects(ids: Ids) -> bool:
+    return isinstance(ids, Keys) or (isinstance(ids, np.ndarray) and ids.dtype != np.int64)
 
 
 def slabs(n: int) -> Iterator[slice]:
@@ -227,7 +254,7 @@ def slabs(n: int) -> Iterator[slice]:
     return (slice(start, start + SLAB) for start in range(0, n, SLAB))
 
 
-def mix(keys: Keys) -> Keys:
+def mix(keys: Hashes) -> Hashes:
     """Spread keys over 64 bits, one to one."""
     keys = keys * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(32)
@@ -236,15 +263,7 @@ def mix(keys: Keys) -> Keys:
     return keys
 
 
-def pair_keys(codes: IntArray, documents: Ids) -> Keys:
-    """A hash for each pair of a query and a document; different pairs are unlikely to have the same one."""
-    keys, found = np.empty(len(codes), dtype=np.uint64), documents.keys
-    for rows in slabs(len(codes)):
-        keys[rows] = mix(found[rows] ^ mix(codes[rows].astype(np.uint64)))
-    return keys
-
-
-def find(wanted: Keys, among: Keys) -> tuple[IntArray, IntArray]:
+def find(wanted: Hashes, among: Hashes) -> tuple[IntArray, IntArray]:
     """Positions in ``wanted`` of keys that occur in ``among``, and their positions there."""
     # Most keys occur in only one of the two, which a table of their last bits shows faster than a search.
     table = np.zeros(2 ** min(max(len(among).bit_length() + 4, 16), 24), dtype=bool)
@@ -257,49 +276,3 @@ def find(wanted: Keys, among: Keys) -> tuple[IntArray, IntArray]:
     places = np.minimum(np.searchsorted(among, wanted[rows]), len(order) - 1)
     found: Mask = among[places] == wanted[rows]
     return rows[found], order[places[found]]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of a query and a document."""
-
-    codes: IntArray
-    ids: Ids
-
-    @cached_property
-    def keys(self) -> Keys:
-        """A hash of each pair."""
-        return pair_keys(self.codes, self.ids)
-
-    def tolist(self) -> list[tuple[int, Any]]:
-        """The pairs as tuples."""
-        return list(zip(self.codes.tolist(), self.ids.tolist(), strict=True))
-
-    def take(self, rows: Any) -> Pairs:
-        """Some of the pairs."""
-        found = Pairs(self.codes[rows], self.ids.take(rows))
-        vars(found)["keys"] = self.keys[rows]
-        return found
-
-    def repeated(self) -> int | None:
-        """The row of a pair that an earlier row has; None if there is none."""
-        keys = np.sort(self.keys)
-        if not (keys[1:] == keys[:-1]).any():
-            return None
-        seen: set[Any] = set()
-        for row, pair in enumerate(self.tolist()):
-            if pair in seen:
-                return row
-            seen.add(pair)
-        return None  # different pairs with one key
-
-    def match(self, other: Pairs) -> tuple[IntArray, IntArray]:
-        """Rows with pairs that the other has, and their rows there."""
-        rows, places = find(self.keys, other.keys)
-        same = (self.codes[rows] == other.codes[places]) & self.ids.take(rows).equals(other.ids.take(places))
-        if same.all():
-            return rows, places
-        table = {pair: place for place, pair in enumerate(other.tolist())}  # different pairs have one key
-        found = np.array([table.get(pair, -1) for pair in self.tolist()], dtype=np.intp)
-        rows = np.flatnonzero(found >= 0)
-        return rows, found[rows]

@@ -16,9 +16,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
-from skrank_metrics.sources.columns import Columns, columns_of
-from skrank_metrics.sources.files import readable
-from skrank_metrics.sources.tables import array_of, bad_cell, selected
+from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected
 
 OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
 
@@ -34,7 +32,7 @@ class TableEvaluation(Evaluation):
         """Check the arguments of a function, whose shuffle may keep the order of the rows of a query."""
         shuffled = check_choice(given["order"], "order", ("check", "shuffle")) == "shuffle"
         others = {name: given[name] for name in OTHERS}
-        columns = columns_of(given["label"], given["score"], given["qid"], others, given["documents"])
+        columns = Columns.of(given["label"], given["score"], given["qid"], others, given["documents"])
         defaults = {name: given[name] for name in ("convention", "ties", "replace_undefined_by")}
         metrics, condense = bind_metrics(given["metrics"], **defaults), check_bool(given["condense"], "condense")
         if condense and "judged" not in columns.others:

@@ -144,7 +144,7 @@ def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"label": "label"}, ValueError, "label must be a column of the frame; 'label' is not: it has 'y', 's'"),
+        ({"label": "label"}, ValueError, "the frame has no column 'label'; name it with label=. Columns: 'y', 's'"),
         ({"score": "b"}, TypeError, "score must be a column of numbers; 'b' is of type (large_)?string"),
         ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
         ({"order": "sort"}, ValueError, "order must be one of"),

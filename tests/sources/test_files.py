@@ -52,22 +52,24 @@ def test_whole_numbers_may_have_decimals_in_a_later_batch(order):
 
 def test_integers_that_floats_cannot_hold_are_an_error():
     source = [{"y": [1], "s": [2**53 + 1], "q": ["a"]}, {"y": [1], "s": [0.5], "q": ["a"]}]
-    with pytest.raises(ValueError, match=r"column 's' must hold integers within .*9007199254740993"):
+    with pytest.raises(ValueError, match=r"column 's' must hold numbers, and integers within .*9007199254740993"):
         evaluate_batches(source, **NAMES)
 
 
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (([7], ["07"]), "of type string in row 1 of the source, but int64 before. Convert the column"),
-        ((["7"], [7]), "of type int64 in row 1 of the source, but string before"),
-        (([b"7"], ["7"]), "of type string .* but binary before"),
-        ((np.array(["2001-01-01"], "M8[s]"), ["2001-01-01"]), "of type string .* but timestamp"),
+        (([7], ["07"]), "int64 vs string in row 1 of the source. Convert the column"),
+        ((["7"], [7]), "string vs int64 in row 1 of the source"),
+        (([b"7"], ["7"]), "binary vs string"),
+        ((np.array(["2001-01-01"], "M8[s]"), ["2001-01-01"]), "timestamp.* vs string"),
     ],
 )
 def test_ids_of_different_kinds_are_an_error(ids, message):
     source = [{"y": [1], "s": [1.0], "q": one} for one in ids]
-    with pytest.raises(ValueError, match=f"column 'q' must have one type in all batches and files; it is {message}"):
+    with pytest.raises(
+        ValueError, match=f"one type in all batches and files; .*Field q has incompatible types: {message}"
+    ):
         evaluate_batches(source, **NAMES)
 
 
@@ -88,70 +90,50 @@ def test_ids_of_one_kind_are_one_query(ids, order):
     assert (report.n_queries, report.mean) == (1, {"mrr": 1 / 2})
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        ("001", "1"),
-        ("1", "001"),
-        ("1.10", "1.1"),
-        ("9007199254740993.0", "9007199254740992.0"),
-        ("1", "+1"),
-        ("0", "-0"),
-    ],
-)
-def test_ids_of_a_text_that_look_like_equal_numbers_differ(ids, tmp_path):
-    (tmp_path / "a.csv").write_text("y,s,q,b\n" + "".join(f"1,2.5,{one},{one}\n" for one in ids))
-    report = evaluate_batches(tmp_path / "a.csv", **NAMES, by="b")
-    assert report.qid.tolist() == list(ids)
-    assert set(report.slices) == set(ids)
-
-
 def test_ids_of_a_text_are_strings(tmp_path):
-    paths = two_files(tmp_path, "y,s,q,b\n1,2.5,1,7\n", "y,s,q,b\n0,3.5,1,7\n1,2.5,01,8\n")
+    ids = ["1", "001", "1.10", "1.1", "9007199254740993.0", "9007199254740992.0", "+1", "0", "-0"]
+    paths = two_files(tmp_path, "y,s,q,b\n1,2.5,1,1\n", "y,s,q,b\n" + "".join(f"1,2.5,{one},{one}\n" for one in ids))
     report = evaluate_batches(paths, **NAMES, by="b")
-    assert report.qid.tolist() == ["1", "01"]
-    assert list(report.slices) == ["7", "8"]
-    assert report.mean == {"mrr": (1 / 2 + 1) / 2}
+    assert set(report.slices) == set(ids)
+    assert report.qid.tolist() == ids, "the first goes on in the second file"
+    assert report.n_documents == len(ids) + 1
 
 
 def test_files_of_ids_of_different_kinds_are_named(tmp_path):
     paths = two_files(tmp_path, batch([1], [1], [1.0]), "y,s,q\n1,2.5,01\n")
-    with pytest.raises(ValueError, match=r"column 'q' must.* is of type string in line 2 of .*b\.csv, but int64"):
+    with pytest.raises(ValueError, match=r"Field q has incompatible types: int64 vs string in row 0 of .*b\.csv"):
         evaluate_batches(paths, **NAMES)
 
 
 def test_texts_are_in_utf_8(tmp_path):
     text = "y,s,q\n1,2.5,é\n"
-    for content in (text.encode("latin-1"), "y,s,q,é\n1,2.5,a,b\n".encode("latin-1"), b"y,s,q\n1,2.5,7\n1,2.5,\xe9\n"):
+    for content in (
+        text.encode("latin-1"),
+        "y,s,q,é\n1,2.5,a,b\n".encode("latin-1"),
+        b"y,s,q\n1,2.5,7\n1,2.5,\xe9\n",
+        text.encode("utf-16"),
+    ):
         paths = two_files(tmp_path, text, content)
-        with pytest.raises(ValueError, match=r"b\.csv, line \d: expected text in UTF-8; got '"):
+        with pytest.raises(
+            ValueError,
+            match=r"b\.csv must be a file of csv in UTF-8; reading it failed: .*(invalid UTF8|decode byte|got 1: \0)",
+        ):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("y,s,q\n1,2.5,a\n\n\n1,,a\n", 5),
-        ('y,s,q\r\n1,2.5,"a\r\nb"\r\n1,,a\r\n', 4),
-        ("\ny,s,q\n1,,a", 3),
-    ],
-)
-def test_blank_lines_and_cells_of_several_lines_are_counted(text, line, tmp_path):
+@pytest.mark.parametrize("text", ["y,s,q\n1,2.5,a\n\n\n1,,a\n", '\ny,s,q\r\n1,2.5,"a\r\nb"\r\n1,,a\r\n'])
+def test_blank_lines_are_no_rows(text, tmp_path):
     (tmp_path / "a.csv").write_bytes(text.encode())
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("a.csv", "a.csv.gz"):
-        with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in line {line} of .*{name}"):
+        with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in row 1 of .*{name}"):
             evaluate_batches(tmp_path / name, **NAMES)
 
 
 def test_a_null_names_the_file(tmp_path):
-    rows = batch(["a", "b"], [1, 1], [1.0, 2.0])
-    paths = two_files(tmp_path, rows, batch(["c", None], [1, 1], [1.0, 2.0]))
+    paths = two_files(tmp_path, batch(["a", "b"], [1, 1], [1.0, 2.0]), batch(["c", None], [1, 1], [1.0, 2.0]))
     with pytest.raises(ValueError, match=r"column 'q' must not hold nulls; got one in row 1 of .*b\.parquet"):
-        evaluate_batches(paths, **NAMES)
-    paths = two_files(tmp_path, rows, "y,s,q\n1,2.5,c\n1,,c\n")
-    with pytest.raises(ValueError, match=r"column 's' must not hold nulls; got one in line 3 of .*b\.csv"):
         evaluate_batches(paths, **NAMES)
 
 
@@ -165,7 +147,7 @@ def test_cells_of_csv_may_hold_lines(order, rows, tmp_path):
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, order=order)
     assert (report.n_documents, report.n_queries) == (rows, (rows + 1) // 2)
     (tmp_path / "a.csv").write_text(f"y,s,q,title\n{text}0,,z,b\n")
-    with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in line {3 * rows + 2} of"):
+    with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in row {rows} of"):
         evaluate_batches(tmp_path / "a.csv", **NAMES, order=order)
 
 
@@ -177,34 +159,28 @@ def test_tsv_has_no_quotes(order, tmp_path):
     found = dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True))
     assert found == {"a": 1 / 2, "b": 1, '"c"': 1}
     (tmp_path / "a.tsv").write_text("y\ts\tq\ttitle\n" + "\n".join([*rows, "1\tx\td\t"]))
-    with pytest.raises(TypeError, match="'s' has 'x' in line 7 of"):
+    with pytest.raises(TypeError, match=r"'s' of .*a\.tsv is not: .*'x'"):
         evaluate_batches(tmp_path / "a.tsv", **NAMES, order=order)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_named(encoding, tmp_path):
-    mark = {"utf-16": ""}.get(encoding, "\ufeff")
-    (tmp_path / "a.csv").write_bytes(f"{mark}y,s,q\n1,2,a\n".encode(encoding))
-    with pytest.raises(
-        ValueError, match=r"a\.csv must be in UTF-8; it starts like a file in UTF-16\. Save it as UTF-8"
-    ):
-        evaluate_batches(tmp_path / "a.csv", **NAMES)
-
-
 def test_numbers_and_masks_of_a_text(tmp_path):
-    text = "y,s,q,j\nTrue, 1.5 ,a,true\nFalse,+2,a,False\n1e0,-inf,b,1\nnan,inf,b,0\n"
+    text = "y,s,q,j\n1, 1.5 ,a,true\n0,2,a,False\n1e0,-inf,b,1\nnan,inf,b,0\n"
     (tmp_path / "a.csv").write_text(text)
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, judged="j")
     assert report.per_query["mrr"].tolist() == [1 / 2, 1 / 2]
-    with pytest.raises(TypeError, match=r"judged must be a column of True and False; 'q' is not: .*value: b"):
+    with pytest.raises(
+        TypeError, match=r"judged must be a column of True and False; 'q' of .*a\.csv is not: .*value: b"
+    ):
         evaluate_batches(tmp_path / "a.csv", **NAMES, judged="q")
+    (tmp_path / "a.csv").write_text("y,s,q\nTrue,2,a\nFALSE,3,a\n")
+    assert evaluate_batches(tmp_path / "a.csv", **NAMES).mean == {"mrr": 1 / 2}
     (tmp_path / "a.csv").write_text(text.replace("nan", "1_0"))
-    with pytest.raises(TypeError, match="label must be a column of numbers; 'y' has '1_0' in line 5 of"):
+    with pytest.raises(TypeError, match=r"label must be a column of numbers; 'y' of .*a\.csv is not: .*'1_0'"):
         evaluate_batches(tmp_path / "a.csv", **NAMES)
 
 
 def test_a_packed_file_that_was_cut_is_named(tmp_path):
     data = gzip.compress(b"y,s,q\n" + b"1,2.5,a\n" * 1000)
     (tmp_path / "a.csv.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=r"a\.csv\.gz must be a file of csv; reading it failed"):
+    with pytest.raises(ValueError, match=r"a\.csv\.gz must be a file of csv in UTF-8; reading it failed"):
         evaluate_batches(tmp_path / "a.csv.gz", **NAMES)

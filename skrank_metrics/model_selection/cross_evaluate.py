@@ -45,9 +45,6 @@ from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
-# Number of metrics that fit side by side into 80 columns.
-BESIDE = 3
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossEvaluation(Comparison):
@@ -87,8 +84,8 @@ class CrossEvaluation(Comparison):
         return [parts[0], covers, *parts[1:]]
 
     def _notes(self) -> Iterator[Any]:
-        for start in range(0, len(self.metrics), BESIDE):
-            shown = self.metrics[start : start + BESIDE]
+        for start in range(0, len(self.metrics), 3):  # which fit side by side into 80 columns
+            shown = self.metrics[start : start + 3]
             found = [self.fold_means(metric) for metric in shown]
             columns = (Column("mean ± std over folds", str), *(Column(metric, plus_minus) for metric in shown))
             rows = [(name, *((means[name].mean(), means[name].std()) for means in found)) for name in self.names]
@@ -188,7 +185,7 @@ def cross_evaluate(
     columns |= {"groups": groups, "by": by, "documents": documents}
     how = {"metrics": metrics, "convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
     how |= {"condense": condense}
-    models, params, n_rows = _models(estimators), dict(params or {}), len(check_label_column(y))
+    models, params, n_rows = _estimators(estimators), dict(params or {}), len(check_label_column(y))
     queries = _check_rows(n_rows, X, y, qid, columns, params)
     ids = {"qid": columns["qid"], "groups": columns["qid"] if groups is None else without_labels(groups)}
     y = without_labels(y)
@@ -207,7 +204,7 @@ def cross_evaluate(
     return compare_reports(CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options)
 
 
-def _models(estimators: Any) -> dict[str, Any]:
+def _estimators(estimators: Any) -> dict[str, Any]:
     models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models or not all(hasattr(model, "fit") for model in models.values()):
         raise TypeError(f"estimators must be an estimator or a dict of estimators; got {estimators!r}.")

@@ -42,8 +42,7 @@ class SearchReport(CrossEvaluation):
     Attributes
     ----------
     params : dict of str to dict
-        Parameters of all candidates, best first by the search. Their names say which vary, or "candidate 3" for the
-        third best if that is too long.
+        Parameters of all candidates, best first by the search. Names say what varies, or "candidate 3" if too long.
     not_compared : dict of str to str
         Why other candidates were not compared: "failed", when they were dropped, or "not among the best 10".
     naive_score : float
@@ -51,8 +50,7 @@ class SearchReport(CrossEvaluation):
     expected_score : float
         The same without this optimism: in each fold, the score of the candidate that is best on all other folds.
     changed : float
-        Largest difference between the score of a fold here and in the search: above 0 if candidates were fitted again,
-        and folds or models are random or data differ.
+        Largest difference between the score of a fold here and in the search, as if folds are random or data differ.
     """
 
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -110,7 +108,8 @@ def search_report(
     """Compare the best candidates of a fitted search, query by query.
 
     This is a cross_evaluate of the best candidates on the folds of the search, which takes n_candidates fits per fold.
-    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by.
+    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by. Like the
+    method of Tsamardinos et al., ``report.expected_score`` removes most of the optimism of a chosen winner.
 
     Parameters
     ----------
@@ -146,11 +145,6 @@ def search_report(
     TypeError, ValueError
         If X or y is missing, the search has scorers of other packages or no candidate that ran all folds, ``metric`` is
         not one of its metrics, or weights that its scorers took are missing; and as in cross_evaluate.
-
-    Notes
-    -----
-    ``expected_score``, like bootstrap bias-corrected cross-validation (Tsamardinos et al. 2018), removes most of the
-    optimism of a chosen winner, and it is less pessimistic if one candidate is clearly the best.
 
     References
     ----------

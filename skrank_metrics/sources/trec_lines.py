@@ -40,14 +40,8 @@ FORMS = {
 }
 
 
-class _Block(NamedTuple):
-    """Consecutive lines."""
-
-    topics: list[bytes]  # without repetitions in consecutive lines
-    sizes: IntArray  # lines per topic
-    starts: IntArray  # of the documents, in the file
-    lengths: IntArray
-    values: FloatArray
+# Consecutive lines: topics without repetitions, the lines of each, starts and sizes of documents in the file, values.
+_Block: TypeAlias = tuple[list[bytes], IntArray, IntArray, IntArray, FloatArray]
 
 
 class _LineError(Exception):
@@ -64,7 +58,7 @@ def read_lines(source: Any, kind: str, argument: str = "path") -> tuple[Lists, s
     if not blocks:
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     topics: dict[bytes, int] = {}
-    numbers = [topics.setdefault(topic, len(topics)) for block in blocks for topic in block.topics]
+    numbers = [topics.setdefault(topic, len(topics)) for block in blocks for topic in block[0]]
     sizes, starts, lengths, values = (
         np.concatenate(part) for part in zip(*(block[1:] for block in blocks), strict=True)
     )
@@ -87,7 +81,7 @@ def _read_blocks(data: bytes, form: Form, name: str) -> Iterator[_Block]:
         except _LineError as error:
             number, expected = error.args
             refuse(name, n_before + number, part.split(b"\n")[number], expected)
-        if len(block.values):
+        if len(block[-1]):
             yield block
         start, n_before = end, n_before + part.count(b"\n")
 
@@ -109,7 +103,7 @@ def _read_block(data: bytes, form: Form, offset: int) -> _Block:
     if bad.any():
         raise _LineError(int(lines[np.argmax(bad)]), form.expected)
     lengths = ends[:, 2] - starts[:, 2]
-    return _Block(names, np.diff(first, append=len(starts)), starts[:, 2] + (offset - PADDING), lengths, values)
+    return names, np.diff(first, append=len(starts)), starts[:, 2] + (offset - PADDING), lengths, values
 
 
 def _fields(codes: Bytes, form: Form) -> tuple[IntArray, IntArray, IntArray]:

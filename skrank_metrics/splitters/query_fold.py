@@ -44,11 +44,10 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
     (array([2, 2, 2, 2, 0]), array([2, 2]))
     """
-    check_int(n_folds, "n_folds", 2)
-    check_int(seed, "seed", 0)
-    if n_folds >= 2**31 or seed >= 2**63:
-        name, value, bound = ("seed", seed, "2**63") if seed >= 2**63 else ("n_folds", n_folds, "2**31")
-        raise ValueError(f"{name} must be below {bound}; got {value}.")
+    for name, value, least, bits in (("n_folds", n_folds, 2, 31), ("seed", seed, 0, 63)):
+        check_int(value, name, least)
+        if value >= 2**bits:
+            raise ValueError(f"{name} must be below 2**{bits}; got {value}.")
     queries = group_ids(qid, count_rows(qid))
     # Hash once more, so that the folds of two seeds are independent.
     mixed = hash_ids(hash_ids(queries.ids) ^ hash_ids(np.array([seed])))

@@ -31,9 +31,8 @@ SHUFFLED_TURNS = 4
 class QueryKFold(QuerySplitter):
     """K folds of whole queries, balanced in queries and in documents.
 
-    Folds differ by at most one query, and by few documents: queries are dealt from the longest to the shortest, one to
-    each fold per turn, with the longest query of a turn going to the fold with the fewest documents. The order of the
-    rows does not matter.
+    Folds differ by at most one query, and by few documents: queries are dealt from the longest to the shortest, the
+    longest of each turn to the fold with the fewest documents. The order of the rows does not matter.
 
     The query ids are taken from ``groups`` (the unit to keep together, if that is not the query), ``qid``, or the index
     level "qid" of ``y`` (see with_qid). If metadata routing is enabled, the splitter requests ``groups`` and ``qid``.

@@ -129,9 +129,8 @@ def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: fl
     n_train = n_queries - n_test if n_train is None else n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
-            "test_size and train_size must leave at least one query on each side and add up to at most the number of "
-            f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} for testing and "
-            f"{n_train} for training, with {n_queries} queries. Change the sizes or add queries."
+            "test_size and train_size must leave at least one query on each side and add up to at most all queries; "
+            f"got test_size={test_size} and train_size={train_size}, or {n_test} and {n_train} of {n_queries} queries."
         )
     drawn = random.permutation(canonical_order(grouping.ids))
     train, test = np.zeros((2, n_queries), dtype=bool)

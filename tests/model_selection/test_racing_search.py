@@ -137,10 +137,9 @@ def values_of(splits, column):
     return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
 
 
-def p_by_hand(leads, sizes, weights=None):
+def p_by_hand(leads, weights, sizes):
     """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
     n_run, n_folds = len(leads), len(sizes)
-    weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
     n = np.array([w.sum() ** 2 / (w**2).sum() for w in weights])
     means = [np.average(lead, weights=w) for lead, w in zip(leads, weights, strict=True)]
     variances = [np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)]
@@ -151,36 +150,24 @@ def p_by_hand(leads, sizes, weights=None):
     return t.sf(np.mean(means) / error, n.sum() - n_run)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
-def test_the_lead_and_its_p_value_by_hand(sizes):
+def test_the_lead_and_its_p_value_by_hand(sizes, weighted):
     splits = unequal_folds(sizes)
-    options = {"cv": splits, "confidence": 0.999999, "min_queries": 2}
-    found = race(grid={"column": [2, 3, 4]}, **options).fit(X, LABELS)
-    values = {row: values_of(splits, column) for row, column in enumerate((2, 3, 4))}
-    final = int(np.argmax([np.mean([fold.mean() for fold in values[row][:2]]) for row in values]))
-    for row, leader in enumerate(found.cv_results_["leader"]):
-        if row != final:
-            assert leader == final
-            leads = [best - other for best, other in zip(values[leader][:2], values[row][:2], strict=True)]
-            assert found.cv_results_["difference"][row] == pytest.approx(np.mean([lead.mean() for lead in leads]))
-            p = min(1, 2 * 2 * p_by_hand(leads, sizes))  # two other candidates, after two folds
-            assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
-
-
-def test_weights_by_hand():
-    sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
-    splits = unequal_folds(sizes)
-    labels = with_qid(Y, QID, sample_weight=weights[QID])
+    weights = np.random.default_rng(0).integers(0, 4, N_QUERIES) if weighted else np.ones(N_QUERIES)
     options = {"cv": splits, "confidence": 0.9999999, "min_queries": 2}
-    found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
-    of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
-    values = [values_of(splits, column) for column in (3, 4)]
-    means = [np.mean([np.average(v, weights=w) for v, w in zip(of[:2], of_fold[:2], strict=True)]) for of in values]
-    row = int(np.argmin(means))
-    other, one = values[row], values[1 - row]
-    leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
-    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]])
-    assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
+    labels = with_qid(Y, QID, sample_weight=weights[QID].astype(float))
+    found = race(grid={"column": [2, 3, 4]}, **options).fit(X, labels).cv_results_
+    of_fold = [weights[QID[test[::SIZE]]] for _, test in splits[:2]]
+    values = [values_of(splits[:2], column) for column in (2, 3, 4)]
+    means = [np.mean([np.average(v, weights=w) for v, w in zip(of, of_fold, strict=True)]) for of in values]
+    leader = int(np.argmax(means))
+    for row in {0, 1, 2} - {leader}:
+        assert found["leader"][row] == leader
+        assert found["difference"][row] == pytest.approx(means[leader] - means[row])
+        leads = [(a - b)[w > 0] for a, b, w in zip(values[leader], values[row], of_fold, strict=True)]
+        p = p_by_hand(leads, [w[w > 0] for w in of_fold], sizes)
+        assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * 2 * p))  # two other candidates, after two folds
 
 
 @pytest.mark.slow

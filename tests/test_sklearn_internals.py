@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,6 +17,7 @@ from skrank_metrics._sklearn_internals import (
     is_first_warning,
     response_method,
     score_function,
+    splits_of_search,
 )
 
 X, Y = np.arange(12.0)[:, None], np.arange(12.0)
@@ -113,6 +114,25 @@ def test_rows_are_checked_before_an_estimator_turns_them_into_arrays():
                     run(frame, **misplaced),
                     pytest.fail("fit of scikit-learn is no longer called by wrapper in sklearn.base"),
                 )
+
+
+def test_a_rule_to_refit_by_finds_the_splits():
+    cv = ShuffleSplit(3, test_size=2, train_size=5, random_state=np.random.RandomState(0))
+    found = []
+
+    def rule(results):
+        found.extend(splits_of_search() or [])
+        return 0
+
+    GridSearchCV(Ridge(), {"alpha": [1, 2]}, refit=rule, cv=cv).fit(X, Y)
+    sizes = [(len(train), len(test)) for train, test in found]
+    assert sizes == [(5, 2)] * 3, "fit of a search in sklearn.model_selection._search no longer holds what it splits by"
+    state = np.random.RandomState(0)
+    next(iter(ShuffleSplit(3, test_size=2, train_size=5, random_state=state).split(X)))
+    for _ in range(2):
+        state.permutation(12)
+    assert cv.random_state.randint(1 << 30) == state.randint(1 << 30), "the random state is as the search left it"
+    assert splits_of_search() is None
 
 
 def test_a_scorer_hands_on_the_very_array_that_was_predicted():

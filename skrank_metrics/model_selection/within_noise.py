@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
+from skrank_metrics._sklearn_internals import splits_of_search
 from skrank_metrics.model_selection.search_report import fold_scores
 
 
@@ -20,7 +21,7 @@ class WithinNoise:
 
     metric: str
     prefer: str | Callable[[Mapping[str, Any]], Any]
-    test_ratio: float
+    test_ratio: float | None
     level: float
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
@@ -33,14 +34,9 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         ahead, params = folds[means.argmax()] - folds, cv_results["params"]
-        kept = [row for row in np.flatnonzero(usable) if self._p_worse(ahead[row]) > self.level]
+        ratio = self.test_ratio or _ratio_of_search()
+        kept = [row for row in np.flatnonzero(usable) if _p_worse(ahead[row], ratio) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
-
-    def _p_worse(self, ahead: FloatArray) -> float:
-        """One-sided p-value of differences on folds with overlapping training sets."""
-        mean = float(ahead.mean())
-        error = float(np.sqrt((1 / len(ahead) + self.test_ratio) * ahead.var(ddof=1)))
-        return float(stats.t.sf(mean / error, len(ahead) - 1)) if error else float(mean <= 0)
 
     def _order(self, params: Mapping[str, Any]) -> Any:
         if callable(self.prefer):
@@ -54,12 +50,25 @@ class WithinNoise:
         return -params[name] if self.prefer.startswith("-") else params[name]
 
 
+def _ratio_of_search() -> float:
+    if (splits := splits_of_search()) is None:
+        raise ValueError("test_ratio is unknown outside a search. Pass n_test / n_train, 1 / (k - 1) for k folds.")
+    n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
+    return float(n_test / n_train)
+
+
+def _p_worse(ahead: FloatArray, ratio: float) -> float:
+    """One-sided p-value of differences on folds with overlapping training sets."""
+    mean, error = float(ahead.mean()), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
+    return float(stats.t.sf(mean / error, len(ahead) - 1)) if error else float(mean <= 0)
+
+
 def within_noise(
     metric: str = "score",
     *,
     prefer: str | Callable[[Mapping[str, Any]], Any],
-    test_ratio: float,
     level: float = 0.05,
+    test_ratio: float | None = None,
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
@@ -75,10 +84,11 @@ def within_noise(
     prefer : str or callable
         Name of a numeric parameter whose smallest value is the simplest, or with "-" before it, the largest; or a
         function of the dict of parameters that is smallest for the simplest. Of equally simple ones, the best wins.
-    test_ratio : float
-        Number of test rows per training row of a split: 1 / 4 for five folds, also if they are repeated.
     level : float, default=0.05
         Level of the one-sided test, in (0, 1). If higher, fewer candidates count as good as the best.
+    test_ratio : float, default=None
+        Number of test rows per training row: 1 / 4 for five folds, also if they are repeated. None means that of the
+        search's splitter; outside a search, it is needed.
 
     Returns
     -------
@@ -112,5 +122,5 @@ def within_noise(
     if not isinstance(prefer, str) and not callable(prefer):
         raise TypeError(f"prefer must be the name of a parameter or a function of them; got {prefer!r}.")
     check_number(level, "level", "(0, 1)")
-    check_number(test_ratio, "test_ratio", "(0, inf)")
+    check_number(test_ratio, "test_ratio", "(0, inf)", other="None")
     return WithinNoise(metric, prefer, test_ratio, level)

@@ -2,15 +2,19 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import stats
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
 
 from skrank_metrics import (
+    PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
+    QueryShuffleSplit,
+    RepeatedQueryKFold,
     ranking_scorers,
     with_qid,
     within_noise,
@@ -95,7 +99,7 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
     [
         (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
-        (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\); got 0"),
+        (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\) or None; got 0"),
         (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
         (lambda: by_hand(results([1, 2], metric="mrr"), metric="map"), "got 'map' and a search by mrr.$"),
         (lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"), "got 'alpha' for one with {'estimator__alpha'"),
@@ -123,3 +127,39 @@ def test_in_a_search_with_several_scorers():
     )
     assert search.best_index_ == chosen != strict
     assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
+
+
+PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_folds", "ratio"),
+    [
+        (QueryKFold(5), 5, 1 / 4),
+        (RepeatedQueryKFold(5, n_repeats=4, random_state=0), 20, 1 / 4),
+        (QueryShuffleSplit(8, test_size=0.1, random_state=0), 8, 1 / 9),
+        (QueryShuffleSplit(8, test_size=0.1, train_size=0.5, random_state=np.random.default_rng(0)), 8, 1 / 5),
+        (GroupShuffleSplit(6, test_size=0.5, random_state=0), 6, 1),
+        (list(QueryKFold(5).split(PAIRS, qid=PAIRS))[:3], 3, 1 / 4),
+        (PredefinedQuerySplit(PAIRS % 3), 3, 1 / 2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize(("p", "level", "index"), [(0.052, 0.05, 0), (0.048, 0.05, 1)])
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.slow
+def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, level, index, routing):
+    groups = {} if isinstance(cv, list) else {"groups": PAIRS}
+    values = iter(np.concatenate(spread(p, n_folds, ratio)))
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=lambda *_: float(next(values)),
+        refit=within_noise(prefer="alpha", level=level),
+    )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
+    assert search.best_index_ == index
+
+
+def test_without_a_search_the_ratio_has_to_be_given():
+    with pytest.raises(ValueError, match=r"test_ratio is unknown outside a search"):
+        within_noise(prefer="size")(results([0.5, 0.6], [0.5, 0.7]))

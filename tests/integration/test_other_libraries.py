@@ -55,10 +55,9 @@ def test_an_optuna_study_over_cross_val_score(way, optuna, by_hand):
 @pytest.mark.slow
 @BY_WAY
 def test_an_optuna_study_over_cross_evaluate(way, optuna):
-    ids = {"params": {"groups": QID}} if way is GROUPS else way.keywords(QID)
 
     def objective(model):
-        found = cross_evaluate(model, X, way.labels(Y, QID), cv=CV, metrics=[SCORER], **ids)
+        found = cross_evaluate(model, X, way.labels(Y, QID), cv=CV, metrics=[SCORER], **way.keywords(QID))
         return found.reports["QueryRanker"].mean[SCORER]
 
     expected = {}

@@ -120,19 +120,16 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
     spec = own_spelling(spec, convention) or spec
-    match = _SPEC.fullmatch(spec)
+    flat = _FLAT.fullmatch(spec.lower())
+    match = _SPEC.fullmatch(f"{flat[1]}@{flat[2]}" if flat else spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
         hint = "" if _function(word) else _hint(word, spec)
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
-    flat = _FLAT.fullmatch(spec.lower())
-    if flat and _function(name) is None:
-        name, k = flat.groups()
     function = _function(name)
     if function is None:
-        shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
-        raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
+        raise ValueError(f"Unknown metric {match[1]!r}.{_hint(name, spec, k)} Known: {', '.join(sorted(REGISTRY))}.")
     params = {**_WITH_PARAMETER.get(name, ("", {}))[1], **({} if inner is None else _params(inner, spec))}
     if k is not None:
         params["k"] = int(k)
@@ -218,11 +215,3 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:
     """Name of the column that holds a metric; raise an error if there is none."""
     return str(check_choice(column_of(metric, columns) or metric, "metric", columns))
-
-
-def spelled(metric: Any) -> str:
-    """A metric as text; anything else as str."""
-    try:
-        return str(bind(metric))
-    except (TypeError, ValueError):
-        return str(metric)

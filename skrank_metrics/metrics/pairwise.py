@@ -47,7 +47,6 @@ _Normalize = Annotated[
     undefined=None,
     has_cutoff=False,
     pooled="normalize",
-    greater_is_better=False,
     signed=True,
     reference=_KENDALL,
 )

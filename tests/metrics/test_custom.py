@@ -289,8 +289,6 @@ def test_pickles_if_the_function_does():
         (None, r"None \(NoneType\)"),
         (1j, r"1j \(complex\)"),
         (-math.inf, r"-inf \(float\)"),
-        (10**400, r"10+\.\.\.0+ \(int\)"),
-        (fractions.Fraction(10**400), r"Fraction\(1.*"),
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
@@ -349,7 +347,6 @@ def test_errors_of_the_function_name_it_and_the_query():
             ValueError,
             r"bounds must be a pair of numbers in ascending order; got \(1, 0\)",
         ),
-        (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
     ],
 )

@@ -63,6 +63,7 @@ class Metric:
     undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."
     has_cutoff: bool = True
     pooled: bool | str = False  # whether average="micro" is allowed, or the option that allows it
+    greater_is_better: bool = True
     monotone: bool = True  # no worse after swapping two documents in the wrong order
     divides_by_k: bool = False  # by default, even if the list is shorter
     depth_is_relevant: bool = False  # looks at the first R documents
@@ -72,11 +73,6 @@ class Metric:
     unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
     signed: bool | str = False  # whether labels may be negative, or the option that allows it
     documents: tuple[str, ...] = ()  # columns of documents that the metric needs
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Whether larger values are better."""
-        return not self.name.startswith(NEGATIVE)
 
     @property
     def summary(self) -> str:

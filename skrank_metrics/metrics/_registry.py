@@ -71,6 +71,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         options = {p.name: hints[p.name].__metadata__[0] for p in own}
+        traits["greater_is_better"] = not name.startswith(NEGATIVE)
         REGISTRY[name] = _public_function(Metric(name, kernel, options, {p.name: p.default for p in own}, **traits))
         return REGISTRY[name]
 

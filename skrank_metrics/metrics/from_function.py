@@ -218,6 +218,7 @@ def make_metric(
         upper=high,
         undefined=undefined or "a value of NaN",
         has_cutoff="k" in parameters,
+        greater_is_better=better,
         needs_all_ranks=True,
         documents=columns,
     )

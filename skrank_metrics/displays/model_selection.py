@@ -39,7 +39,6 @@ class CVResultsDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from sklearn.dummy import DummyRegressor
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skrank_metrics.displays import CVResultsDisplay
@@ -47,7 +46,6 @@ class CVResultsDisplay(Display):
     >>> display = CVResultsDisplay.from_result(search)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['strategy=mean', 'strategy=median']
-    >>> plt.close(display.figure_)
     """
 
     def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
@@ -112,14 +110,12 @@ class SplitDisplay(Display):
     --------
     KFold cuts query "b" in the middle:
 
-    >>> import matplotlib.pyplot as plt
     >>> from sklearn.model_selection import KFold
     >>> from skrank_metrics import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
     >>> display = audit_splits(KFold(2), X, y, qid=qid).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['fold 0: 1 leak', 'fold 1: 1 leak']
-    >>> plt.close(display.figure_)
     """
 
     result: SplitReport

@@ -23,15 +23,6 @@ NO_PAIRS = "no two documents with different labels"
 ONE_CLASS = "documents of only one class"
 NO_RANKED = "no ranked document"
 
-TRANSFORMS: Mapping[str, str] = {
-    "gains": "each gain becomes the mean of its tie group",
-    "hazards": "each stop probability becomes the probability of stopping there after not stopping at earlier ties",
-    "products": "each product of relevance and running sum becomes its expectation within the tie group",
-    "misses": "each number of non-relevant documents above within the tie group is equally likely",
-    "pairs": "a pair of tied documents counts half",
-    "orders": "the mean over the orders of tied labels",
-}
-
 
 @dataclass(frozen=True)
 class Reference:
@@ -55,7 +46,7 @@ class Metric:
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
-    transform: str = "gains"  # how the expectation over ties is taken, a key of TRANSFORMS
+    transform: str = "gains"  # how the expectation over ties is taken
     graded: bool = False  # distinguishes grades, not only relevant from non-relevant
     reference: Reference | None = None
     lower: float = 0.0

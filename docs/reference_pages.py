@@ -189,7 +189,7 @@ def facts(function: MetricFunction) -> list[str]:
         "Undefined": f"for a query with {record.undefined}" if record.undefined else "never",
         "Ties, averaged": TRANSFORMS[record.transform],
     }
-    if record.reference and record.reference.doi:
+    if record.reference:
         fields["Source"] = f"`{_authors_and_year(record.reference)} <{record.reference.url}>`__"
     rows = list(fields.items())
     return _table(rows[0], rows[1:], "20 80", header_rows=0).splitlines()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from skrank_metrics._engine.gains import check_discount, check_gain
-from skrank_metrics._input.arrays import check_choice, check_number
+from skrank_metrics._input.arrays import check_bool, check_choice, check_number
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ def number(doc: str, interval: str, gain: str | None = None) -> Option:
     """Build an option that is a number in an interval."""
     kind = f"float in {interval}"
     return Option(doc, lambda value, name: check_number(value, name, interval), kind, "float", gain)
+
+
+def switch(doc: str) -> Option:
+    """Build an option that is True or False."""
+    return Option(doc, check_bool, "bool", "bool")
 
 
 # mypy checks the arithmetic of kernels. The values of options are checked at run time, before any data.

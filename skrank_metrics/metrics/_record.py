@@ -29,12 +29,12 @@ class Reference:
     """The paper that defines a metric."""
 
     text: str  # begins with the authors and the year: "A. Author, B. Author (2000)."
-    doi: str = ""
+    doi: str
 
     @property
     def url(self) -> str:
-        """The address of the paper, if it has one."""
-        return f"https://doi.org/{self.doi}" if self.doi else ""
+        """The address of the paper."""
+        return f"https://doi.org/{self.doi}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Metric:
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
-    transform: str = "gains"  # how the expectation over ties is taken
+    transform: str = "gains"  # whose expectation over ties is taken: gains, hazards, products, misses, pairs or orders
     graded: bool = False  # distinguishes grades, not only relevant from non-relevant
     reference: Reference | None = None
     lower: float = 0.0

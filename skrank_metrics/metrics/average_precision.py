@@ -79,8 +79,7 @@ def q_measure_score(
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Q-measure: average precision that blends precision with gains.
 
-    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
-    divided by min(k, R). With beta=0, it is average precision, whatever the gain.
+    With beta=0, it is average precision, whatever the gain.
 
     Examples
     --------

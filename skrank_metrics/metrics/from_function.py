@@ -130,8 +130,6 @@ def make_metric(
 ) -> FunctionMetric:
     """Make a metric from a function of the labels of one query in ranked order.
 
-    The result is like any other metric of this package, and is passed wherever a metric is expected.
-
     Parameters
     ----------
     function : callable
@@ -159,8 +157,7 @@ def make_metric(
     Returns
     -------
     metric : callable
-        Called like the metric functions: ``metric(y_true, y_score, qid=..., k=..., ties=..., average=...)``. Can be
-        pickled if the function can.
+        Called like the metric functions, and passed wherever a metric is. Can be pickled if the function can.
 
     Raises
     ------
@@ -176,13 +173,10 @@ def make_metric(
 
     Notes
     -----
-    If scores are tied, ``ties="average"`` is the exact mean over all different orders of the tied documents, if a query
-    has at most 720 of them; documents with equal labels, and equal entries in ``documents``, are alike. Otherwise, it
-    is the mean over 100 random orders, which are the same in every run; ``report.health`` says so. ``ties="best"`` and
-    "worst" settle the order by label, and take the mean over that of equal labels if there are ``documents``. If the
+    The function is called once per query and order. ``ties="average"`` is the mean over all different orders of the
+    tied documents, or over 100 random ones, the same in every run, if there are more than 720; ``report.health`` says
+    so. ``ties="best"`` and "worst" settle the order by label only, so ``documents`` may leave several orders. If the
     function returns NaN for one of the orders, the query is undefined.
-
-    The function is called once per query and order, which is slower than the metrics of this package.
 
     Examples
     --------
@@ -240,12 +234,10 @@ def _check_name(name: Any) -> str:
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:
-    if isinstance(documents, str) or not isinstance(documents, Sequence):
-        raise TypeError(f"documents must be a list of names of columns; got {documents!r}.")
-    for name in documents:
-        if not isinstance(name, str) or not name.isidentifier() or name in (*_RESERVED, *_GIVEN):
-            raise ValueError(f"documents must name columns as the function names its parameters; got {name!r}.")
-    return tuple(documents)
+    names = () if isinstance(documents, str) else tuple(documents)
+    if len(names) != len(documents) or any(not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN) for n in names):
+        raise ValueError(f"documents must list columns as the function names its parameters; got {documents!r}.")
+    return names
 
 
 def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:

@@ -38,9 +38,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10", and "nerr@10" is
-        "err(normalize=True)@10". With a convention, the names of
-        that library are also accepted, such as trec_eval's "P_5" and "recip_rank". If smaller values are better, as for
-        "fall_out@10", "neg_fall_out@10" is the negative.
+        "err(normalize=True)@10". With a convention, the names of that library are also accepted, such as trec_eval's
+        "P_5". If smaller values are better, as for "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its values: "sklearn",
         "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
@@ -207,8 +206,8 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         bound = bind(metric)
     except (TypeError, ValueError):
         return None
-    known = [(name, own) for name, own in columns.items() if own is not None]
-    same = [name for name, own in known if (own.definition, own.average) == (bound.definition, bound.average)]
+    wanted = bound.definition, bound.average
+    same = [name for name, own in columns.items() if own is not None and (own.definition, own.average) == wanted]
     return str(bound) if str(bound) in same else same[0] if len(same) == 1 else None
 
 

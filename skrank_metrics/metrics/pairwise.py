@@ -8,8 +8,8 @@ import numpy as np
 
 from skrank_metrics._engine.gains import RelevanceGain, linear_gain
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import Option, RelevanceThreshold
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.metrics._options import RelevanceThreshold, switch
 from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS, Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -33,9 +33,7 @@ _HANLEY = Reference(
     "10.1148/radiology.143.1.7063747",
 )
 
-_Normalize = Annotated[
-    Any, Option("Whether to divide by the number of pairs with different labels.", check_bool, "bool", "bool")
-]
+_Normalize = Annotated[Any, switch("Whether to divide by the number of pairs with different labels.")]
 
 
 @metric(

@@ -17,8 +17,7 @@ from skrank_metrics.splitters.audit import SplitReport
 class CVResultsDisplay(Display):
     """Candidates of a search, the best on top, with their scores in each fold.
 
-    Create it with ``from_result(search)``. Scores of a few folds can hardly tell which candidates are worse;
-    ``search_report(search, X, y).plot()`` shows which ones are.
+    Create it with ``from_result(search)``. A few folds can hardly tell which candidates are worse; see search_report.
 
     Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
     Candidates that a race dropped come last, with the mean over the folds that they ran, which is not comparable with

@@ -35,7 +35,7 @@ class ComparisonDisplay(Display):
 
     Blue models may be the best, grey ones are worse. With a baseline, blue models are better or not worse than it, and
     black ones are undecided. The intervals of the differences are simultaneous, so they agree with these colours and
-    with the verdict, the title of a new figure. Two models get a further panel: the differences of the single queries.
+    with the verdict, the title. Two models get a further panel: the differences of the single queries.
 
     Parameters
     ----------
@@ -232,8 +232,7 @@ ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 class QueryScoreDisplay(Display):
     """Distribution of metrics over queries, one row per metric and slice, or per model of a comparison.
 
-    Each row is a histogram of the values of the queries, scaled to the same height, above its mean and interval. Many
-    queries at exactly 0 or 1 are visible as the first and last bars.
+    Each row is a histogram of the values of the queries, scaled to the same height, above its mean and interval.
 
     Parameters
     ----------

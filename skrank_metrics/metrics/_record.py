@@ -47,7 +47,6 @@ class Metric:
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
     transform: str = "gains"  # whose expectation over ties is taken: gains, hazards, products, misses, pairs or orders
-    graded: bool = False  # distinguishes grades, not only relevant from non-relevant
     reference: Reference | None = None
     lower: float = 0.0
     upper: float = 1.0
@@ -64,6 +63,11 @@ class Metric:
     unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
     signed: bool | str = False  # whether labels may be negative, or the option that allows it
     documents: tuple[str, ...] = ()  # columns of documents that the metric needs
+
+    @property
+    def graded(self) -> bool:
+        """Whether it distinguishes grades, not only relevant from non-relevant documents."""
+        return self.unjudged != "counted" and ("gain" in self.options or "relevance_threshold" not in self.options)
 
     @property
     def summary(self) -> str:

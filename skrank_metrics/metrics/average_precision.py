@@ -70,7 +70,6 @@ def map_score(
     formula=r"\mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \,"
     r" \frac{\mathrm{hits}_i + \beta \, \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}",
     transform="products",
-    graded=True,
     monotone=False,
     reference=_SAKAI,
 )

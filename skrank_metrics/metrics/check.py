@@ -35,9 +35,9 @@ def check_metric(
     - are correct for each tie policy: under "average", the mean over all orders of tied documents;
     - are the same without a cutoff and with a cutoff at the length of the list, and exist for larger cutoffs;
     - are replaced by ``replace_undefined_by`` for the same queries, whatever its value;
-    - are the same for 2-D labels, for ``retrieved`` of only True, and in another process.
+    - are the same for 2-D labels, for ``retrieved`` of only True, and in another process;
 
-    Labels, scores and ids must not be modified.
+    and that labels, scores and ids are not modified.
 
     Parameters
     ----------

@@ -207,7 +207,6 @@ def make_metric(
         defaults=options,
         formula="",
         transform="orders",
-        graded=True,
         lower=low,
         upper=high,
         undefined=undefined or "a value of NaN",

@@ -40,7 +40,6 @@ _Normalize = Annotated[Any, switch("Whether to divide by the number of pairs wit
     "neg_kendall_tau_distance",
     formula=r"\left| \{ (i, j) : i < j, \; \mathrm{label}_i < \mathrm{label}_j \} \right|",
     transform="pairs",
-    graded=True,
     upper=np.inf,
     undefined=None,
     has_cutoff=False,
@@ -74,7 +73,6 @@ def kendall_tau_distance(
     formula=r"\tau_b = \frac{\text{concordant pairs} - \text{discordant pairs}}"
     r"{\sqrt{\text{pairs with different labels} \cdot n (n - 1) / 2}}",
     transform="pairs",
-    graded=True,
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,
@@ -104,7 +102,6 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     "pairwise_accuracy",
     formula=r"\frac{\text{concordant pairs}}{\text{pairs with different labels}}",
     transform="pairs",
-    graded=True,
     undefined=NO_PAIRS,
     has_cutoff=False,
     pooled=True,
@@ -160,7 +157,6 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     "spearman",
     formula=r"\rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, "
     r"\quad r_i \text{ the rank by label of the document at rank } i",
-    graded=True,
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,

@@ -75,7 +75,6 @@ def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     formula=r"\mathrm{ERR}@k = \sum_{i=1}^{k} \frac{s_i}{i} \prod_{j=1}^{i-1} p \, (1 - s_j), "
     r"\quad \text{by default } s_i = \frac{2^{\mathrm{label}_i} - 1}{2^{\mathrm{max\_grade}}}",
     transform="hazards",
-    graded=True,
     reference=_CHAPELLE,
 )
 def err_score(
@@ -113,7 +112,6 @@ def err_score(
     formula=r"\mathrm{pFound}@k = \sum_{i=1}^{k} s_i \prod_{j=1}^{i-1} p \, (1 - s_j), "
     r"\quad \text{by default } s_i = \mathrm{label}_i",
     transform="hazards",
-    graded=True,
     reference=_CASCADE,
 )
 def pfound_score(
@@ -142,7 +140,6 @@ def pfound_score(
 @metric(
     "rbp",
     formula=r"\mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)",
-    graded=True,
     reference=_MOFFAT,
 )
 def rbp_score(

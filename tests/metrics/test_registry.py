@@ -22,7 +22,7 @@ from skrank_metrics.metrics._registry import metric
 TOY = Reference("T. Toy (2026). Toys as metrics.", "10.1000/182")
 
 
-@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, divides_by_k=True, reference=TOY)
+@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", divides_by_k=True, reference=TOY)
 def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     """Toy: the share of the relevant documents that are in the first half of the ranks that count.
 

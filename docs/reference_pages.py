@@ -14,11 +14,20 @@ from generate import labels_seen
 from ranking_picture import one_case
 
 import skrank_metrics
-from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction, Reference
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
 
 PICTURES = (Path(__file__).parent / "pictures.md").read_text(encoding="utf-8")
+# How the expectation over ties is taken.
+TRANSFORMS = {
+    "gains": "each gain becomes the mean of its tie group",
+    "hazards": "each stop probability becomes the probability of stopping there after not stopping at earlier ties",
+    "products": "each product of relevance and running sum becomes its expectation within the tie group",
+    "misses": "each number of non-relevant documents above within the tie group is equally likely",
+    "pairs": "a pair of tied documents counts half",
+    "orders": "the mean over the orders of tied labels",
+}
 # The folders of the package, in the order of the page.
 TOPICS = {
     "reports": "Evaluate, compare, explain",
@@ -180,7 +189,7 @@ def facts(function: MetricFunction) -> list[str]:
         "Undefined": f"for a query with {record.undefined}" if record.undefined else "never",
         "Ties, averaged": TRANSFORMS[record.transform],
     }
-    if record.reference and record.reference.doi:
+    if record.reference:
         fields["Source"] = f"`{_authors_and_year(record.reference)} <{record.reference.url}>`__"
     rows = list(fields.items())
     return _table(rows[0], rows[1:], "20 80", header_rows=0).splitlines()

@@ -1,5 +1,6 @@
 import gc
 import os
+import sys
 from importlib.util import find_spec
 
 # Before libraries read them: on small data, OpenMP runtimes in one process mostly wait for each other, and pytest-xdist
@@ -31,11 +32,11 @@ def pytest_configure(config):
     default = "quick" if config.option.markexpr == "not slow" else "ci"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
     gc.set_threshold(100_000)  # each collection of garbage looks through thousands of tests
-    config.pluginmanager.register(RegistryAsBefore())  # for the examples of docstrings and documents, too
+    config.pluginmanager.register(AsBefore())  # for the examples of docstrings and documents, too
 
 
-class RegistryAsBefore:
-    """Forgets the metrics that a test registers."""
+class AsBefore:
+    """Forgets the metrics that a test registers, and closes its figures."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self):
@@ -45,6 +46,8 @@ class RegistryAsBefore:
         finally:
             REGISTRY.clear()
             REGISTRY.update(before)
+            if pyplot := sys.modules.get("matplotlib.pyplot"):
+                pyplot.close("all")
 
 
 def pytest_collection_modifyitems(items):

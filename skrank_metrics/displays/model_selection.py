@@ -17,8 +17,7 @@ from skrank_metrics.splitters.audit import SplitReport
 class CVResultsDisplay(Display):
     """Candidates of a search, the best on top, with their scores in each fold.
 
-    Create it with ``from_result(search)``. Scores of a few folds can hardly tell which candidates are worse;
-    ``search_report(search, X, y).plot()`` shows which ones are.
+    Create it with ``from_result(search)``. A few folds can hardly tell which candidates are worse; see search_report.
 
     Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
     Candidates that a race dropped come last, with the mean over the folds that they ran, which is not comparable with
@@ -39,7 +38,6 @@ class CVResultsDisplay(Display):
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> from sklearn.dummy import DummyRegressor
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skrank_metrics.displays import CVResultsDisplay
@@ -47,7 +45,6 @@ class CVResultsDisplay(Display):
     >>> display = CVResultsDisplay.from_result(search)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['strategy=mean', 'strategy=median']
-    >>> plt.close(display.figure_)
     """
 
     def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
@@ -112,14 +109,12 @@ class SplitDisplay(Display):
     --------
     KFold cuts query "b" in the middle:
 
-    >>> import matplotlib.pyplot as plt
     >>> from sklearn.model_selection import KFold
     >>> from skrank_metrics import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
     >>> display = audit_splits(KFold(2), X, y, qid=qid).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['fold 0: 1 leak', 'fold 1: 1 leak']
-    >>> plt.close(display.figure_)
     """
 
     result: SplitReport

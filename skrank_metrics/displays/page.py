@@ -15,18 +15,9 @@ WIDE, SLIM, PHONE = 8.0, 4.6, "40rem"
 
 
 def page_picture(result: Any) -> str:
-    """Draw a result for an HTML page: one drawing for screens and one for phones, which follow the page's theme.
+    """A ``<figure>`` with inline SVG, for screens and for phones, which follows the theme of the page.
 
-    Parameters
-    ----------
-    result : result of this package
-        What to draw.
-
-    Returns
-    -------
-    html : str
-        A ``<figure>`` with inline SVG, which loads nothing and runs no script; empty if the result has no display or
-        matplotlib is not installed.
+    It loads nothing and runs no script. It is empty if the result has no display or matplotlib is not installed.
     """
     if getattr(result, "_display", None) is None:
         return ""

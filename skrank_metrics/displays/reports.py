@@ -35,7 +35,7 @@ class ComparisonDisplay(Display):
 
     Blue models may be the best, grey ones are worse. With a baseline, blue models are better or not worse than it, and
     black ones are undecided. The intervals of the differences are simultaneous, so they agree with these colours and
-    with the verdict, the title of a new figure. Two models get a further panel: the differences of the single queries.
+    with the verdict, the title. Two models get a further panel: the differences of the single queries.
 
     Parameters
     ----------
@@ -55,13 +55,11 @@ class ComparisonDisplay(Display):
     --------
     The relevant document of query "b" is at rank 1 for the first model and at rank 2 for the second:
 
-    >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import leaderboard
     >>> scores = {"one": [2, 1, 2, 1], "other": [2, 1, 1, 2]}
     >>> display = leaderboard([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr").plot()
     >>> [text.get_text() for text in display.axes_[2].texts]
     ['1 query: one is better', '0 queries: other is better', '1 query: equal']
-    >>> plt.close(display.figure_)
     """
 
     def __init__(self, result: Comparison, *, metric: Any = None, n_models: int = 20) -> None:
@@ -98,18 +96,15 @@ class ComparisonDisplay(Display):
         spelled = style.spell(*(row.mean for row in rows))
         ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
         self._draw_rows(ax, [(row, row.mean, pair, spelled(row.mean)) for row, pair in zip(rows, ends, strict=True)])
-        label = style.with_direction(metric, own.greater_is_better)
-        ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
+        ax.set_xlabel(f"{metric}{style.DIRECTION[own.greater_is_better]}\nmean, {100 * confidence:g}% interval")
 
     def _draw_differences(self, ax: Any) -> None:
         result, look, rows = self.result, style.theme(), self._board.rows[: len(self._names)]
         spelled, marks = style.spell(*(row.difference for row in rows), signed=True), []
         for row in rows:
-            if isnan(row.difference):  # that of the baseline
-                marks.append((row, 0.0, row.interval, row.status))
-            else:
-                text = f"{spelled(row.difference)}\N{EN SPACE}{row.status}"
-                marks.append((row, row.difference, row.interval, text))
+            known = not isnan(row.difference)  # as that of the baseline is
+            text = f"{spelled(row.difference)}\N{EN SPACE}{row.status}" if known else row.status
+            marks.append((row, row.difference if known else 0.0, row.interval, text))
         self._draw_rows(ax, marks, aligned=True)
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         if result.margin is not None:
@@ -179,14 +174,12 @@ class MetricAtKDisplay(Display):
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
-    >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import evaluate
     >>> from skrank_metrics.displays import MetricAtKDisplay
     >>> report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="recall@1,2")
     >>> display = MetricAtKDisplay.from_result(report)
     >>> display.ax_.get_lines()[0].get_ydata().tolist()
     [0.5, 1.0]
-    >>> plt.close(display.figure_)
     """
 
     def __init__(self, result: RankingReport | Comparison, *, metric: Any = None) -> None:
@@ -239,8 +232,7 @@ ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 class QueryScoreDisplay(Display):
     """Distribution of metrics over queries, one row per metric and slice, or per model of a comparison.
 
-    Each row is a histogram of the values of the queries, scaled to the same height, above its mean and interval. Many
-    queries at exactly 0 or 1 are visible as the first and last bars.
+    Each row is a histogram of the values of the queries, scaled to the same height, above its mean and interval.
 
     Parameters
     ----------
@@ -257,12 +249,10 @@ class QueryScoreDisplay(Display):
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
-    >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import evaluate
     >>> display = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").plot()
     >>> [text.get_text() for text in display.ax_.texts]
     ['0.7500']
-    >>> plt.close(display.figure_)
     """
 
     def __init__(self, result: RankingReport | Comparison, *, metric: Any = None) -> None:
@@ -272,9 +262,8 @@ class QueryScoreDisplay(Display):
         metrics = self._report.metrics
         self._metric = next(iter(metrics)) if metric is None else check_column(metric, metrics)
         # Rows, as their name, metric and report; the slices are below the metric.
-        self._slices = range(0)
-        if len(reports) > 1 or "" not in reports:
-            self._rows = [(name, self._metric, report) for name, report in reports.items()]
+        self._rows, self._slices = [(name, self._metric, report) for name, report in reports.items()], range(0)
+        if "" not in reports:
             return
         of_queries = self._report.per_query
         alike = metric is None and _is_share(of_queries[self._metric])  # others can be drawn on its axis
@@ -298,8 +287,8 @@ class QueryScoreDisplay(Display):
             style.mark_mean(ax, mean, row + MEAN, ends, color=colour, markersize=4, elinewidth=1.5)
             style.write_beside(ax, (np.nanmax([mean, ends[1]]), row + MEAN), spelled(mean), colour)
         style.draw_rows(ax, names, [look.soft if row in self._slices else look.ink for row in range(len(names))])
-        greater = self._report.metrics[self._metric].greater_is_better
-        ax.set_xlabel(style.with_direction("value per query, and mean with 95% interval", greater))
+        direction = style.DIRECTION[self._report.metrics[self._metric].greater_is_better]
+        ax.set_xlabel(f"value per query, and mean with 95% interval{direction}")
 
     def _edges(self) -> FloatArray:
         found = np.concatenate([report.per_query[metric] for _, metric, report in self._rows])
@@ -334,13 +323,11 @@ class DifferenceDisplay(Display):
     --------
     Query "b" has no relevant document and counts as 0 or 1, which changes the mean by 1/2:
 
-    >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import explain_difference
     >>> y, scores, qid = [1, 0, 0], [2, 1, 0], ["a", "a", "b"]
     >>> display = explain_difference(y, scores, qid=qid).plot()
     >>> [float(bar.get_width()) for bar in display.ax_.patches]
     [0.0, 0.0, 0.5]
-    >>> plt.close(display.figure_)
     """
 
     result: Difference

@@ -25,6 +25,8 @@ _NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 _HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
+# Added to labels of axes; the name of a metric does not tell which values are better.
+DIRECTION = {True: "", False: " (lower is better)"}
 # Width of new figures, whether they have a title, and whether they are for a file or a page and not shown.
 _canvas: ContextVar[tuple[float, bool, bool]] = ContextVar("canvas", default=(WIDTH, True, False))
 
@@ -245,8 +247,3 @@ def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
     digits = min(_MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
     sign = "+" if signed else ""
     return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def with_direction(label: str, greater_is_better: bool) -> str:
-    """Add to the label of an axis that smaller values are better, if they are."""
-    return label if greater_is_better else f"{label} (lower is better)"

@@ -1753,8 +1753,7 @@ def q_measure_score(
         \mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i + \beta \,
         \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}
 
-    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
-    divided by min(k, R). With beta=0, it is average precision, whatever the gain. Undefined for a query with no relevant document.
+    With beta=0, it is average precision, whatever the gain. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1953,9 +1952,8 @@ def rbp_score(
         \mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)
 
     This is the rate at which a reader who goes on to the next rank with probability p finds relevant documents. It is
-    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, the value of such a list is 1:
-    it is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
-    relative to the ideal order, which is what LensKit calls normalized. Undefined for a query with no relevant document.
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, it is 1 for such a list, but
+    not relative to the ideal order, which is what LensKit calls normalized. Undefined for a query with no relevant document.
 
     Parameters
     ----------

@@ -12,14 +12,7 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_int, check_number, nearest
 from skrank_metrics._sklearn_internals import fail_in_search
-from skrank_metrics.metrics._record import (
-    NEGATIVE,
-    NO_PAIRS,
-    NO_RELEVANT,
-    Metric,
-    MetricFunction,
-    UnknownParameterError,
-)
+from skrank_metrics.metrics._record import NEGATIVE, NO_PAIRS, NO_RELEVANT, Metric, MetricFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +30,8 @@ class BoundMetric:
         known = [*self.record.data, *self.record.parameters]
         for name in self.params.keys() - self.record.parameters.keys():
             if name in self.record.data:
-                raise UnknownParameterError(f"{name} must be passed with the data, when the metric is called.")
-            raise UnknownParameterError(
+                raise TypeError(f"{name} must be passed with the data, when the metric is called.")
+            raise TypeError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
                 f"{nearest(name, known)}"
             )
@@ -97,20 +90,14 @@ class BoundMetric:
     def average(self) -> str | None:
         """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
-        option, why = self.record.pooled, ""
+        option = self.record.pooled
         if average == "micro" and not self._has(option):
-            why = (
-                f" with {option}=False; pass {option}=True, or"
-                if option
-                else ", which cannot be pooled over documents;"
-            )
-        if average == "geometric" and self.record.lower < 0:
-            why = ", which can be negative;"
-        if why:
-            raise ValueError(
-                f"average={average!r} is not defined for {self.function.__name__}{why} use 'macro' or None."
-            )
-        return average
+            why = f"unless {option}=True" if option else "which cannot be pooled over documents"
+        elif average == "geometric" and self.record.lower < 0:
+            why = "which can be negative"
+        else:
+            return average
+        raise ValueError(f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'.")
 
     @cached_property
     def replace_undefined_by(self) -> float:

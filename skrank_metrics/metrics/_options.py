@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
-
 from skrank_metrics._engine.gains import check_discount, check_gain
-from skrank_metrics._input.arrays import check_choice, check_number
+from skrank_metrics._input.arrays import check_bool, check_choice, check_number
 
 
 @dataclass(frozen=True)
@@ -35,15 +33,9 @@ def number(doc: str, interval: str, gain: str | None = None) -> Option:
     return Option(doc, lambda value, name: check_number(value, name, interval), kind, "float", gain)
 
 
-def unchecked() -> Option:
-    """Build an option of a custom metric, which is passed on unchanged."""
-    return Option("Option of this metric.", _no_array, "object", "Any")
-
-
-def _no_array(value: Any, name: str) -> Any:
-    if isinstance(value, np.ndarray):
-        raise TypeError(f"{name} must not be an array, since options are compared; pass a tuple.")
-    return value
+def switch(doc: str) -> Option:
+    """Build an option that is True or False."""
+    return Option(doc, check_bool, "bool", "bool")
 
 
 # mypy checks the arithmetic of kernels. The values of options are checked at run time, before any data.

@@ -23,31 +23,18 @@ NO_PAIRS = "no two documents with different labels"
 ONE_CLASS = "documents of only one class"
 NO_RANKED = "no ranked document"
 
-TRANSFORMS: Mapping[str, str] = {
-    "gains": "each gain becomes the mean of its tie group",
-    "hazards": "each stop probability becomes the probability of stopping there after not stopping at earlier ties",
-    "products": "each product of relevance and running sum becomes its expectation within the tie group",
-    "misses": "each number of non-relevant documents above within the tie group is equally likely",
-    "pairs": "a pair of tied documents counts half",
-    "orders": "the mean over the orders of tied labels",
-}
-
-
-class UnknownParameterError(TypeError, ValueError):
-    """An unknown keyword: a TypeError in a call, a ValueError in a name such as "ndcg(x=1)"."""
-
 
 @dataclass(frozen=True)
 class Reference:
     """The paper that defines a metric."""
 
     text: str  # begins with the authors and the year: "A. Author, B. Author (2000)."
-    doi: str = ""
+    doi: str
 
     @property
     def url(self) -> str:
-        """The address of the paper, if it has one."""
-        return f"https://doi.org/{self.doi}" if self.doi else ""
+        """The address of the paper."""
+        return f"https://doi.org/{self.doi}"
 
 
 @dataclass(frozen=True)
@@ -59,8 +46,7 @@ class Metric:
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
-    transform: str = "gains"  # how the expectation over ties is taken, a key of TRANSFORMS
-    graded: bool = False  # distinguishes grades, not only relevant from non-relevant
+    transform: str = "gains"  # whose expectation over ties is taken: gains, hazards, products, misses, pairs or orders
     reference: Reference | None = None
     lower: float = 0.0
     upper: float = 1.0
@@ -77,6 +63,11 @@ class Metric:
     unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
     signed: bool | str = False  # whether labels may be negative, or the option that allows it
     documents: tuple[str, ...] = ()  # columns of documents that the metric needs
+
+    @property
+    def graded(self) -> bool:
+        """Whether it distinguishes grades, not only relevant from non-relevant documents."""
+        return self.unjudged != "counted" and ("gain" in self.options or "relevance_threshold" not in self.options)
 
     @property
     def summary(self) -> str:

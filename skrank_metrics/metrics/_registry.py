@@ -11,7 +11,6 @@ from typing import Any, cast, get_type_hints
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._options import Option, unchecked
 from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
@@ -61,25 +60,19 @@ _RAISES = docstrings.section(
 
 
 def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
-    """Register a kernel under a name such as "ndcg" and make its public function.
+    """Register a kernel under a name such as "ndcg", or "neg_..." if smaller is better, and make its public function.
 
     ``traits`` are the fields of its record, see ``Metric``. The options are the keyword-only parameters of the kernel,
-    each annotated with an ``Option``, or passed on unchecked.
+    each annotated with an ``Option``.
     """
 
     def register(kernel: Kernel) -> MetricFunction:
         check_new(name)
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = {p.name: _option(hints.get(p.name)) for p in own}
-        record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
-        if record.greater_is_better == name.startswith(NEGATIVE):
-            raise ValueError(
-                f"name must start with {NEGATIVE!r} if, and only if, smaller values are better, since strings and "
-                f"scorers use the negative of such metrics; got {name!r} with "
-                f"greater_is_better={record.greater_is_better}."
-            )
-        REGISTRY[name] = _public_function(record)
+        options = {p.name: hints[p.name].__metadata__[0] for p in own}
+        traits["greater_is_better"] = not name.startswith(NEGATIVE)
+        REGISTRY[name] = _public_function(Metric(name, kernel, options, {p.name: p.default for p in own}, **traits))
         return REGISTRY[name]
 
     return register
@@ -91,12 +84,6 @@ def check_new(name: str) -> None:
     taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
     if taken:
         raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
-
-
-def _option(hint: Any) -> Option:
-    return (
-        next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Option)), None) or unchecked()
-    )
 
 
 def _public_function(record: Metric) -> MetricFunction:

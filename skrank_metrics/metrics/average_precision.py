@@ -70,7 +70,6 @@ def map_score(
     formula=r"\mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \,"
     r" \frac{\mathrm{hits}_i + \beta \, \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}",
     transform="products",
-    graded=True,
     monotone=False,
     reference=_SAKAI,
 )
@@ -79,8 +78,7 @@ def q_measure_score(
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Q-measure: average precision that blends precision with gains.
 
-    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
-    divided by min(k, R). With beta=0, it is average precision, whatever the gain.
+    With beta=0, it is average precision, whatever the gain.
 
     Examples
     --------

@@ -35,8 +35,7 @@ def check_metric(
     - are correct for each tie policy: under "average", the mean over all orders of tied documents;
     - are the same without a cutoff and with a cutoff at the length of the list, and exist for larger cutoffs;
     - are replaced by ``replace_undefined_by`` for the same queries, whatever its value;
-    - are the same for 2-D labels, for documents that are all marked as retrieved, and in another process, to which the
-      metric is pickled;
+    - are the same for 2-D labels, for ``retrieved`` of only True, and in another process;
 
     and that labels, scores and ids are not modified.
 
@@ -93,7 +92,7 @@ class _Problem:
     labels: FloatArray
     scores: FloatArray
     qid: IntArray
-    sizes: IntArray
+    longest: Mask  # which queries have the most documents
     documents: dict[str, NDArray[Any]]
     queries: list[IntArray]  # rows of each
 
@@ -108,11 +107,6 @@ class _Problem:
         given = {} if metric.always_defined else {"replace_undefined_by": undefined}
         return np.asarray(metric(**{**self.data(rows), **changed}, average=None, **given))
 
-    @property
-    def longest(self) -> Mask:
-        """Which queries have the most documents."""
-        return self.sizes == LONGEST
-
 
 def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) -> _Problem:
     rng = np.random.default_rng(0)
@@ -126,7 +120,8 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
     columns = {name: rng.choice(np.asarray(entries), len(qid)) for name, entries in documents.items()}
     for array in (drawn, scores, qid):
         array.flags.writeable = False  # a metric that modifies them raises an error
-    return _Problem(drawn, scores, qid, sizes, columns, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
+    queries = [np.flatnonzero(qid == query) for query in range(N_QUERIES)]
+    return _Problem(drawn, scores, qid, sizes == LONGEST, columns, queries)
 
 
 def _check_equal(metric: BoundMetric, problem: _Problem, rule: str, values: Any, expected: Any) -> None:

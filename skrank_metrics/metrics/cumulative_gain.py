@@ -19,7 +19,6 @@ _JARVELIN = Reference(
     "cg",
     formula=r"\mathrm{CG}@k = \sum_{i=1}^{k} \mathrm{label}_i",
     upper=float("inf"),
-    graded=True,
     needs_cutoff=True,
     reference=_JARVELIN,
 )
@@ -44,7 +43,6 @@ def cg_score(ranked: RankedLists) -> FloatArray:
     formula=r"\mathrm{DCG}@k = \sum_{i=1}^{k} \frac{\mathrm{gain}(\mathrm{label}_i)}{\mathrm{discount}(i)}, "
     r"\quad \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}",
     upper=float("inf"),
-    graded=True,
     reference=_JARVELIN,
 )
 def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
@@ -67,7 +65,6 @@ def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount 
 @metric(
     "ndcg",
     formula=r"\mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}",
-    graded=True,
     reference=_JARVELIN,
 )
 def ndcg_score(

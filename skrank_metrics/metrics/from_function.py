@@ -17,7 +17,7 @@ import numpy as np
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import unchecked
+from skrank_metrics.metrics._options import Option
 from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
@@ -29,6 +29,15 @@ _RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEY
 COLUMNS = ("qid", "by", "group", "weight", "model", "slice", "n_queries")
 # Values beyond the bounds by less are rounded.
 _ROUNDING = 1e-9
+
+
+def _no_array(value: Any, name: str) -> Any:
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must not be an array, since options are compared; pass a tuple.")
+    return value
+
+
+_OPTION = Option("Option of this metric.", _no_array, "object", "Any")  # passed on unchanged
 
 
 @dataclass(frozen=True)
@@ -60,27 +69,20 @@ class FunctionKernel:
                 f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
                 "for the labels of these documents."
             )
-        values = [
-            self._value(labels, query, {**options, **columns} if columns else options)
-            for labels, columns in query.orders()
-        ]
+        values = [self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()]
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
             result = self.function(labels, **options)
+            result = result[()] if isinstance(result, np.ndarray) else result
+            value = float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
         except Exception as error:
             hint = " Change a copy: labels.copy()." if "read-only" in str(error) else ""
             raise ValueError(
                 f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
                 f"{str(error).rstrip('.')}.{hint}"
             ) from error
-        if isinstance(result, np.ndarray) and not result.ndim:
-            result = result[()]
-        try:
-            value = float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
-        except OverflowError:  # an int or a fraction beyond the largest float
-            value = math.inf
         # Rounding may push a ratio beyond its bounds.
         (low, high), slack = self.bounds, [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds]
         if math.isinf(value) or value < low - slack[0] or value > high + slack[1]:
@@ -128,8 +130,6 @@ def make_metric(
 ) -> FunctionMetric:
     """Make a metric from a function of the labels of one query in ranked order.
 
-    The result is like any other metric of this package, and is passed wherever a metric is expected.
-
     Parameters
     ----------
     function : callable
@@ -157,8 +157,7 @@ def make_metric(
     Returns
     -------
     metric : callable
-        Called like the metric functions: ``metric(y_true, y_score, qid=..., k=..., ties=..., average=...)``. Can be
-        pickled if the function can.
+        Called like the metric functions, and passed wherever a metric is. Can be pickled if the function can.
 
     Raises
     ------
@@ -174,13 +173,10 @@ def make_metric(
 
     Notes
     -----
-    If scores are tied, ``ties="average"`` is the exact mean over all different orders of the tied documents, if a query
-    has at most 720 of them; documents with equal labels, and equal entries in ``documents``, are alike. Otherwise, it
-    is the mean over 100 random orders, which are the same in every run; ``report.health`` says so. ``ties="best"`` and
-    "worst" settle the order by label, and take the mean over that of equal labels if there are ``documents``. If the
+    The function is called once per query and order. ``ties="average"`` is the mean over all different orders of the
+    tied documents, or over 100 random ones, the same in every run, if there are more than 720; ``report.health`` says
+    so. ``ties="best"`` and "worst" settle the order by label only, so ``documents`` may leave several orders. If the
     function returns NaN for one of the orders, the query is undefined.
-
-    The function is called once per query and order, which is slower than the metrics of this package.
 
     Examples
     --------
@@ -199,17 +195,18 @@ def make_metric(
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own, columns = _check_name(getattr(function, "__name__", None) if name is None else name), _check_columns(documents)
-    low, high = _check_bounds(bounds)
+    low, high = map(float, bounds)
+    if not low < high:
+        raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
         name=own if better else NEGATIVE + own,
         kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns),
-        options=dict.fromkeys(options, unchecked()),
+        options=dict.fromkeys(options, _OPTION),
         defaults=options,
         formula="",
         transform="orders",
-        graded=True,
         lower=low,
         upper=high,
         undefined=undefined or "a value of NaN",
@@ -235,23 +232,11 @@ def _check_name(name: Any) -> str:
     return str(name)
 
 
-def _check_bounds(bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = map(float, bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not low < high:
-        raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
-    return low, high
-
-
 def _check_columns(documents: Any) -> tuple[str, ...]:
-    if isinstance(documents, str) or not isinstance(documents, Sequence):
-        raise TypeError(f"documents must be a list of names of columns; got {documents!r}.")
-    for name in documents:
-        if not isinstance(name, str) or not name.isidentifier() or name in (*_RESERVED, *_GIVEN):
-            raise ValueError(f"documents must name columns as the function names its parameters; got {name!r}.")
-    return tuple(documents)
+    names = () if isinstance(documents, str) else tuple(documents)
+    if len(names) != len(documents) or any(not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN) for n in names):
+        raise ValueError(f"documents must list columns as the function names its parameters; got {documents!r}.")
+    return names
 
 
 def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:

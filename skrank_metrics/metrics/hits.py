@@ -140,7 +140,6 @@ def f1_at_k_score(
     formula=r"\mathrm{fallout}@k = \frac{1}{N} \sum_{i=1}^{\min(k, n)} (1 - \mathrm{rel}_i)",
     undefined="relevant documents only",
     pooled=True,
-    greater_is_better=False,
     counts_others=True,
     needs_cutoff=True,
     reference=_SWETS,

@@ -38,9 +38,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10", and "nerr@10" is
-        "err(normalize=True)@10". With a convention, the names of
-        that library are also accepted, such as trec_eval's "P_5" and "recip_rank". If smaller values are better, as for
-        "fall_out@10", "neg_fall_out@10" is the negative.
+        "err(normalize=True)@10". With a convention, the names of that library are also accepted, such as trec_eval's
+        "P_5". If smaller values are better, as for "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its values: "sklearn",
         "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
@@ -120,19 +119,16 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
     spec = own_spelling(spec, convention) or spec
-    match = _SPEC.fullmatch(spec)
+    flat = _FLAT.fullmatch(spec.lower())
+    match = _SPEC.fullmatch(f"{flat[1]}@{flat[2]}" if flat else spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
         hint = "" if _function(word) else _hint(word, spec)
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
-    flat = _FLAT.fullmatch(spec.lower())
-    if flat and _function(name) is None:
-        name, k = flat.groups()
     function = _function(name)
     if function is None:
-        shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
-        raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
+        raise ValueError(f"Unknown metric {match[1]!r}.{_hint(name, spec, k)} Known: {', '.join(sorted(REGISTRY))}.")
     params = {**_WITH_PARAMETER.get(name, ("", {}))[1], **({} if inner is None else _params(inner, spec))}
     if k is not None:
         params["k"] = int(k)
@@ -210,19 +206,11 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         bound = bind(metric)
     except (TypeError, ValueError):
         return None
-    known = [(name, own) for name, own in columns.items() if own is not None]
-    same = [name for name, own in known if (own.definition, own.average) == (bound.definition, bound.average)]
+    wanted = bound.definition, bound.average
+    same = [name for name, own in columns.items() if own is not None and (own.definition, own.average) == wanted]
     return str(bound) if str(bound) in same else same[0] if len(same) == 1 else None
 
 
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:
     """Name of the column that holds a metric; raise an error if there is none."""
     return str(check_choice(column_of(metric, columns) or metric, "metric", columns))
-
-
-def spelled(metric: Any) -> str:
-    """A metric as text; anything else as str."""
-    try:
-        return str(bind(metric))
-    except (TypeError, ValueError):
-        return str(metric)

@@ -8,8 +8,8 @@ import numpy as np
 
 from skrank_metrics._engine.gains import RelevanceGain, linear_gain
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import Option, RelevanceThreshold
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.metrics._options import RelevanceThreshold, switch
 from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS, Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -33,21 +33,17 @@ _HANLEY = Reference(
     "10.1148/radiology.143.1.7063747",
 )
 
-_Normalize = Annotated[
-    Any, Option("Whether to divide by the number of pairs with different labels.", check_bool, "bool", "bool")
-]
+_Normalize = Annotated[Any, switch("Whether to divide by the number of pairs with different labels.")]
 
 
 @metric(
     "neg_kendall_tau_distance",
     formula=r"\left| \{ (i, j) : i < j, \; \mathrm{label}_i < \mathrm{label}_j \} \right|",
     transform="pairs",
-    graded=True,
     upper=np.inf,
     undefined=None,
     has_cutoff=False,
     pooled="normalize",
-    greater_is_better=False,
     signed=True,
     reference=_KENDALL,
 )
@@ -77,7 +73,6 @@ def kendall_tau_distance(
     formula=r"\tau_b = \frac{\text{concordant pairs} - \text{discordant pairs}}"
     r"{\sqrt{\text{pairs with different labels} \cdot n (n - 1) / 2}}",
     transform="pairs",
-    graded=True,
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,
@@ -107,7 +102,6 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     "pairwise_accuracy",
     formula=r"\frac{\text{concordant pairs}}{\text{pairs with different labels}}",
     transform="pairs",
-    graded=True,
     undefined=NO_PAIRS,
     has_cutoff=False,
     pooled=True,
@@ -163,7 +157,6 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     "spearman",
     formula=r"\rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, "
     r"\quad r_i \text{ the rank by label of the document at rank } i",
-    graded=True,
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,

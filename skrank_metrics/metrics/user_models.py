@@ -9,8 +9,8 @@ import numpy as np
 from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGain
 from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import MaxGrade, Option, Persistence, Probabilities, RelevanceThreshold, number
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold, number, switch
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -34,17 +34,9 @@ _CASCADE = Reference(
 
 _RbpPersistence = Annotated[Any, number("Probability that the reader goes on to the next rank.", "(0, 1)")]
 _Normalize = Annotated[
-    Any,
-    Option(
-        "Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n).",
-        check_bool,
-        "bool",
-        "bool",
-    ),
+    Any, switch("Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n).")
 ]
-_Normalized = Annotated[
-    Any, Option("Whether to divide by the value of the ideal order: nERR.", check_bool, "bool", "bool")
-]
+_Normalized = Annotated[Any, switch("Whether to divide by the value of the ideal order: nERR.")]
 
 
 def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
@@ -83,7 +75,6 @@ def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     formula=r"\mathrm{ERR}@k = \sum_{i=1}^{k} \frac{s_i}{i} \prod_{j=1}^{i-1} p \, (1 - s_j), "
     r"\quad \text{by default } s_i = \frac{2^{\mathrm{label}_i} - 1}{2^{\mathrm{max\_grade}}}",
     transform="hazards",
-    graded=True,
     reference=_CHAPELLE,
 )
 def err_score(
@@ -121,7 +112,6 @@ def err_score(
     formula=r"\mathrm{pFound}@k = \sum_{i=1}^{k} s_i \prod_{j=1}^{i-1} p \, (1 - s_j), "
     r"\quad \text{by default } s_i = \mathrm{label}_i",
     transform="hazards",
-    graded=True,
     reference=_CASCADE,
 )
 def pfound_score(
@@ -150,7 +140,6 @@ def pfound_score(
 @metric(
     "rbp",
     formula=r"\mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)",
-    graded=True,
     reference=_MOFFAT,
 )
 def rbp_score(
@@ -165,9 +154,8 @@ def rbp_score(
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
     This is the rate at which a reader who goes on to the next rank with probability p finds relevant documents. It is
-    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, the value of such a list is 1:
-    it is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
-    relative to the ideal order, which is what LensKit calls normalized.
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, it is 1 for such a list, but
+    not relative to the ideal order, which is what LensKit calls normalized.
 
     Examples
     --------

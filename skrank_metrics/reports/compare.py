@@ -21,7 +21,7 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import counted
-from skrank_metrics.metrics.names import column_of, spelled
+from skrank_metrics.metrics.names import column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
 from skrank_metrics.reports.mean_intervals import check_confidence
@@ -344,7 +344,7 @@ def _column_of(metric: Any, first: RankingReport, report: RankingReport, names: 
     if column is None:
         known = (repr(m) if m == str(own) else f"{m!r}, computed as {own}" for m, own in report.metrics.items())
         raise ValueError(
-            f"metric {metric if isinstance(metric, str) else spelled(metric)!r} is missing from report {names[1]!r}, "
+            f"metric {getattr(metric, '__name__', str(metric))!r} is missing from report {names[1]!r}, "
             f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
         )
     own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])

@@ -182,7 +182,7 @@ class RecordedMetric:
     def __post_init__(self) -> None:
         low, high = self.bounds
         record = Metric(
-            self.name, self, {}, {}, "", "own", graded=True, reference=None, lower=low, upper=high,
+            self.name, self, {}, {}, "", "own", reference=None, lower=low, upper=high,
             undefined="no value", has_cutoff=False, pooled=self.pooled, greater_is_better=self.greater_is_better,
         )  # fmt: skip
         vars(self).update(record=record, __name__=self.name)

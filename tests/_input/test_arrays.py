@@ -89,7 +89,12 @@ BAD_PARAMETERS = [
     ("q_measure", {"beta": -1}, ValueError, "beta must be a number in \\[0, inf\\); got -1"),
     ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
     ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
-    ("neg_kendall_tau_distance", {"average": "micro"}, ValueError, "normalize=False; pass normalize=True, or use"),
+    (
+        "neg_kendall_tau_distance",
+        {"average": "micro"},
+        ValueError,
+        "average=.micro. is not defined for kendall_tau_distance, unless normalize=True",
+    ),
 ]
 
 

@@ -23,12 +23,6 @@ LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run
 BACKGROUNDS = {style.LIGHT: ["#ffffff"], style.DARK: ["#000000", "#1e1e1e"]}
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def report(values, metrics=("ndcg@10", "map", "mrr")):
     return RankingReport.from_frame({"qid": range(len(values)), **dict.fromkeys(metrics, values)})
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from support.ranks import report_of_ranks, rows_of_ranks
 
@@ -13,12 +12,6 @@ from skrank_metrics.displays import ComparisonDisplay, style
 RANKS = {"worst": [3] * 9, "best": [1] * 9, "middle": [1, 2, 1] * 3}
 LABELS, _, IDS = rows_of_ranks([1] * 9)
 SCORES = {name: rows_of_ranks(ranks)[1] for name, ranks in RANKS.items()}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,6 @@ from skrank_metrics.displays import MetricAtKDisplay
 Y, SCORES, QID = rows_of_ranks([1, 2, 3])
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def names_beside(display):
     """Names beside the ends of the curves, from top to bottom."""
     texts = sorted(display.ax_.texts, key=lambda text: -text.xy[1])

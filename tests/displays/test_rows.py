@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -25,12 +24,6 @@ from skrank_metrics.splitters.audit import SplitReport
 
 Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])
 X = SCORES[:, None]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def axes():

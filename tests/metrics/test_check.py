@@ -72,7 +72,7 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
 )
 def test_finds_what_is_wrong_with_a_kernel(kernel, message):
     kernel.__name__ = kernel.__qualname__ = "broken"
-    traits = {"formula": "", "transform": "gains", "graded": True, "reference": None, "undefined": "a value of NaN"}
+    traits = {"formula": "", "transform": "gains", "reference": None, "undefined": "a value of NaN"}
     broken = metric("broken", upper=25.0, **traits)(kernel)
     with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
         check_metric(broken)

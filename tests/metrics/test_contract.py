@@ -11,7 +11,7 @@ from support import reference
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, make_ranking_scorer
-from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT, TRANSFORMS
+from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -300,7 +300,7 @@ def test_its_record_says_where_it_comes_from(name):
     assert record.reference.doi.startswith("10.")
     assert record.reference.url in REGISTRY[name].__doc__
     assert record.summary.count(": ") == 1
-    assert record.transform in TRANSFORMS
+    assert record.transform in {"gains", "hazards", "products", "misses", "pairs"}
 
 
 @names

@@ -289,8 +289,6 @@ def test_pickles_if_the_function_does():
         (None, r"None \(NoneType\)"),
         (1j, r"1j \(complex\)"),
         (-math.inf, r"-inf \(float\)"),
-        (10**400, r"10+\.\.\.0+ \(int\)"),
-        (fractions.Fraction(10**400), r"Fraction\(1.*"),
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
@@ -334,8 +332,8 @@ def test_errors_of_the_function_name_it_and_the_query():
         (depth_of_last, {"name": "neg_depth"}, ValueError, "not with 'neg_' .pass greater_is_better=False"),
         (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "not end in a cutoff rank.* got 'ndcg_at_10'"),
         (depth_of_last, {"name": "weight"}, ValueError, "not be that of another column.*, by, .* 'weight'"),
-        (depth_of_last, {"documents": "price"}, TypeError, "documents must be a list of names of columns; got 'price'"),
-        (depth_of_last, {"documents": ["k"]}, ValueError, "documents must name columns as .* parameters; got 'k'"),
+        (depth_of_last, {"documents": "price"}, ValueError, "documents must list columns as .* got 'price'"),
+        (depth_of_last, {"documents": ["k"]}, ValueError, r"documents must list columns as .* parameters; got \['k'\]"),
         (depth_of_last, {"documents": ["price"]}, TypeError, r"depth_of_last\(labels, price\), .* argument 'price'"),
         (
             lambda y_true, y_score: 1,
@@ -349,7 +347,6 @@ def test_errors_of_the_function_name_it_and_the_query():
             ValueError,
             r"bounds must be a pair of numbers in ascending order; got \(1, 0\)",
         ),
-        (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
     ],
 )

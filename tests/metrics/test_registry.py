@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skrank_metrics.metrics._registry import REGISTRY, metric
-from skrank_metrics.metrics.cumulative_gain import _JARVELIN
+from skrank_metrics.metrics._registry import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,7 +22,7 @@ from skrank_metrics.metrics._registry import metric
 TOY = Reference("T. Toy (2026). Toys as metrics.", "10.1000/182")
 
 
-@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, divides_by_k=True, reference=TOY)
+@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", divides_by_k=True, reference=TOY)
 def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     """Toy: the share of the relevant documents that are in the first half of the ranks that count.
 
@@ -91,13 +90,3 @@ def test_the_docstring_shows_the_formula(name):
     shown = REGISTRY[name].__doc__.partition(".. math::\n\n")[2].partition("\n\n")[0]
     assert " ".join(shown.split()) == " ".join(formula.split()) != ""
     assert formula.count("{") == formula.count("}")
-
-
-@pytest.mark.parametrize(("name", "greater_is_better"), [("toy_miss", False), ("neg_toy_miss", True)])
-def test_a_name_says_whether_smaller_is_better(name, greater_is_better):
-    traits = {"formula": "", "transform": "gains", "graded": False, "reference": _JARVELIN}
-    with pytest.raises(
-        ValueError, match=f"name must start with 'neg_' if, and only if, smaller values are better.*; got '{name}' with"
-    ):
-        metric(name, greater_is_better=greater_is_better, **traits)(lambda lists: lists)
-    assert name not in REGISTRY

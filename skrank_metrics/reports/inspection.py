@@ -15,11 +15,9 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
-    Mask,
     check_int,
     count_rows,
     document_columns,
-    nearest,
     take_rows,
 )
 from skrank_metrics._input.query_ids import as_python, check_aligned
@@ -109,8 +107,8 @@ class Inspection(Result):
         "added" to the value; what it adds in the "ideal" order; and "document", if known. ``rest`` is what all further
         ranks add, NaN if the metric is undefined or not a sum over ranks.
 
-        ``ideal_value`` is the value of the ideal order, in which all documents are ranked, or as many as in the ranking
-        if the metric divides by their number; NaN if ``rest`` is, or if labels define no ideal order.
+        ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN if ``rest`` is, or if
+        there is none: labels define none, or not all documents are ranked and the metric divides by their number.
     """
 
     metric: str
@@ -167,10 +165,8 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
         raise ValueError("qid must name at least one query; got none.")
     for query in several:
         if query not in known:
-            # Suggest no numbers: those with similar digits are no more likely to be meant.
-            hint = nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
             same = [f" Did you mean {one!r}, of type {type(one).__name__}?" for one in known if str(one) == str(query)]
-            raise ValueError(f"qid {query!r} is not in the report.{same[0] if same else hint}")
+            raise ValueError(f"qid {query!r} is not in the report.{''.join(same)}")
     return np.array([known[query] for query in dict.fromkeys(several)])
 
 
@@ -181,10 +177,7 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQ
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
         known = not all(np.isnan(ranking.ideal_value) for ranking in rankings)
-        ideal = (
-            "; ideal: what it adds in the ideal order" if known else ". Labels define no ideal order for this metric"
-        )
-        yield f"adds: what a rank adds to {name}{ideal}."
+        yield f"adds: what a rank adds to {name}{'; ideal: what it adds in the ideal order' * known}."
     if any(ranking.columns["tied"].any() for ranking in rankings):
         ties = metric.computation.ties
         orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}
@@ -345,30 +338,13 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
 
 
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
-    """Contributions in the ideal order, the best documents first; NaN if labels define none.
-
-    All documents are ranked, unless the divisor depends on how many are, as of precision without a cutoff: then, the
-    value is compared with that of as many of the best documents.
-    """
+    """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
     seen = seen_lists(lists, metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
     rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
-    if metric.record.unjudged == "counted" or not (metric.record.monotone or rises):
-        unknown = np.full((lists.n_queries, depth), np.nan)
-        return unknown, unknown[:, 0]
     by_gain = callable(gain) and metric.record.transform == "gains"
     everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
-    if seen.retrieved is not None:
-        given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
-        if not np.array_equal(given, ideal, equal_nan=True):
-            everything = replace(everything, retrieved=_best(everything, seen.n_retrieved))
-    return contributions(everything, metric, depth)
-
-
-def _best(lists: QueryLists, numbers: IntArray) -> Mask:
-    """Mask of as many documents of each query as given, those with the largest scores."""
-    starts, sizes = lists.grouping.starts, lists.grouping.sizes
-    order = np.lexsort((-lists.scores, np.repeat(np.arange(len(sizes)), sizes)))
-    mask = np.empty(len(order), dtype=bool)
-    mask[order] = np.arange(len(order)) < np.repeat(starts + numbers, sizes)
-    return mask
+    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
+    none = (given != ideal) | (metric.record.unjudged == "counted") | (not (metric.record.monotone or rises))
+    added, rest = contributions(everything, metric, depth)
+    return np.where(none[:, None], np.nan, added), np.where(none, np.nan, rest)

@@ -253,7 +253,7 @@ class RankingReport(Result):
 
         What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
-        documents that were not retrieved, except for metrics that divide by the number of ranked documents.
+        documents that were not retrieved; metrics that divide by the number of ranked documents then have none.
 
         ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list; None
         means those passed to evaluate. ``n_ranks`` is None for all ranks up to the cutoff of the metric, at most 20.

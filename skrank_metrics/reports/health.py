@@ -35,7 +35,7 @@ _NOT_COUNTED = "Ties{} were not counted, since the documents were not kept."
 Metrics = Mapping[str, BoundMetric]
 # Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
 Ends = Mapping[str, tuple[float, float, float]]
-# Counts that add up over batches, by ("n_queries",) etc., ("all relevant", metric) or ("undefined", metric, reason).
+# Counts that add up over batches, by ("n_queries",) etc. or ("undefined", metric, reason).
 Counts: TypeAlias = Counter[tuple[str, ...]]
 
 
@@ -97,25 +97,19 @@ def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) 
     unjudged = np.False_ if lists.judged is None else ~lists.judged
     # A query keeps a document even if none is ranked or judged.
     sizes = np.where((seen.n_retrieved > 0) | (seen.n_judged > 0), seen.grouping.sizes, 0)
-
-    def n_all_relevant(threshold: float | None) -> int:
-        return int(((seen.n_relevant(threshold) == sizes) & (sizes > 1)).sum())
-
+    n_relevant = seen.n_relevant(None)
     numbers = {
         "n_queries": seen.n_queries,
         "n_documents": lists.n_documents,
         "n_constant": (constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
-        "n_all_relevant": n_all_relevant(None),
-        "n_no_relevant": (seen.n_relevant(None) == 0).sum(),
+        "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
+        "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": lists.n_retrieved.sum(),
         "n_unjudged": (unjudged if lists.retrieved is None else unjudged & lists.retrieved).sum(),
     }
     counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
     for name, metric in metrics.items():
-        options = lists.comparable(metric.computation.options)
-        if "relevance_threshold" in options:
-            counts[("all relevant", name)] = n_all_relevant(options["relevance_threshold"])
         for reason, number in _reasons(lists, metric, results[name]):
             counts[("undefined", name, reason)] = number
     return counts
@@ -244,12 +238,10 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
     if n_single := counts[("n_single_document",)]:
         yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    all_relevant: dict[Any, list[str]] = {}  # by the threshold, since others may be reached in other queries
-    for (_, name), number in ((key, n) for key, n in counts.items() if key[0] == "all relevant" and n):
-        all_relevant.setdefault((number, metrics[name].get("relevance_threshold")), []).append(name)
-    for (number, _), names in all_relevant.items():
-        queries = counted(number, "query")
-        yield f"All relevant: {queries} with relevant documents only; for {', '.join(names)}, every order is correct."
+    binary = [name for name, own in metrics.items() if own.computation.options.get("relevance_threshold", 0) is None]
+    if binary and (n_all := counts[("n_all_relevant",)]):
+        queries = counted(n_all, "query")
+        yield f"All relevant: {queries} with relevant documents only; for {', '.join(binary)}, every order is correct."
 
 
 def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:

@@ -66,19 +66,16 @@ class ConventionMatch(Result):
     value, tolerance : float
         The target value, and the largest distance of a match from it.
     ways : list of Way
-        All ways tried, nearest first; among equally near ones, those of other libraries, then those closest to the
-        defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``, the parameters
-        that were varied; ``peers``, the conventions that compute the metric this way, whatever the cutoff; and
-        ``metric``, to call or to pass to evaluate.
-    failed : dict of str to str
-        Options that the labels do not allow, such as "gain=linear", with the reason.
+        All ways that the labels allow, nearest first; among equally near ones, those of other libraries, then those
+        closest to the defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``,
+        the parameters that were varied; ``peers``, the conventions that compute the metric this way, whatever the
+        cutoff; and ``metric``, to call or to pass to evaluate.
     """
 
     metric: str
     value: float
     tolerance: float
     ways: list[Way]
-    failed: dict[str, str]
 
     @property
     def matches(self) -> list[Way]:
@@ -112,7 +109,6 @@ class ConventionMatch(Result):
             f"{'match' if n > 1 else 'matches'}, within {within}",
             *([Table(columns, rows)] if rows else []),
             *self._remarks(len(by_value)),
-            *(f"Not tried: {option}. {why}" for option, why in self.failed.items()),
         ]
 
     def _remarks(self, n_values: int) -> Iterator[str]:
@@ -201,11 +197,10 @@ def match_convention(
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
     peers = {peer: in_convention(bound, peer) for peer in named}
-    tried, failed = _tried(lists, bound, peers)
-    ways = list(_ways(lists, bound, tried, peers, value))
+    ways = list(_ways(lists, bound, _tried(lists, bound, peers), peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
-    return ConventionMatch(str(bound), value, tolerance, ways, failed)
+    return ConventionMatch(str(bound), value, tolerance, ways)
 
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
@@ -220,11 +215,9 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
     return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
-def _tried(
-    lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]
-) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Values of each parameter that the metric leaves open, and gains that the labels do not allow, with the reason."""
-    tried, failed = dict[str, list[Any]](), dict[str, str]()
+def _tried(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
+    """Values of each parameter that the metric leaves open, without gains that the labels do not allow."""
+    tried = dict[str, list[Any]]()
     for name in CAUSES:
         option, idle = bound.record.options.get(name), name == "replace_undefined_by" and bound.always_defined
         own = option is not None and option.annotation == "Any"  # of a custom metric, with a meaning of its own
@@ -234,14 +227,11 @@ def _tried(
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
     for gain in tried.get("gain", []).copy():
-        with suppress(ValueError):  # a word that is not one of this metric's
-            computation = bound.replace(gain=gain).computation
-            try:
-                per_query(lists, [computation])
-            except ValueError as error:
-                failed[f"gain={gain}"] = str(error)
-                tried["gain"].remove(gain)
-    return tried, failed
+        try:
+            per_query(lists, [bound.replace(gain=gain).computation])
+        except ValueError:
+            tried["gain"].remove(gain)
+    return tried
 
 
 def _ways(

@@ -174,8 +174,8 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
             )
     if bound.average is None:
         raise ValueError(
-            f"metrics must not have average=None in a report, which has one value per metric; got {str(bound)!r}. "
-            "Leave average out: report.per_query holds the values per query."
+            f"metrics must not have average=None in a report; got {str(bound)!r}. Leave average out: report.per_query "
+            "holds the values per query."
         )
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)

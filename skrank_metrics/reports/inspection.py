@@ -28,8 +28,8 @@ from skrank_metrics.reports.slices import part_of
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
-# Number of features and of characters shown of a document, and of ranks of missed documents that are listed.
-MOST_FEATURES, MOST_CHARACTERS, MOST_MISSED = 8, 160, 5
+# Number of characters shown of a document, and of ranks of missed documents that are listed.
+MOST_CHARACTERS, MOST_MISSED = 160, 5
 # Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
 # Differences of sums that are smaller than this share of them are rounding.
@@ -63,7 +63,6 @@ class InspectedQuery:
     missed: list[int]
 
     def _parts(self) -> Iterator[Part]:
-        """Its table, and what the ranks shown leave out."""
         ranks = [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.columns["tied"].tolist(), start=1)]
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
@@ -171,7 +170,6 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
 
 
 def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQuery]]) -> Iterator[str]:
-    """Explain the columns and marks that are present."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
@@ -227,20 +225,19 @@ def _texts(documents: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
     if isinstance(documents, Mapping) or hasattr(documents, "columns"):
         columns = {name: np.asarray(column).tolist() for name, column in document_columns(documents).items()}
-        rows: Iterable[Any] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        named = [[f"{name}={_in_words(one)}" for one in column] for name, column in columns.items()]
+        texts = [", ".join(row) for row in zip(*named, strict=True)]
     else:
         documents = documents.toarray() if hasattr(documents, "toarray") else documents
-        rows = documents.tolist() if hasattr(documents, "tolist") else documents
-    texts = [" ".join(_in_words(row).split()) for row in rows]
+        texts = [_in_words(row) for row in (documents.tolist() if hasattr(documents, "tolist") else documents)]
+    texts = [" ".join(text.split()) for text in texts]
     return [text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..." for text in texts]
 
 
 def _in_words(document: Any) -> str:
-    if not isinstance(document, dict | list | tuple):
-        return f"{document:.4g}" if isinstance(document, float) else str(document)
-    named = isinstance(document, dict)
-    parts = [f"{name}={_in_words(document[name])}" if named else _in_words(name) for name in document]
-    return ", ".join([*parts[:MOST_FEATURES], *["..."] * (len(parts) > MOST_FEATURES)])
+    if isinstance(document, list | tuple):
+        return ", ".join(map(_in_words, document))
+    return f"{document:.4g}" if isinstance(document, float) else str(document)
 
 
 # --- Ranks

@@ -20,6 +20,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
+from skrank_metrics.reports.mean_intervals import bounds_of
 
 # Values to try of each parameter, besides those of the conventions.
 TRIED: dict[str, tuple[Any, ...]] = {
@@ -39,6 +40,7 @@ MOST_VALUES = 4_000_000
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
 # Number of different values that are printed if some match, and of the nearest ones if none does.
 MOST_PRINTED, MOST_NEAREST = 10, 3
+CHECK = "Check that the value was computed from these labels, scores, ids and weights."
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +110,9 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}",
             *([Table(columns, rows)] if rows else []),
-            *self._remarks(len(by_value)),
+            *([f"{hidden} more values match: see .matches."] if n and (hidden := len(by_value) - len(shown)) else []),
+            *([] if n or not self.ways else [f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}"]),
         ]
-
-    def _remarks(self, n_values: int) -> Iterator[str]:
-        if self.ways and not self.matches:
-            yield (
-                f"The nearest is {abs(self.ways[0].distance):.2g} away. Check that the value was computed from these "
-                "labels, scores, ids and weights."
-            )
-        elif n_values > MOST_PRINTED:
-            yield f"{n_values - MOST_PRINTED} more values match: see .matches."
-        if self.matches and n_values > 1:
-            yield "A value with more digits, or over more queries, could distinguish them."
 
     def _columns(self) -> dict[str, list[Any]]:
         varied = self.ways[0].options if self.ways else {}
@@ -188,8 +180,7 @@ def match_convention(
     value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
-    low, high = bound.record.lower, bound.record.upper
-    low, high = (0.0 - high, 0.0 - low) if bound.negative else (low, high)
+    low, high = bounds_of(bound)
     if not low - tolerance <= value <= high + tolerance:
         hint = " Divide percentages by 100." if high == 1 < value <= 100 else ""
         raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
@@ -253,8 +244,7 @@ def _ways(
             own = bound.replace(**{name: one for name, one in options.items() if str(one) != str(bound.get(name))})
             found = float(own.aggregate(result, lists.weights))
             if not math.isnan(found):
-                fixed = {
-                    name: str(one) for name, one in options.items() if name != "k"
-                }  # users of all libraries choose it
+                # Users of all libraries choose the cutoff.
+                fixed = {name: str(one) for name, one in options.items() if name != "k"}
                 alike = tuple(p for p, peer in peers.items() if fixed == {name: str(peer.get(name)) for name in fixed})
                 yield Way(found, found - value, options, alike, own)

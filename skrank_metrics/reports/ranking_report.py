@@ -66,21 +66,12 @@ class RankingReport(Result):
 
     Examples
     --------
-    The relevant documents are at ranks 1 and 3 in query "a", where they add 1 / log2(2) = 1 and 1 / log2(4) = 1/2, and
-    at rank 2 in query "b". In the ideal order of "a", the second one adds 1 / log2(3) = 0.63:
+    The relevant documents are at ranks 1 and 3 in query "a", and at rank 2 in query "b":
 
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 1, 0, 1], [3.0, 2.0, 1.0, 2.0, 1.0], qid=list("aaabb"), metrics=["dcg@3", "mrr"])
     >>> report.to_dict(flat=True)["mrr"], report.worst(1, metric="mrr")
     (0.75, {'b': 0.5})
-    >>> print(report.inspect("a"))
-    dcg@3 of 1 query
-    Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
-    rank  row  label  score  discount    adds   ideal
-    1       0      1      3    1.0000  1.0000  1.0000
-    2       1      0      2    1.5850  0.0000  0.6309
-    3       2      1      1    2.0000  0.5000  0.0000
-    adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order.
     """
 
     _index: ClassVar[str | None] = "qid"
@@ -162,14 +153,6 @@ class RankingReport(Result):
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
         """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
         return None if self._known is None else (self._known.n_judged, self._known.digests)
-
-    @property
-    def documents(self) -> tuple[IntArray, FloatArray]:
-        """Number of judged documents of each query, and their labels, largest first within each query."""
-        lists = self._lists
-        judged = slice(None) if lists.judged is None else lists.judged
-        queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
-        return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
     @property
     def std(self) -> dict[str, float]:

@@ -76,19 +76,18 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
         data = file.read()
     try:
         found = json.loads(data)
-        form, version, digest = (found[name] for name in ("format", "version", "sha256"))
         text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
+        sound = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+        known, version = sound and found["format"] == f"skrank_metrics {kind}", found["version"]
     except (ValueError, LookupError, TypeError):
-        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.") from None
-    if form != f"skrank_metrics {kind}":
-        raise ValueError(f"{path} is not a saved {kind}, but a {form}.")
+        known = False
+    if not known:
+        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
     if version != FORMAT_VERSION:
         raise ValueError(
             f"{path} has format version {version}, written by {found.get('written_by')}; this is skrank_metrics "
             f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
         )
-    if hashlib.sha256(text.encode()).hexdigest() != digest:
-        raise ValueError(f"{path} is damaged: its contents do not match the checksum.")
     body: dict[str, Any] = json.loads(text, object_hook=_restored)
     return body
 
@@ -134,7 +133,6 @@ def _saved(value: Any) -> Any:
 
 
 def _restored(saved: dict[str, Any]) -> Any:
-    """The value that was written as a dict."""
     for _, name, _, read in _WRITTEN:
         if saved.keys() == {name}:
             return read(saved[name])
@@ -142,11 +140,8 @@ def _restored(saved: dict[str, Any]) -> Any:
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
-    """The type and the values of a 1-D array, with null for NaN."""
     values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else as_python(array)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        values = [None if value != value else _saved(value) for value in values]
-    elif array.dtype.kind in "OS":
+    if array.dtype.kind in "OS" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
         values = _saved(values)
     return ["str" if array.dtype.kind == "U" else str(array.dtype), values]
 
@@ -219,8 +214,8 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     columns = by_text(frame_columns(frame), "frame", " Rename the columns.")
     if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
-    usual = {name: "group" if name == "groups" else name for name in named}
-    names = {name: own or (usual[name] if usual[name] in columns else None) for name, own in named.items()}
+    usual = {name: name for name in columns} | {"groups": "group" if "group" in columns else None}
+    names = {name: own or usual.get(name) for name, own in named.items()}
     given = {name: _column_named(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:

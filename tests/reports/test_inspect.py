@@ -201,7 +201,7 @@ def test_documents_of_any_kind():
 
 def test_long_documents_are_cut():
     many = pd.DataFrame({f"f{number}": [number] * 6 for number in range(50)})
-    assert only(report_of().inspect("b", documents=many)).columns["document"][0].endswith("f7=7, ...")
+    assert only(report_of().inspect("b", documents=many)).columns["document"][0].startswith("f0=0, f1=1, f2=2, ")
     (text, _) = only(report_of().inspect("b", documents=["word\n " * 500] * 6)).columns["document"]
     assert len(text) == 160
     assert text.startswith("word word")

@@ -202,13 +202,13 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         ):
             load(path)
     path.write_text(text.replace("0.5", "0.6", 1))
-    with pytest.raises(ValueError, match="is damaged: its contents do not match the checksum"):
+    with pytest.raises(ValueError, match="or it is damaged"):
         load(path)
     path.write_text(text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}'))
     with pytest.raises(ValueError, match=r"has format version 2, written by skrank_metrics .* reads version 1. Update"):
         load(path)
     compare([report_of(0), report_of(1)]).save(path)
-    with pytest.raises(ValueError, match=r"report.json is not a saved report, but a skrank_metrics comparison\."):
+    with pytest.raises(ValueError, match=r"report.json is not a saved report"):
         load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "missing.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -137,7 +137,7 @@ def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]
     counts, (n_tied, tied) = count(lists, metrics, results), _count_ties(lists.counted)
     counts[("n_tied",)] = n_tied
     means = _means(lists, metrics, results, tied)
-    return describe(counts, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
+    return describe(counts, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
 
 
 def describe(
@@ -146,7 +146,7 @@ def describe(
     condense: bool,
     left_out: tuple[str, ...] = (),
     means: Ends | None = None,
-    drawn: Mapping[str, int] | None = None,
+    of_orders: Iterable[str] = (),
 ) -> Health:
     """Put counts into sentences; ``means`` are None if ties are unknown."""
     known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
@@ -154,7 +154,7 @@ def describe(
     health = Health(**numbers, tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()})
     findings = (
         *_of_scores(health, means or {}),
-        *drawn_orders({"": drawn or {}}),
+        *of_orders,
         *_of_labels(counts, metrics, condense),
         *_of_undefined(counts, metrics),
         *left_out,
@@ -203,26 +203,15 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
         yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
 
 
-def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
-    """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
-    drawn = {}
+def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
+    """One sentence for each own metric with too many orders of ties to go through in some queries."""
     for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
         blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
-        drawn[name] = sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents))
-    return {name: number for name, number in drawn.items() if number}
-
-
-def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """One sentence for each metric that is a mean over orders drawn at random, in some queries of some rankings."""
-    by_metric: dict[str, list[str]] = {}
-    for name, numbers in drawn.items():
-        for metric, number in numbers.items():
-            by_metric.setdefault(metric, []).append(f"{number:,} of {name!r}" if name else counted(number, "query"))
-    return [
-        f"Drawn orders: {metric} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
-        f"{MOST_ORDERS} different orders of tied documents: {', '.join(numbers)}."
-        for metric, numbers in by_metric.items()
-    ]
+        if n_drawn := sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)):
+            yield (
+                f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
+                f"{MOST_ORDERS} different orders of tied documents: {counted(n_drawn, 'query')}."
+            )
 
 
 def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:

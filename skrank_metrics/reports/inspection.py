@@ -189,24 +189,19 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQ
 
 def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
     """Refuse documents that are not those of the rows that were evaluated."""
-    if isinstance(documents, str | Mapping):
-        raise TypeError(
-            f"documents must be a frame, Series, array or list with one entry per row; got {type(documents).__name__}."
-        )
-    (first, given), *others = (
+    (first, rows), *others = (
         (name, ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels))
         for name, (report, places) in reports.items()
     )
     for report, _ in reports.values():
-        if count_rows(documents) != (n_rows := report._whole.n_documents):
-            raise ValueError(
-                "documents must hold one entry per row that was evaluated, "
-                f"{n_rows} in all; got {count_rows(documents)}."
-            )
+        n_rows, n_given = report._whole.n_documents, count_rows(documents)
+        if n_given != n_rows or isinstance(documents, str | Mapping):
+            given = f"{type(documents).__name__} of {n_given}"
+            raise ValueError(f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {given}.")
         if report._row_labels is not None:
             check_aligned(y_true=report._row_labels.to_series(), documents=documents)
     for name, other in others:
-        if not all(map(np.array_equal, (*given[0], given[1]), (*other[0], other[1]))):
+        if not all(map(np.array_equal, (*rows[0], rows[1]), (*other[0], other[1]))):
             raise ValueError(
                 f"documents must match the rows of all reports; got {first!r} and {name!r} with the rows in "
                 "different orders. Evaluate both on the same rows, or inspect each report."

@@ -22,14 +22,14 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import mean_intervals as means
 from skrank_metrics.reports import saved_reports as saved
-from skrank_metrics.reports.health import Health, count_drawn, examine
+from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.slices import (
     ALL,
-    column_of_slices,
     flat_names,
     flat_slice,
     largest,
+    name_of_slice,
     names_of_slices,
     part_of,
     queries_of_slices,
@@ -86,7 +86,8 @@ class RankingReport(Result):
     _results: Mapping[str, PerQuery] = field(kw_only=True)
     _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
     _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
-    _kept: saved.Kept | None = field(default=None, kw_only=True)  # what is known without documents
+    # Numbers of documents and of judged ones per query, and digests of labels, if the documents were not kept.
+    _kept: tuple[NDArray[Any], ...] | None = field(default=None, kw_only=True)
     _health: Health | None = field(default=None, kw_only=True)  # without documents
     _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
     _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
@@ -121,7 +122,7 @@ class RankingReport(Result):
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
         if self.has_documents:
             return self._lists.n_documents
-        return None if self._kept is None else int(self._kept.sizes.sum())
+        return None if self._kept is None else int(self._kept[0].sum())
 
     @property
     def has_documents(self) -> bool:
@@ -143,16 +144,16 @@ class RankingReport(Result):
         return self._lists.grouping if self.has_documents else None
 
     @cached_property
-    def _known(self) -> saved.Kept | None:
+    def _known(self) -> tuple[NDArray[Any], ...] | None:
         """What is known of the documents of each query whether or not they were kept."""
         if not self.has_documents:
             return self._kept
-        return saved.Kept(self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists))
+        return self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists)
 
     @property
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
         """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
-        return None if self._known is None else (self._known.n_judged, self._known.digests)
+        return None if self._known is None else (self._known[1], self._known[2])
 
     @property
     def std(self) -> dict[str, float]:
@@ -163,9 +164,8 @@ class RankingReport(Result):
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
 
         They are Student's t; for bounded metrics, half an observation is added at each bound, and for metrics that are
-        0 or 1 they are those of Agresti and Coull. In simulations with 10, 30 and 100 queries, at least 92% of the 95%
-        intervals of bounded metrics covered the population mean. Both ends are NaN if fewer than two queries or groups
-        have a value, if all values of an unbounded metric are equal, or for medians and geometric means.
+        0 or 1 they are those of Agresti and Coull. Both ends are NaN if fewer than two queries or groups have a value,
+        if all values of an unbounded metric are equal, or for medians and geometric means.
         """
         means.check_confidence(confidence)
         return {
@@ -201,7 +201,7 @@ class RankingReport(Result):
             groups=None if self.groups is None else self.groups[queries],
             _results=results,
             _queries=queries if self._queries is None else self._queries[queries],
-            _kept=None if self._kept is None else saved.Kept(*(own[queries] for own in self._kept)),
+            _kept=None if self._kept is None else tuple(own[queries] for own in self._kept),
             _health=None,
             _left_out=(),
         )
@@ -212,11 +212,6 @@ class RankingReport(Result):
         if self.has_documents:
             return examine(self._lists, self.metrics, self._results, self._left_out)
         return self._health or Health(self.n_queries, self.n_documents)
-
-    @cached_property
-    def _drawn(self) -> dict[str, int]:
-        """Number of queries for which own metrics are means over orders of ties drawn at random."""
-        return count_drawn(self._lists, self.metrics) if self.has_documents else {}
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
@@ -365,7 +360,9 @@ class RankingReport(Result):
         return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
 
     def _columns(self) -> dict[str, Any]:
-        by = None if self.by is None else column_of_slices(self.by)
+        by: Any = self.by
+        if by is not None and by.dtype == object:
+            by = [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]
         columns = {"qid": self.qid, "by": by, "group": self.groups, "weight": self.weights}
         return {name: column for name, column in columns.items() if column is not None} | self.per_query
 

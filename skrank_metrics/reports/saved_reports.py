@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,6 @@ from skrank_metrics.reports.slices import frame_columns, object_array, slice_of_
 FORMAT_VERSION = 1
 # Values may exceed the bounds of their metric by this much, due to rounding.
 _ROUNDING = 1e-9
-
-
-class Kept(NamedTuple):
-    """What is known of the documents of each query if they were not kept."""
-
-    sizes: NDArray[Any]
-    n_judged: NDArray[Any]
-    digests: NDArray[Any]
 
 
 def digests_of(lists: QueryLists) -> Hashes:
@@ -113,7 +105,7 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     for name, (numerators, denominators) in values.items():
         results[name] = PerQuery(numerators, np.ones(len(numerators)) if denominators is None else denominators)
     fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
-    return {**fields, "_results": results, "_kept": kept and Kept(*kept), "_health": Health(**health)}
+    return {**fields, "_results": results, "_kept": kept and tuple(kept), "_health": Health(**health)}
 
 
 def _saved(value: Any) -> Any:

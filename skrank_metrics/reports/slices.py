@@ -221,10 +221,3 @@ _ENDINGS = ("", "_low", "_high", "_std", "_n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
-
-
-def column_of_slices(by: NDArray[Any]) -> Any:
-    """The slices of queries as a column of a frame: one value, or text, per query."""
-    if by.dtype != object:
-        return by
-    return [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]

@@ -97,9 +97,8 @@ class Inspection(Result):
         Name of the metric.
     queries : list of list of InspectedQuery
         For each query, one entry per ranking, with attributes ``qid``; ``ranking``, its name, "" if there is only one;
-        ``value`` as in the report, and ``is_defined``; ``n_ranked``, the number of ranked documents; ``n_relevant``,
-        that of relevant ones; ``n_unranked``, that of relevant ones that are not ranked; ``missed``, the ranks of those
-        that are not shown; and the following.
+        ``value`` and ``is_defined``; the numbers of documents ``n_ranked``, ``n_relevant``, and ``n_unranked``, which
+        are relevant but not ranked; ``missed``, the ranks of relevant ones that are not shown; and the following.
 
         ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the
         document; "score"; whether it is "tied" with another; "discount", if the metric has one; what the rank has

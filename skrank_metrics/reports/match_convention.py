@@ -186,8 +186,7 @@ def match_convention(
         raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
-    peers = {peer: in_convention(bound, peer) for peer in named}
+    peers = {peer: in_convention(bound, peer) for peer, own in CONVENTIONS.items() if bound.record.name in own.names}
     ways = list(_ways(lists, bound, _tried(lists, bound, peers), peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))

@@ -145,7 +145,6 @@ class RankingReport(Result):
 
     @cached_property
     def _known(self) -> tuple[NDArray[Any], ...] | None:
-        """What is known of the documents of each query whether or not they were kept."""
         if not self.has_documents:
             return self._kept
         return self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists)
@@ -322,12 +321,10 @@ class RankingReport(Result):
         frame : frame of pandas, polars or pyarrow, or dict of columns
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
             as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
-            are better and may have any size: pass negatives if smaller values are better, named ``neg_...`` by
-            convention. NaN is an undefined value: it counts as 0 for metrics of this package, as in evaluate, and is
-            left out of the mean of others.
+            are better: pass negatives otherwise. NaN is an undefined value, which counts as 0 for metrics of this
+            package, as in evaluate, and is left out of the mean of others.
         metrics : sequence of str, or dict of str to metric, default=None
-            Columns to take as metrics, or the metric that each of them holds, as in get_metric. None means all columns
-            but the following.
+            Columns to take as metrics, or the metric that each of them holds. None means all but the following.
         qid, weight, by, groups : str, default=None
             Columns of query ids, weights, slices and groups, as in evaluate. None means the columns "qid", "weight",
             "by" and "group", if there are any; ids may also be the index of the frame.

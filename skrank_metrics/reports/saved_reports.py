@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import skrank_metrics
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import by_text, check_weights, to_float64
+from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, check_ids
@@ -208,7 +208,7 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
     usual = {name: name for name in columns} | {"groups": "group" if "group" in columns else None}
     names = {name: own or usual.get(name) for name, own in named.items()}
-    given = {name: _column_named(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
+    given = {name: columns[check_choice(own, name, columns)] for name, own in names.items() if own is not None}
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
@@ -226,14 +226,11 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         "qid": qid,
         "weights": check_weights(given["weight"], len(qid), "query") if "weight" in given else None,
         **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
-        "_results": {name: _result_of(_column_named(columns, name), name, metric) for name, metric in bound.items()},
+        "_results": {
+            name: _result_of(columns[check_choice(name, "metrics", columns)], name, metric)
+            for name, metric in bound.items()
+        },
     }
-
-
-def _column_named(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
-    if name not in columns:
-        raise ValueError(f"The frame has no column {name!r}{of}; columns: {', '.join(columns)}.")
-    return columns[name]
 
 
 def _metric_of(name: Any) -> BoundMetric:

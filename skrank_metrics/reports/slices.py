@@ -117,7 +117,6 @@ def _parts_of_tuples(given: Any) -> list[Any]:
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
-    """Rows grouped by slice."""
     first, *others = (_group_column(column, n_rows, name) for column in columns)
     if not others:
         return first
@@ -167,7 +166,6 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """The values of several columns, or the only one."""
     return value if isinstance(value, tuple) else (value,)
 
 

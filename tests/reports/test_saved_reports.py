@@ -280,8 +280,13 @@ def test_values_from_anywhere_are_compared():
     ("frame", "options", "error", "message"),
     [
         ({"map": [0.5]}, {}, TypeError, "qid must name the column of the query ids; the frame has no column 'qid'"),
-        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, "no column 'id' for qid=; columns: map"),
-        ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, "no column 'mrr'; columns: qid, map"),
+        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, r"qid must be one of \['map'\]; got 'id'"),
+        (
+            {"qid": [1], "map": [0.5]},
+            {"metrics": ["mrr"]},
+            ValueError,
+            r"metrics must be one of \['qid', 'map'\]; got 'mrr'",
+        ),
         ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
         ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),
         ({"qid": [1], "text": ["a"]}, {}, TypeError, "text must hold real numbers"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
@@ -195,14 +195,11 @@ def match_convention(
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    try:
-        exact = Decimal(value) if isinstance(value, str) else None
-    except InvalidOperation:
-        raise ValueError(f"value must be a number, or text such as '0.80'; got {value!r}.") from None
-    number: float = check_number(value if exact is None else float(exact), "value")
-    exponent = (Decimal(repr(number)).normalize() if exact is None else exact).as_tuple().exponent
-    half, scale = 0.5 * 10.0 ** int(exponent), max(1.0, abs(number))
-    return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
+    is_text = isinstance(value, str)
+    number: float = check_number(float(value) if is_text else value, "value")
+    exact = Decimal(value) if is_text else Decimal(repr(number)).normalize()
+    half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(number))
+    return number, max(half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
 def _tried(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:

@@ -247,23 +247,17 @@ class RankingReport(Result):
         "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing" is
         preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
-        if check_bool(flat, "flat"):
-            return self._flat()
-        nested, names = {}, names_of_slices(self.slices)
+        found: dict[str, Any] = {}
+        names, flatly = names_of_slices(self.slices), flat_names(self.metrics)
         for value, part, metric, facts in self._facts():
-            if part is self:
-                nested[metric] = facts
+            if check_bool(flat, "flat"):
+                end = "" if part is self else f"_slice_{flat_slice(value)}"
+                found |= {f"{flatly[metric]}_{kind}".removesuffix("_mean") + end: one for kind, one in facts.items()}
+            elif part is self:
+                found[metric] = facts
             else:
-                nested[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
-        return nested
-
-    def _flat(self) -> dict[str, float]:
-        flat: dict[str, float] = {}
-        names = flat_names(self.metrics)
-        for value, part, metric, facts in self._facts():
-            suffix = "" if part is self else f"_slice_{flat_slice(value)}"
-            flat |= {f"{names[metric]}_{kind}".removesuffix("_mean") + suffix: one for kind, one in facts.items()}
-        return flat
+                found[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
+        return found
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""

@@ -140,11 +140,10 @@ def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
             array, missing[~missing] = array[~others], others
         if not missing.any():
             raise
-    named = None if missing.all() else group_rows(check_ids(array, int((~missing).sum()), name))
-    names = [*([] if named is None else as_python(named.ids)), None]
-    codes = np.full(n_rows, len(names) - 1)
-    if named is not None:
-        codes[~missing] = named.codes
+    names, codes = [None], np.zeros(n_rows, dtype=np.intp)
+    if not missing.all():
+        named = group_rows(check_ids(array, int((~missing).sum()), name))
+        names, codes[~missing] = [None, *as_python(named.ids)], named.codes + 1
     first, grouping = group_codes(codes)
     return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 

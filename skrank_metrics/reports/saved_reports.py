@@ -70,14 +70,14 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
         found = json.loads(data)
         text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
         sound = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-        known, version = sound and found["format"] == f"skrank_metrics {kind}", found["version"]
+        known, version, writer = found["format"] == f"skrank_metrics {kind}", found["version"], found["written_by"]
     except (ValueError, LookupError, TypeError):
-        known = False
-    if not known:
+        sound = known = False
+    if not (sound and known):
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
     if version != FORMAT_VERSION:
         raise ValueError(
-            f"{path} has format version {version}, written by {found.get('written_by')}; this is skrank_metrics "
+            f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
             f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
         )
     body: dict[str, Any] = json.loads(text, object_hook=_restored)

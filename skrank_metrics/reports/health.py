@@ -13,7 +13,7 @@ from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -25,12 +25,14 @@ SHOWN = 5e-5
 # Counts of Health, and what they are shares of.
 _ROWS = {
     "tied documents": ("n_tied", "n_documents"),
+    "tied in float32 only": ("n_tied_in_float32", "n_documents"),
     "constant queries": ("n_constant", "n_queries"),
     "single-document queries": ("n_single_document", "n_queries"),
     "all-relevant queries": ("n_all_relevant", "n_queries"),
     "no-relevant queries": ("n_no_relevant", "n_queries"),
 }
-_NOT_COUNTED = "Ties{} were not counted, since the documents were not kept."
+_NOT_COUNTED = "Ties were not counted, since the documents were not kept."
+_NOTHING_COUNTED = "Ties and degenerate queries were not counted, since the documents were not kept."
 
 Metrics = Mapping[str, BoundMetric]
 # Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
@@ -50,8 +52,9 @@ class Health(Result):
     ----------
     n_queries, n_documents : int
         Number of queries and of documents.
-    n_tied : int
-        Documents with the same score as another document of their query.
+    n_tied, n_tied_in_float32 : int
+        Documents with the same score as another document of their query, and further ones that would tie if scores
+        were rounded to float32, as many libraries do.
     n_constant, n_all_relevant : int
         Queries of several documents that all have the same score, or are all relevant (label > 0).
     n_single_document, n_no_relevant : int
@@ -66,12 +69,13 @@ class Health(Result):
     n_queries: int
     n_documents: int | None
     n_tied: int | None = None
+    n_tied_in_float32: int | None = None
     n_constant: int | None = None
     n_single_document: int | None = None
     n_all_relevant: int | None = None
     n_no_relevant: int | None = None
     tie_means: dict[str, tuple[float, float]] = field(default_factory=dict)
-    findings: tuple[str, ...] = (_NOT_COUNTED.format(" and degenerate queries"),)
+    findings: tuple[str, ...] = (_NOTHING_COUNTED,)
 
     def _brief(self) -> str:
         return f"{counted(self.n_queries, 'query')}, {counted(len(self.findings), 'finding')}"
@@ -134,10 +138,9 @@ def _ranked_scores(lists: QueryLists) -> FloatArray:
 
 def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
-    counts, (n_tied, tied) = count(lists, metrics, results), _count_ties(lists.counted)
-    counts[("n_tied",)] = n_tied
+    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
     means = _means(lists, metrics, results, tied)
-    return describe(counts, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
+    return describe(counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
 
 
 def describe(
@@ -158,28 +161,40 @@ def describe(
         *_of_labels(counts, metrics, condense),
         *_of_undefined(counts, metrics),
         *left_out,
-        *([_NOT_COUNTED.format("")] if means is None else ()),
+        *([_NOT_COUNTED] if means is None else ()),
     )
     return replace(health, findings=findings)
 
 
-def _count_ties(lists: QueryLists) -> tuple[int, IntArray]:
-    """Count documents of ties, and find the queries that have any."""
-    n_tied, tied, scores = 0, [], _ranked_scores(lists)
+def _count_ties(lists: QueryLists) -> tuple[Counts, IntArray]:
+    """Count ties, and find the queries that have any."""
+    n_tied, n_in_float32, tied, scores = 0, 0, [], _ranked_scores(lists)
     for queries in lists.blocks():
         ranked = np.sort(lists.windows(scores, queries, np.nan), axis=1)
-        equal = np.pad(ranked[:, 1:] == ranked[:, :-1], ((0, 0), (1, 1)))
-        n_tied += int((equal[:, 1:] | equal[:, :-1]).sum())
+        equal = ranked[:, 1:] == ranked[:, :-1]
+        with np.errstate(over="ignore"):
+            rounded = ranked.astype(np.float32)  # still sorted, since rounding is monotone
+        n_tied += _members(equal)
+        n_in_float32 += _members(rounded[:, 1:] == rounded[:, :-1])
         tied.append(queries[equal.any(axis=1)])
-    return n_tied, np.sort(np.concatenate(tied))
+    counts: Counts = Counter({("n_tied",): n_tied, ("n_tied_in_float32",): n_in_float32 - n_tied})
+    return counts, np.sort(np.concatenate(tied))
+
+
+def _members(tied_with_previous: Mask) -> int:
+    """Count the entries of tie groups of two or more."""
+    either = np.pad(tied_with_previous, ((0, 0), (0, 1)))
+    either[:, 1:] |= tied_with_previous
+    return int(either.sum())
 
 
 def _means(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray) -> Ends:
     """Means by order of ties; only the given queries have any."""
     means = {name: [float(metric.aggregate(results[name], lists.weights))] * 3 for name, metric in metrics.items()}
     for place, ties in ((0, "worst"), (2, "best")) if len(tied) else ():
-        ordered = [metric.replace(ties=ties).computation for metric in metrics.values()]
-        changed = per_query(part_of(lists, tied), ordered)
+        changed = per_query(
+            part_of(lists, tied), [metric.replace(ties=ties).computation for metric in metrics.values()]
+        )
         for (name, metric), of_tied in zip(metrics.items(), changed, strict=True):
             whole = PerQuery(results[name].numerators.copy(), results[name].denominators.copy())
             whole.numerators[tied], whole.denominators[tied] = of_tied.numerators, of_tied.denominators
@@ -201,6 +216,11 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
         )
     if health.n_constant:
         yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
+    if health.n_tied_in_float32:
+        yield (
+            f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
+            "round scores to float32 give different values."
+        )
 
 
 def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:

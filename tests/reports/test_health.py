@@ -24,7 +24,7 @@ def test_range_of_ties_is_what_both_extremes_give(health):
 
 
 def test_text_html_and_frame_show_each_count_in_its_row():
-    # Labels and scores of queries: constant, single, all relevant, none relevant, tied, many tied.
+    # Labels and scores of queries: constant, single, all relevant, none relevant, tied in float32, repeated rows.
     queries = [([1, 0], [1, 1]), *[([1], [1])] * 2, *[([1, 1], [2, 1])] * 5, *[([0, 0], [2, 1])] * 4]
     queries += [([1, 0, 0], [1e6, 1e6 + 1e-3, 1e6 + 2e-3]), ([1, *[0] * 9], [*[5] * 9, 1])]
     labels, scores = (np.concatenate(column) for column in zip(*queries, strict=True))
@@ -32,12 +32,13 @@ def test_text_html_and_frame_show_each_count_in_its_row():
     health = evaluate(labels, scores, qid=qid, metrics=["mrr", "dcg@3"]).health
     counts = [
         ("tied documents", health.n_tied, 35),
+        ("tied in float32 only", health.n_tied_in_float32, 35),
         ("constant queries", health.n_constant, 14),
         ("single-document queries", health.n_single_document, 14),
         ("all-relevant queries", health.n_all_relevant, 14),
         ("no-relevant queries", health.n_no_relevant, 14),
     ]
-    assert [n for _, n, _ in counts] == [2 + 9, 1, 2, 5, 4]
+    assert [n for _, n, _ in counts] == [2 + 9, 3, 1, 2, 5, 4]
     first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
     second = [["tied labels", "ascending", "descending"]]
     second += [[name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()]
@@ -100,6 +101,20 @@ def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
     assert report.health.findings == ("1 query has no document with a gain and counts as 0 in ndcg(gain=[0, 0, 1]).",)
 
 
+def test_collapse_in_float32():
+    scores = 1e6 + np.array([0.0, 0.001, 0.002, 5.0])
+    health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health
+    assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
+    assert health.findings == (
+        "Float32: 3 further documents would tie in float32; libraries that round scores to float32 "
+        "give different values.",
+    )
+
+
+def test_scores_beyond_float32_are_no_error():
+    assert evaluate([1, 0, 2], [1e300, 2e300, -np.inf], qid=[0] * 3).health.n_tied_in_float32 == 2
+
+
 def test_documents_that_were_not_ranked_do_not_tie():
     retrieved = [True, True, False, False]
     health = evaluate([1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0], qid=[0] * 4, retrieved=retrieved).health
@@ -126,9 +141,11 @@ def test_counts_are_those_of_a_plain_count(decimals, rng):
     health = evaluate(y, scores, qid=qid, retrieved=retrieved).health
     rows = list(zip(qid[retrieved], scores[retrieved], y[retrieved], strict=True))
     tied = Counter((query, score) for query, score, _ in rows)
+    in_float32 = Counter((query, np.float32(score)) for query, score, _ in rows)
     ranked, n_scores = Counter(query for query, _, _ in rows), Counter(query for query, _ in tied)
     n_tied = sum(n for n in tied.values() if n > 1)
     assert health.n_tied == n_tied > 0
+    assert health.n_tied_in_float32 == sum(n for n in in_float32.values() if n > 1) - n_tied
     assert health.n_constant == sum(n > 1 and n_scores[query] == 1 for query, n in ranked.items())
 
 

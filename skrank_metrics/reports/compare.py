@@ -27,7 +27,7 @@ from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import frame_columns, slice_of_query
+from skrank_metrics.reports.slices import frame_columns, part_of, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
 Reports = Mapping[str, RankingReport]
@@ -405,7 +405,7 @@ def _labels(report: RankingReport, place: int) -> str:
     """The labels of a query, if they were kept."""
     if not report.has_documents:
         return "other labels"
-    sizes, labels = report.documents
-    own = np.split(labels, np.cumsum(sizes)[:-1])[place]
+    lists = part_of(report._lists, np.array([place]))
+    own = np.sort(lists.labels if lists.judged is None else lists.labels[lists.judged])[::-1]
     shown = ", ".join(f"{label:g}" for label in own[:10]) + ", ..." * (len(own) > 10)
     return f"{counted(len(own), 'document')} with labels {shown}"

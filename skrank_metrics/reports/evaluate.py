@@ -118,17 +118,10 @@ def evaluate(
 
 
 def lists_of_rows(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    by: Any = None,
-    groups: Any = None,
-    condense: Any = False,
-    **columns: Any,
+    y_true: Any, y_score: Any, *, by: Any = None, groups: Any = None, condense: Any = False, **columns: Any
 ) -> tuple[QueryLists, dict[str, Any]]:
     """The documents grouped by query, and the slice and the group of each query."""
-    lists = query_lists(y_true, y_score, qid=qid, condense=check_bool(condense, "condense"), **columns)
+    lists = query_lists(y_true, y_score, condense=check_bool(condense, "condense"), **columns)
     by_query = np.ndim(y_true) == 2
     return lists, slices_and_groups(lists.grouping, y_true, by=by, groups=groups, by_query=by_query)
 
@@ -174,8 +167,8 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
             )
     if bound.average is None:
         raise ValueError(
-            f"metrics must not have average=None in a report, which has one value per metric; got {str(bound)!r}. "
-            "Leave average out: report.per_query holds the values per query."
+            f"metrics must not have average=None in a report; got {str(bound)!r}. Leave average out: report.per_query "
+            "holds the values per query."
         )
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)

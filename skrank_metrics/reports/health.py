@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -37,7 +37,7 @@ _NOTHING_COUNTED = "Ties and degenerate queries were not counted, since the docu
 Metrics = Mapping[str, BoundMetric]
 # Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
 Ends = Mapping[str, tuple[float, float, float]]
-# Counts that add up over batches, by ("n_queries",) etc., ("all relevant", metric) or ("undefined", metric, reason).
+# Counts that add up over batches, by ("n_queries",) etc. or ("undefined", metric, reason).
 Counts: TypeAlias = Counter[tuple[str, ...]]
 
 
@@ -101,25 +101,19 @@ def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) 
     unjudged = np.False_ if lists.judged is None else ~lists.judged
     # A query keeps a document even if none is ranked or judged.
     sizes = np.where((seen.n_retrieved > 0) | (seen.n_judged > 0), seen.grouping.sizes, 0)
-
-    def n_all_relevant(threshold: float | None) -> int:
-        return int(((seen.n_relevant(threshold) == sizes) & (sizes > 1)).sum())
-
+    n_relevant = seen.n_relevant(None)
     numbers = {
         "n_queries": seen.n_queries,
         "n_documents": lists.n_documents,
         "n_constant": (constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
-        "n_all_relevant": n_all_relevant(None),
-        "n_no_relevant": (seen.n_relevant(None) == 0).sum(),
+        "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
+        "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": lists.n_retrieved.sum(),
         "n_unjudged": (unjudged if lists.retrieved is None else unjudged & lists.retrieved).sum(),
     }
     counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
     for name, metric in metrics.items():
-        options = lists.comparable(metric.computation.options)
-        if "relevance_threshold" in options:
-            counts[("all relevant", name)] = n_all_relevant(options["relevance_threshold"])
         for reason, number in _reasons(lists, metric, results[name]):
             counts[("undefined", name, reason)] = number
     return counts
@@ -146,7 +140,7 @@ def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]
     """Count ties and degenerate queries, and describe them in sentences."""
     counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
     means = _means(lists, metrics, results, tied)
-    return describe(counts + ties, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
+    return describe(counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
 
 
 def describe(
@@ -155,7 +149,7 @@ def describe(
     condense: bool,
     left_out: tuple[str, ...] = (),
     means: Ends | None = None,
-    drawn: Mapping[str, int] | None = None,
+    of_orders: Iterable[str] = (),
 ) -> Health:
     """Put counts into sentences; ``means`` are None if ties are unknown."""
     known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
@@ -163,7 +157,7 @@ def describe(
     health = Health(**numbers, tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()})
     findings = (
         *_of_scores(health, means or {}),
-        *drawn_orders({"": drawn or {}}),
+        *of_orders,
         *_of_labels(counts, metrics, condense),
         *_of_undefined(counts, metrics),
         *left_out,
@@ -229,26 +223,15 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
         )
 
 
-def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
-    """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
-    drawn = {}
+def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
+    """One sentence for each own metric with too many orders of ties to go through in some queries."""
     for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
         blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
-        drawn[name] = sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents))
-    return {name: number for name, number in drawn.items() if number}
-
-
-def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """One sentence for each metric that is a mean over orders drawn at random, in some queries of some rankings."""
-    by_metric: dict[str, list[str]] = {}
-    for name, numbers in drawn.items():
-        for metric, number in numbers.items():
-            by_metric.setdefault(metric, []).append(f"{number:,} of {name!r}" if name else counted(number, "query"))
-    return [
-        f"Drawn orders: {metric} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
-        f"{MOST_ORDERS} different orders of tied documents: {', '.join(numbers)}."
-        for metric, numbers in by_metric.items()
-    ]
+        if n_drawn := sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)):
+            yield (
+                f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
+                f"{MOST_ORDERS} different orders of tied documents: {counted(n_drawn, 'query')}."
+            )
 
 
 def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:
@@ -264,12 +247,10 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
     if n_single := counts[("n_single_document",)]:
         yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    all_relevant: dict[Any, list[str]] = {}  # by the threshold, since others may be reached in other queries
-    for (_, name), number in ((key, n) for key, n in counts.items() if key[0] == "all relevant" and n):
-        all_relevant.setdefault((number, metrics[name].get("relevance_threshold")), []).append(name)
-    for (number, _), names in all_relevant.items():
-        queries = counted(number, "query")
-        yield f"All relevant: {queries} with relevant documents only; for {', '.join(names)}, every order is correct."
+    binary = [name for name, own in metrics.items() if own.computation.options.get("relevance_threshold", 0) is None]
+    if binary and (n_all := counts[("n_all_relevant",)]):
+        queries = counted(n_all, "query")
+        yield f"All relevant: {queries} with relevant documents only; for {', '.join(binary)}, every order is correct."
 
 
 def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:

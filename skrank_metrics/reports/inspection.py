@@ -15,11 +15,9 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
-    Mask,
     check_int,
     count_rows,
     document_columns,
-    nearest,
     take_rows,
 )
 from skrank_metrics._input.query_ids import as_python, check_aligned
@@ -30,8 +28,8 @@ from skrank_metrics.reports.slices import part_of
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
-# Number of features and of characters shown of a document, and of ranks of missed documents that are listed.
-MOST_FEATURES, MOST_CHARACTERS, MOST_MISSED = 8, 160, 5
+# Number of characters shown of a document, and of ranks of missed documents that are listed.
+MOST_CHARACTERS, MOST_MISSED = 160, 5
 # Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
 # Differences of sums that are smaller than this share of them are rounding.
@@ -65,7 +63,6 @@ class InspectedQuery:
     missed: list[int]
 
     def _parts(self) -> Iterator[Part]:
-        """Its table, and what the ranks shown leave out."""
         ranks = [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.columns["tied"].tolist(), start=1)]
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
@@ -100,17 +97,16 @@ class Inspection(Result):
         Name of the metric.
     queries : list of list of InspectedQuery
         For each query, one entry per ranking, with attributes ``qid``; ``ranking``, its name, "" if there is only one;
-        ``value`` as in the report, and ``is_defined``; ``n_ranked``, the number of ranked documents; ``n_relevant``,
-        that of relevant ones; ``n_unranked``, that of relevant ones that are not ranked; ``missed``, the ranks of those
-        that are not shown; and the following.
+        ``value`` and ``is_defined``; the numbers of documents ``n_ranked``, ``n_relevant``, and ``n_unranked``, which
+        are relevant but not ranked; ``missed``, the ranks of relevant ones that are not shown; and the following.
 
         ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the
         document; "score"; whether it is "tied" with another; "discount", if the metric has one; what the rank has
         "added" to the value; what it adds in the "ideal" order; and "document", if known. ``rest`` is what all further
         ranks add, NaN if the metric is undefined or not a sum over ranks.
 
-        ``ideal_value`` is the value of the ideal order, in which all documents are ranked, or as many as in the ranking
-        if the metric divides by their number; NaN if ``rest`` is, or if labels define no ideal order.
+        ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN if ``rest`` is, or if
+        there is none: labels define none, or not all documents are ranked and the metric divides by their number.
     """
 
     metric: str
@@ -167,24 +163,18 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
         raise ValueError("qid must name at least one query; got none.")
     for query in several:
         if query not in known:
-            # Suggest no numbers: those with similar digits are no more likely to be meant.
-            hint = nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
             same = [f" Did you mean {one!r}, of type {type(one).__name__}?" for one in known if str(one) == str(query)]
-            raise ValueError(f"qid {query!r} is not in the report.{same[0] if same else hint}")
+            raise ValueError(f"qid {query!r} is not in the report.{''.join(same)}")
     return np.array([known[query] for query in dict.fromkeys(several)])
 
 
 def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQuery]]) -> Iterator[str]:
-    """Explain the columns and marks that are present."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
         known = not all(np.isnan(ranking.ideal_value) for ranking in rankings)
-        ideal = (
-            "; ideal: what it adds in the ideal order" if known else ". Labels define no ideal order for this metric"
-        )
-        yield f"adds: what a rank adds to {name}{ideal}."
+        yield f"adds: what a rank adds to {name}{'; ideal: what it adds in the ideal order' * known}."
     if any(ranking.columns["tied"].any() for ranking in rankings):
         ties = metric.computation.ties
         orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}
@@ -198,24 +188,19 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQ
 
 def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
     """Refuse documents that are not those of the rows that were evaluated."""
-    if isinstance(documents, str | Mapping):
-        raise TypeError(
-            f"documents must be a frame, Series, array or list with one entry per row; got {type(documents).__name__}."
-        )
-    (first, given), *others = (
+    (first, rows), *others = (
         (name, ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels))
         for name, (report, places) in reports.items()
     )
     for report, _ in reports.values():
-        if count_rows(documents) != (n_rows := report._whole.n_documents):
-            raise ValueError(
-                "documents must hold one entry per row that was evaluated, "
-                f"{n_rows} in all; got {count_rows(documents)}."
-            )
+        n_rows, n_given = report._whole.n_documents, count_rows(documents)
+        if n_given != n_rows or isinstance(documents, str | Mapping):
+            given = f"{type(documents).__name__} of {n_given}"
+            raise ValueError(f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {given}.")
         if report._row_labels is not None:
             check_aligned(y_true=report._row_labels.to_series(), documents=documents)
     for name, other in others:
-        if not all(map(np.array_equal, (*given[0], given[1]), (*other[0], other[1]))):
+        if not all(map(np.array_equal, (*rows[0], rows[1]), (*other[0], other[1]))):
             raise ValueError(
                 f"documents must match the rows of all reports; got {first!r} and {name!r} with the rows in "
                 "different orders. Evaluate both on the same rows, or inspect each report."
@@ -234,20 +219,19 @@ def _texts(documents: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
     if isinstance(documents, Mapping) or hasattr(documents, "columns"):
         columns = {name: np.asarray(column).tolist() for name, column in document_columns(documents).items()}
-        rows: Iterable[Any] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        named = [[f"{name}={_in_words(one)}" for one in column] for name, column in columns.items()]
+        texts = [", ".join(row) for row in zip(*named, strict=True)]
     else:
         documents = documents.toarray() if hasattr(documents, "toarray") else documents
-        rows = documents.tolist() if hasattr(documents, "tolist") else documents
-    texts = [" ".join(_in_words(row).split()) for row in rows]
+        texts = [_in_words(row) for row in (documents.tolist() if hasattr(documents, "tolist") else documents)]
+    texts = [" ".join(text.split()) for text in texts]
     return [text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..." for text in texts]
 
 
 def _in_words(document: Any) -> str:
-    if not isinstance(document, dict | list | tuple):
-        return f"{document:.4g}" if isinstance(document, float) else str(document)
-    named = isinstance(document, dict)
-    parts = [f"{name}={_in_words(document[name])}" if named else _in_words(name) for name in document]
-    return ", ".join([*parts[:MOST_FEATURES], *["..."] * (len(parts) > MOST_FEATURES)])
+    if isinstance(document, list | tuple):
+        return ", ".join(map(_in_words, document))
+    return f"{document:.4g}" if isinstance(document, float) else str(document)
 
 
 # --- Ranks
@@ -345,30 +329,13 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
 
 
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
-    """Contributions in the ideal order, the best documents first; NaN if labels define none.
-
-    All documents are ranked, unless the divisor depends on how many are, as of precision without a cutoff: then, the
-    value is compared with that of as many of the best documents.
-    """
+    """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
     seen = seen_lists(lists, metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
     rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
-    if metric.record.unjudged == "counted" or not (metric.record.monotone or rises):
-        unknown = np.full((lists.n_queries, depth), np.nan)
-        return unknown, unknown[:, 0]
     by_gain = callable(gain) and metric.record.transform == "gains"
     everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
-    if seen.retrieved is not None:
-        given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
-        if not np.array_equal(given, ideal, equal_nan=True):
-            everything = replace(everything, retrieved=_best(everything, seen.n_retrieved))
-    return contributions(everything, metric, depth)
-
-
-def _best(lists: QueryLists, numbers: IntArray) -> Mask:
-    """Mask of as many documents of each query as given, those with the largest scores."""
-    starts, sizes = lists.grouping.starts, lists.grouping.sizes
-    order = np.lexsort((-lists.scores, np.repeat(np.arange(len(sizes)), sizes)))
-    mask = np.empty(len(order), dtype=bool)
-    mask[order] = np.arange(len(order)) < np.repeat(starts + numbers, sizes)
-    return mask
+    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
+    none = (given != ideal) | (metric.record.unjudged == "counted") | (not (metric.record.monotone or rises))
+    added, rest = contributions(everything, metric, depth)
+    return np.where(none[:, None], np.nan, added), np.where(none, np.nan, rest)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
@@ -20,6 +20,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
+from skrank_metrics.reports.mean_intervals import bounds_of
 
 # Values to try of each parameter, besides those of the conventions.
 TRIED: dict[str, tuple[Any, ...]] = {
@@ -39,6 +40,7 @@ MOST_VALUES = 4_000_000
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
 # Number of different values that are printed if some match, and of the nearest ones if none does.
 MOST_PRINTED, MOST_NEAREST = 10, 3
+CHECK = "Check that the value was computed from these labels, scores, ids and weights."
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +68,16 @@ class ConventionMatch(Result):
     value, tolerance : float
         The target value, and the largest distance of a match from it.
     ways : list of Way
-        All ways tried, nearest first; among equally near ones, those of other libraries, then those closest to the
-        defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``, the parameters
-        that were varied; ``peers``, the conventions that compute the metric this way, whatever the cutoff; and
-        ``metric``, to call or to pass to evaluate.
-    failed : dict of str to str
-        Options that the labels do not allow, such as "gain=linear", with the reason.
+        All ways that the labels allow, nearest first; among equally near ones, those of other libraries, then those
+        closest to the defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``,
+        the parameters that were varied; ``peers``, the conventions that compute the metric this way, whatever the
+        cutoff; and ``metric``, to call or to pass to evaluate.
     """
 
     metric: str
     value: float
     tolerance: float
     ways: list[Way]
-    failed: dict[str, str]
 
     @property
     def matches(self) -> list[Way]:
@@ -111,20 +110,9 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}",
             *([Table(columns, rows)] if rows else []),
-            *self._remarks(len(by_value)),
-            *(f"Not tried: {option}. {why}" for option, why in self.failed.items()),
+            *([f"{hidden} more values match: see .matches."] if n and (hidden := len(by_value) - len(shown)) else []),
+            *([] if n or not self.ways else [f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}"]),
         ]
-
-    def _remarks(self, n_values: int) -> Iterator[str]:
-        if self.ways and not self.matches:
-            yield (
-                f"The nearest is {abs(self.ways[0].distance):.2g} away. Check that the value was computed from these "
-                "labels, scores, ids and weights."
-            )
-        elif n_values > MOST_PRINTED:
-            yield f"{n_values - MOST_PRINTED} more values match: see .matches."
-        if self.matches and n_values > 1:
-            yield "A value with more digits, or over more queries, could distinguish them."
 
     def _columns(self) -> dict[str, list[Any]]:
         varied = self.ways[0].options if self.ways else {}
@@ -192,39 +180,31 @@ def match_convention(
     value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
-    low, high = bound.record.lower, bound.record.upper
-    low, high = (0.0 - high, 0.0 - low) if bound.negative else (low, high)
+    low, high = bounds_of(bound)
     if not low - tolerance <= value <= high + tolerance:
         hint = " Divide percentages by 100." if high == 1 < value <= 100 else ""
         raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
-    peers = {peer: in_convention(bound, peer) for peer in named}
-    tried, failed = _tried(lists, bound, peers)
-    ways = list(_ways(lists, bound, tried, peers, value))
+    peers = {peer: in_convention(bound, peer) for peer, own in CONVENTIONS.items() if bound.record.name in own.names}
+    ways = list(_ways(lists, bound, _tried(lists, bound, peers), peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
-    return ConventionMatch(str(bound), value, tolerance, ways, failed)
+    return ConventionMatch(str(bound), value, tolerance, ways)
 
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    try:
-        exact = Decimal(value) if isinstance(value, str) else None
-    except InvalidOperation:
-        raise ValueError(f"value must be a number, or text such as '0.80'; got {value!r}.") from None
-    number: float = check_number(value if exact is None else float(exact), "value")
-    exponent = (Decimal(repr(number)).normalize() if exact is None else exact).as_tuple().exponent
-    half, scale = 0.5 * 10.0 ** int(exponent), max(1.0, abs(number))
-    return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
+    is_text = isinstance(value, str)
+    number: float = check_number(float(value) if is_text else value, "value")
+    exact = Decimal(value) if is_text else Decimal(repr(number)).normalize()
+    half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(number))
+    return number, max(half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
-def _tried(
-    lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]
-) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Values of each parameter that the metric leaves open, and gains that the labels do not allow, with the reason."""
-    tried, failed = dict[str, list[Any]](), dict[str, str]()
+def _tried(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
+    """Values of each parameter that the metric leaves open, without gains that the labels do not allow."""
+    tried = dict[str, list[Any]]()
     for name in CAUSES:
         option, idle = bound.record.options.get(name), name == "replace_undefined_by" and bound.always_defined
         own = option is not None and option.annotation == "Any"  # of a custom metric, with a meaning of its own
@@ -234,14 +214,11 @@ def _tried(
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
     for gain in tried.get("gain", []).copy():
-        with suppress(ValueError):  # a word that is not one of this metric's
-            computation = bound.replace(gain=gain).computation
-            try:
-                per_query(lists, [computation])
-            except ValueError as error:
-                failed[f"gain={gain}"] = str(error)
-                tried["gain"].remove(gain)
-    return tried, failed
+        try:
+            per_query(lists, [bound.replace(gain=gain).computation])
+        except ValueError:
+            tried["gain"].remove(gain)
+    return tried
 
 
 def _ways(
@@ -263,8 +240,7 @@ def _ways(
             own = bound.replace(**{name: one for name, one in options.items() if str(one) != str(bound.get(name))})
             found = float(own.aggregate(result, lists.weights))
             if not math.isnan(found):
-                fixed = {
-                    name: str(one) for name, one in options.items() if name != "k"
-                }  # users of all libraries choose it
+                # Users of all libraries choose the cutoff.
+                fixed = {name: str(one) for name, one in options.items() if name != "k"}
                 alike = tuple(p for p, peer in peers.items() if fixed == {name: str(peer.get(name)) for name in fixed})
                 yield Way(found, found - value, options, alike, own)

@@ -22,14 +22,14 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import mean_intervals as means
 from skrank_metrics.reports import saved_reports as saved
-from skrank_metrics.reports.health import Health, count_drawn, examine
+from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.slices import (
     ALL,
-    column_of_slices,
     flat_names,
     flat_slice,
     largest,
+    name_of_slice,
     names_of_slices,
     part_of,
     queries_of_slices,
@@ -66,21 +66,12 @@ class RankingReport(Result):
 
     Examples
     --------
-    The relevant documents are at ranks 1 and 3 in query "a", where they add 1 / log2(2) = 1 and 1 / log2(4) = 1/2, and
-    at rank 2 in query "b". In the ideal order of "a", the second one adds 1 / log2(3) = 0.63:
+    The relevant documents are at ranks 1 and 3 in query "a", and at rank 2 in query "b":
 
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 1, 0, 1], [3.0, 2.0, 1.0, 2.0, 1.0], qid=list("aaabb"), metrics=["dcg@3", "mrr"])
     >>> report.to_dict(flat=True)["mrr"], report.worst(1, metric="mrr")
     (0.75, {'b': 0.5})
-    >>> print(report.inspect("a"))
-    dcg@3 of 1 query
-    Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
-    rank  row  label  score  discount    adds   ideal
-    1       0      1      3    1.0000  1.0000  1.0000
-    2       1      0      2    1.5850  0.0000  0.6309
-    3       2      1      1    2.0000  0.5000  0.0000
-    adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order.
     """
 
     _index: ClassVar[str | None] = "qid"
@@ -95,7 +86,8 @@ class RankingReport(Result):
     _results: Mapping[str, PerQuery] = field(kw_only=True)
     _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
     _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
-    _kept: saved.Kept | None = field(default=None, kw_only=True)  # what is known without documents
+    # Numbers of documents and of judged ones per query, and digests of labels, if the documents were not kept.
+    _kept: tuple[NDArray[Any], ...] | None = field(default=None, kw_only=True)
     _health: Health | None = field(default=None, kw_only=True)  # without documents
     _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
     _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
@@ -130,7 +122,7 @@ class RankingReport(Result):
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
         if self.has_documents:
             return self._lists.n_documents
-        return None if self._kept is None else int(self._kept.sizes.sum())
+        return None if self._kept is None else int(self._kept[0].sum())
 
     @property
     def has_documents(self) -> bool:
@@ -152,24 +144,15 @@ class RankingReport(Result):
         return self._lists.grouping if self.has_documents else None
 
     @cached_property
-    def _known(self) -> saved.Kept | None:
-        """What is known of the documents of each query whether or not they were kept."""
+    def _known(self) -> tuple[NDArray[Any], ...] | None:
         if not self.has_documents:
             return self._kept
-        return saved.Kept(self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists))
+        return self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists)
 
     @property
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
         """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
-        return None if self._known is None else (self._known.n_judged, self._known.digests)
-
-    @property
-    def documents(self) -> tuple[IntArray, FloatArray]:
-        """Number of judged documents of each query, and their labels, largest first within each query."""
-        lists = self._lists
-        judged = slice(None) if lists.judged is None else lists.judged
-        queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
-        return lists.n_judged, labels[np.lexsort((-labels, queries))]
+        return None if self._known is None else (self._known[1], self._known[2])
 
     @property
     def std(self) -> dict[str, float]:
@@ -180,9 +163,8 @@ class RankingReport(Result):
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
 
         They are Student's t; for bounded metrics, half an observation is added at each bound, and for metrics that are
-        0 or 1 they are those of Agresti and Coull. In simulations with 10, 30 and 100 queries, at least 92% of the 95%
-        intervals of bounded metrics covered the population mean. Both ends are NaN if fewer than two queries or groups
-        have a value, if all values of an unbounded metric are equal, or for medians and geometric means.
+        0 or 1 they are those of Agresti and Coull. Both ends are NaN if fewer than two queries or groups have a value,
+        if all values of an unbounded metric are equal, or for medians and geometric means.
         """
         means.check_confidence(confidence)
         return {
@@ -218,7 +200,7 @@ class RankingReport(Result):
             groups=None if self.groups is None else self.groups[queries],
             _results=results,
             _queries=queries if self._queries is None else self._queries[queries],
-            _kept=None if self._kept is None else saved.Kept(*(own[queries] for own in self._kept)),
+            _kept=None if self._kept is None else tuple(own[queries] for own in self._kept),
             _health=None,
             _left_out=(),
         )
@@ -229,11 +211,6 @@ class RankingReport(Result):
         if self.has_documents:
             return examine(self._lists, self.metrics, self._results, self._left_out)
         return self._health or Health(self.n_queries, self.n_documents)
-
-    @cached_property
-    def _drawn(self) -> dict[str, int]:
-        """Number of queries for which own metrics are means over orders of ties drawn at random."""
-        return count_drawn(self._lists, self.metrics) if self.has_documents else {}
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
@@ -253,7 +230,7 @@ class RankingReport(Result):
 
         What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
-        documents that were not retrieved, except for metrics that divide by the number of ranked documents.
+        documents that were not retrieved; metrics that divide by the number of ranked documents then have none.
 
         ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list; None
         means those passed to evaluate. ``n_ranks`` is None for all ranks up to the cutoff of the metric, at most 20.
@@ -270,23 +247,17 @@ class RankingReport(Result):
         "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing" is
         preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
-        if check_bool(flat, "flat"):
-            return self._flat()
-        nested, names = {}, names_of_slices(self.slices)
+        found: dict[str, Any] = {}
+        names, flatly = names_of_slices(self.slices), flat_names(self.metrics)
         for value, part, metric, facts in self._facts():
-            if part is self:
-                nested[metric] = facts
+            if check_bool(flat, "flat"):
+                end = "" if part is self else f"_slice_{flat_slice(value)}"
+                found |= {f"{flatly[metric]}_{kind}".removesuffix("_mean") + end: one for kind, one in facts.items()}
+            elif part is self:
+                found[metric] = facts
             else:
-                nested[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
-        return nested
-
-    def _flat(self) -> dict[str, float]:
-        flat: dict[str, float] = {}
-        names = flat_names(self.metrics)
-        for value, part, metric, facts in self._facts():
-            suffix = "" if part is self else f"_slice_{flat_slice(value)}"
-            flat |= {f"{names[metric]}_{kind}".removesuffix("_mean") + suffix: one for kind, one in facts.items()}
-        return flat
+                found[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
+        return found
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
@@ -344,12 +315,10 @@ class RankingReport(Result):
         frame : frame of pandas, polars or pyarrow, or dict of columns
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
             as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
-            are better and may have any size: pass negatives if smaller values are better, named ``neg_...`` by
-            convention. NaN is an undefined value: it counts as 0 for metrics of this package, as in evaluate, and is
-            left out of the mean of others.
+            are better: pass negatives otherwise. NaN is an undefined value, which counts as 0 for metrics of this
+            package, as in evaluate, and is left out of the mean of others.
         metrics : sequence of str, or dict of str to metric, default=None
-            Columns to take as metrics, or the metric that each of them holds, as in get_metric. None means all columns
-            but the following.
+            Columns to take as metrics, or the metric that each of them holds. None means all but the following.
         qid, weight, by, groups : str, default=None
             Columns of query ids, weights, slices and groups, as in evaluate. None means the columns "qid", "weight",
             "by" and "group", if there are any; ids may also be the index of the frame.
@@ -382,7 +351,9 @@ class RankingReport(Result):
         return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
 
     def _columns(self) -> dict[str, Any]:
-        by = None if self.by is None else column_of_slices(self.by)
+        by: Any = self.by
+        if by is not None and by.dtype == object:
+            by = [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]
         columns = {"qid": self.qid, "by": by, "group": self.groups, "weight": self.weights}
         return {name: column for name, column in columns.items() if column is not None} | self.per_query
 

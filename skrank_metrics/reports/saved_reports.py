@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import skrank_metrics
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import by_text, check_weights, to_float64
+from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, check_ids
@@ -34,14 +34,6 @@ from skrank_metrics.reports.slices import frame_columns, object_array, slice_of_
 FORMAT_VERSION = 1
 # Values may exceed the bounds of their metric by this much, due to rounding.
 _ROUNDING = 1e-9
-
-
-class Kept(NamedTuple):
-    """What is known of the documents of each query if they were not kept."""
-
-    sizes: NDArray[Any]
-    n_judged: NDArray[Any]
-    digests: NDArray[Any]
 
 
 def digests_of(lists: QueryLists) -> Hashes:
@@ -76,19 +68,18 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
         data = file.read()
     try:
         found = json.loads(data)
-        form, version, digest = (found[name] for name in ("format", "version", "sha256"))
         text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
+        sound = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+        known, version, writer = found["format"] == f"skrank_metrics {kind}", found["version"], found["written_by"]
     except (ValueError, LookupError, TypeError):
-        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.") from None
-    if form != f"skrank_metrics {kind}":
-        raise ValueError(f"{path} is not a saved {kind}, but a {form}.")
+        sound = known = False
+    if not (sound and known):
+        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
     if version != FORMAT_VERSION:
         raise ValueError(
-            f"{path} has format version {version}, written by {found.get('written_by')}; this is skrank_metrics "
+            f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
             f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
         )
-    if hashlib.sha256(text.encode()).hexdigest() != digest:
-        raise ValueError(f"{path} is damaged: its contents do not match the checksum.")
     body: dict[str, Any] = json.loads(text, object_hook=_restored)
     return body
 
@@ -114,7 +105,7 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     for name, (numerators, denominators) in values.items():
         results[name] = PerQuery(numerators, np.ones(len(numerators)) if denominators is None else denominators)
     fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
-    return {**fields, "_results": results, "_kept": kept and Kept(*kept), "_health": Health(**health)}
+    return {**fields, "_results": results, "_kept": kept and tuple(kept), "_health": Health(**health)}
 
 
 def _saved(value: Any) -> Any:
@@ -134,7 +125,6 @@ def _saved(value: Any) -> Any:
 
 
 def _restored(saved: dict[str, Any]) -> Any:
-    """The value that was written as a dict."""
     for _, name, _, read in _WRITTEN:
         if saved.keys() == {name}:
             return read(saved[name])
@@ -142,11 +132,8 @@ def _restored(saved: dict[str, Any]) -> Any:
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
-    """The type and the values of a 1-D array, with null for NaN."""
     values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else as_python(array)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        values = [None if value != value else _saved(value) for value in values]
-    elif array.dtype.kind in "OS":
+    if array.dtype.kind in "OS" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
         values = _saved(values)
     return ["str" if array.dtype.kind == "U" else str(array.dtype), values]
 
@@ -219,9 +206,9 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     columns = by_text(frame_columns(frame), "frame", " Rename the columns.")
     if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
-    usual = {name: "group" if name == "groups" else name for name in named}
-    names = {name: own or (usual[name] if usual[name] in columns else None) for name, own in named.items()}
-    given = {name: _column_named(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
+    usual = {name: name for name in columns} | {"groups": "group" if "group" in columns else None}
+    names = {name: own or usual.get(name) for name, own in named.items()}
+    given = {name: columns[check_choice(own, name, columns)] for name, own in names.items() if own is not None}
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
@@ -239,14 +226,11 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         "qid": qid,
         "weights": check_weights(given["weight"], len(qid), "query") if "weight" in given else None,
         **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
-        "_results": {name: _result_of(_column_named(columns, name), name, metric) for name, metric in bound.items()},
+        "_results": {
+            name: _result_of(columns[check_choice(name, "metrics", columns)], name, metric)
+            for name, metric in bound.items()
+        },
     }
-
-
-def _column_named(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
-    if name not in columns:
-        raise ValueError(f"The frame has no column {name!r}{of}; columns: {', '.join(columns)}.")
-    return columns[name]
 
 
 def _metric_of(name: Any) -> BoundMetric:

@@ -117,7 +117,6 @@ def _parts_of_tuples(given: Any) -> list[Any]:
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
-    """Rows grouped by slice."""
     first, *others = (_group_column(column, n_rows, name) for column in columns)
     if not others:
         return first
@@ -141,11 +140,10 @@ def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
             array, missing[~missing] = array[~others], others
         if not missing.any():
             raise
-    named = None if missing.all() else group_rows(check_ids(array, int((~missing).sum()), name))
-    names = [*([] if named is None else as_python(named.ids)), None]
-    codes = np.full(n_rows, len(names) - 1)
-    if named is not None:
-        codes[~missing] = named.codes
+    names, codes = [None], np.zeros(n_rows, dtype=np.intp)
+    if not missing.all():
+        named = group_rows(check_ids(array, int((~missing).sum()), name))
+        names, codes[~missing] = [None, *as_python(named.ids)], named.codes + 1
     first, grouping = group_codes(codes)
     return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 
@@ -167,7 +165,6 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """The values of several columns, or the only one."""
     return value if isinstance(value, tuple) else (value,)
 
 
@@ -221,10 +218,3 @@ _ENDINGS = ("", "_low", "_high", "_std", "_n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
-
-
-def column_of_slices(by: NDArray[Any]) -> Any:
-    """The slices of queries as a column of a frame: one value, or text, per query."""
-    if by.dtype != object:
-        return by
-    return [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]

@@ -12,7 +12,6 @@ import numpy as np
 from skrank_metrics._input.arrays import Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
@@ -234,8 +233,6 @@ def notes(found: Any) -> Iterator[str]:
                 yield f"But by {own.metrics[0]}, {found.names[0]} is worse: the best is {best}."
         yield from _counts(tested[0])
     yield from weighting(found._first.weights)
-    drawn = {name: report._drawn.items() for name, report in found.reports.items()}
-    yield from drawn_orders({name: {m: n for m, n in own if m in found.metrics} for name, own in drawn.items()})
     yield from _findings(found)
 
 

@@ -21,7 +21,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.saved_reports import Kept, digests_of
+from skrank_metrics.reports.saved_reports import digests_of
 from skrank_metrics.reports.slices import slices_and_groups
 
 _OPTIONAL = {"sample_weight", "by", "groups"}
@@ -232,7 +232,7 @@ class Evaluation:
             kept.get("groups"),
             self.condense,
             _results={m: PerQuery(kept[ranking, m], kept.get((ranking, m, "shares"), one)) for m in self.metrics},
-            _kept=Kept(kept["sizes"], kept["n_judged"], kept["digests"]),
+            _kept=(kept["sizes"], kept["n_judged"], kept["digests"]),
             _health=health,
         )
         report.mean  # noqa: B018  sums that overflow raise here

@@ -63,15 +63,13 @@ def test_each_finding_is_a_sentence(health):
     [
         ("ndcg", ""),
         (["map", "mrr"], "1 query with relevant documents only; for map, mrr, every order is correct."),
-        ("map(relevance_threshold=4)", ""),
         (
-            ["map(relevance_threshold=2)", "ndcg", "mrr(relevance_threshold=4)"],
-            "1 query with relevant documents only; for map(relevance_threshold=2), every order is correct.",
+            ["map(relevance_threshold=2)", "mrr"],
+            "1 query with relevant documents only; for mrr, every order is correct.",
         ),
-        (["map(relevance_threshold=2)", "auc"], "for map(relevance_threshold=2), every order is correct."),
     ],
 )
-def test_relevant_documents_only_by_the_threshold_of_the_metrics(metrics, finding):
+def test_relevant_documents_only_for_metrics_without_a_threshold(metrics, finding):
     report = evaluate([5, 3, 2, 4, 0], [1, 2, 3, 4, 5], qid=[0, 0, 0, 1, 1], metrics=metrics)
     found = [finding for finding in report.health.findings if finding.startswith("All relevant")]
     assert bool(found) == bool(finding)

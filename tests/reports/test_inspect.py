@@ -159,7 +159,7 @@ def test_an_id_that_is_a_tuple_is_one_id():
 @pytest.mark.parametrize(
     ("ids", "wanted", "message"),
     [
-        (["alpha", "beta"], "alpa", r"qid 'alpa' is not in the report\. Did you mean 'alpha'\?"),
+        (["alpha", "beta"], "alpa", r"qid 'alpa' is not in the report\.$"),
         ([1, 2], "2", r"qid '2' is not in the report\. Did you mean 2, of type int\?"),
         ([1, 2], [2, 7], r"qid 7 is not in the report\."),
         ([99, 998], 9999, r"qid 9999 is not in the report\.$"),
@@ -201,7 +201,7 @@ def test_documents_of_any_kind():
 
 def test_long_documents_are_cut():
     many = pd.DataFrame({f"f{number}": [number] * 6 for number in range(50)})
-    assert only(report_of().inspect("b", documents=many)).columns["document"][0].endswith("f7=7, ...")
+    assert only(report_of().inspect("b", documents=many)).columns["document"][0].startswith("f0=0, f1=1, f2=2, ")
     (text, _) = only(report_of().inspect("b", documents=["word\n " * 500] * 6)).columns["document"]
     assert len(text) == 160
     assert text.startswith("word word")
@@ -211,11 +211,11 @@ def test_long_documents_are_cut():
 @pytest.mark.parametrize(
     ("documents", "error", "message"),
     [
-        (["x"] * 5, ValueError, "documents must hold one entry per row that was evaluated, 6 in all; got 5"),
-        (["x"] * 7, ValueError, "6 in all; got 7"),
-        (np.zeros((4, 6)), ValueError, "6 in all; got 4"),
-        ("abcdef", TypeError, "documents must be a frame, Series, array or list with one entry per row; got str"),
-        ({"a": 1}, TypeError, "got dict"),
+        (["x"] * 5, ValueError, "documents must hold one entry per row that was evaluated, 6 in all; got list of 5"),
+        (["x"] * 7, ValueError, "6 in all; got list of 7"),
+        (np.zeros((4, 6)), ValueError, "6 in all; got ndarray of 4"),
+        ("abcdef", ValueError, "6 in all; got str of 6"),
+        ({"a": 1}, ValueError, "6 in all; got dict of 1"),
     ],
 )
 def test_documents_that_do_not_fit(documents, error, message):
@@ -252,7 +252,7 @@ def test_slices_show_the_rows_and_documents_of_the_whole_report():
     part = report_of(by=["x"] * 4 + ["y"] * 2).slices["y"]
     found = only(part.inspect("b", documents=list("uvwxyz")))
     assert (found.columns["row"].tolist(), found.columns["document"]) == ([5, 4], ["z", "y"])
-    with pytest.raises(ValueError, match="6 in all; got 2"):
+    with pytest.raises(ValueError, match="6 in all; got list of 2"):
         part.inspect("b", documents=["x"] * 2)
     with pytest.raises(ValueError, match="qid 'a' is not in the report"):
         part.inspect("a")

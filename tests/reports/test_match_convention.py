@@ -170,7 +170,6 @@ def test_text_if_nothing_or_much_matches(rows):
     assert f"{len(much.matches)} of {len(much.ways)} ways of computing it match, within 0.3" in text
     n_values = len({round(way.value, 12) for way in much.matches})
     assert f"{n_values - 10} more values match: see .matches." in text
-    assert "A value with more digits, or over more queries, could distinguish them." in text
 
 
 @pytest.mark.option("ConventionMatch.to_frame.library")
@@ -186,10 +185,8 @@ def test_frame_has_a_row_per_way():
     assert set(thresholds["relevance_threshold"].dropna()) == {math.nextafter(0.5, 1), 1}
 
 
-def test_gains_that_the_labels_do_not_allow_are_named():
+def test_gains_that_the_labels_do_not_allow_are_left_out():
     match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="err")
-    assert list(match.failed) == ["gain=linear"]
-    assert "Not tried: gain=linear. y_true must be at most 1 for gain='linear'" in " ".join(str(match).split())
     assert {way.options["gain"] for way in match.ways} == {"binary", "exp2"}
     with pytest.raises(ValueError, match="y_true must be at most 1 for gain='linear'"):
         match_convention(Y, SCORES, qid=QID, value=0.5, metric="err(gain=linear)")
@@ -216,7 +213,7 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"value": "much"}, ValueError, "value must be a number, or text such as '0.80'; got 'much'"),
+        ({"value": "much"}, ValueError, "could not convert string to float: 'much'"),
         ({"value": "nan"}, ValueError, "value must be a finite number; got nan"),
         ({"value": [0.9]}, TypeError, "value must be a finite number; got"),
         ({"value": math.nan}, ValueError, "value must be a finite number; got nan"),

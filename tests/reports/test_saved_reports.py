@@ -202,13 +202,13 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         ):
             load(path)
     path.write_text(text.replace("0.5", "0.6", 1))
-    with pytest.raises(ValueError, match="is damaged: its contents do not match the checksum"):
+    with pytest.raises(ValueError, match="or it is damaged"):
         load(path)
     path.write_text(text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}'))
     with pytest.raises(ValueError, match=r"has format version 2, written by skrank_metrics .* reads version 1. Update"):
         load(path)
     compare([report_of(0), report_of(1)]).save(path)
-    with pytest.raises(ValueError, match=r"report.json is not a saved report, but a skrank_metrics comparison\."):
+    with pytest.raises(ValueError, match=r"report.json is not a saved report"):
         load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "missing.json")
@@ -280,8 +280,13 @@ def test_values_from_anywhere_are_compared():
     ("frame", "options", "error", "message"),
     [
         ({"map": [0.5]}, {}, TypeError, "qid must name the column of the query ids; the frame has no column 'qid'"),
-        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, "no column 'id' for qid=; columns: map"),
-        ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, "no column 'mrr'; columns: qid, map"),
+        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, r"qid must be one of \['map'\]; got 'id'"),
+        (
+            {"qid": [1], "map": [0.5]},
+            {"metrics": ["mrr"]},
+            ValueError,
+            r"metrics must be one of \['qid', 'map'\]; got 'mrr'",
+        ),
         ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
         ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),
         ({"qid": [1], "text": ["a"]}, {}, TypeError, "text must hold real numbers"),

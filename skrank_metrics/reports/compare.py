@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -24,7 +24,6 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
-from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import frame_columns, slice_of_query
@@ -48,30 +47,25 @@ def compare(
 ) -> Comparison:
     r"""Compare rankings of the same queries, per query.
 
-    Small differences show query by query: values vary much more between queries than between models on the same query.
-
     Parameters
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
-        At least two reports, whose queries may be in different orders. Reports in a sequence are named by position:
-        "0", "1" and so on. Names become text, by which they must differ.
+        At least two reports, whose queries may be in different orders; those in a sequence are named "0", "1" and so on.
     metrics : str, metric function or bound metric, or list of them, default=None
-        Metrics that all reports have, by their names there or as passed to evaluate. None means all metrics that the
-        reports share. The first one ranks them. Queries without a value in one of the rankings are left out.
+        Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
+        first one ranks them. Queries without a value in one of the rankings are left out.
     baseline : str, default=None
         Name of the report that all others are compared with. None compares all pairs.
     margin : float, default=None
         The loss that does not matter, at least 0: a ranking is "not worse" than another if it loses at most this.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to also compare within, as in evaluate: one value per query of the first report, in the order of its qid,
-        or per row that it was evaluated on. None means the slices of the reports, if all have them. The p-values of all
-        slices are corrected together.
+        Slices to also compare within, whose p-values are corrected together: one value per query of the first report,
+        in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
-        Groups of queries that are not independent, such as those of a user or a session. None means the groups of the
-        reports.
+        Groups of queries that are not independent, such as those of a user. None means the groups of the reports.
     test : {"permutation", "t"}, default="permutation"
-        "permutation" flips the signs of the differences at random, or goes through all signs of few queries. "t" is the
-        paired t-test. Both test whether the mean difference is 0.
+        "permutation" flips the signs of the differences at random, or in all ways if few differ. "t" is the paired
+        t-test.
     correction : {"max", "holm", "bh"} or None, default="max"
         Correction of the p-values for the number of pairs. "max" compares each statistic with the largest one of random
         signs, and like Holm's correction bounds the probability of any false discovery; Benjamini and Hochberg's ("bh")
@@ -90,16 +84,16 @@ def compare(
     ------
     TypeError, ValueError
         If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights or
-        groups, no query has a value in all, ``by`` or ``groups`` does not fit the queries, or an option is invalid.
+        groups, no query has a value in all, or an argument is invalid.
 
     Notes
     -----
     With d the weighted differences of a pair and L the largest of them, the statistic is
     \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
     compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
-    share. Intervals invert the same test. If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals
-    follow from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer
-    than 100 skewed differences, it can reject too often.
+    share. Intervals invert the same test; if fewer than 6 queries differ, it cannot reject at 0.05, and they follow
+    from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer than
+    100 skewed differences, it can reject too often.
 
     References
     ----------
@@ -127,9 +121,6 @@ def compare(
     >>> comparison.verdict
     '5 queries cannot tell good from bad.'
     """
-    if not isinstance(reports, Iterable):
-        hint = " Pass its reports." if hasattr(reports, "reports") else ""
-        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
     named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
     for name, report in named.items():
         if not isinstance(report, RankingReport):
@@ -149,7 +140,7 @@ def compare_reports(
     check_choice(found.test, "test", TESTS)
     check_choice(found.correction, "correction", CORRECTIONS)
     check_number(found.margin, "margin", "[0, inf)", other="None")
-    confidence, seed = check_confidence(found.confidence), check_seed(found.random_state)
+    confidence, seed = check_number(found.confidence, "confidence", "(0, 1)"), check_seed(found.random_state)
     if not isinstance(seed, int):
         seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
     checked: dict[str, Any] = {"confidence": confidence, "random_state": seed}
@@ -192,20 +183,19 @@ def leaderboard(
 ) -> Comparison:
     """Rank several models on the same documents, and find out which may be the best.
 
-    Models are ranked by the first metric and compared query by query. Ids and labels are checked and grouped only once
-    for all models.
+    As compare does with one report per model, but ids and labels are checked and grouped only once.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     scores : dict of str to array-like of the shape of y_true, or data frame
-        Scores to rank by, largest first, by model name; or a frame of pandas, polars or pyarrow with one column per
-        model. At least two models. A score of NaN means that the model did not return the document.
+        Scores by name of the model, at least two; or a frame of pandas, polars or pyarrow with one column per model.
+        NaN means that the model did not return the document.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, as in evaluate.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        Metrics to compute, as in evaluate. The first one ranks the models.
+        As in evaluate. The first one ranks the models.
     convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense, documents : object
         As in evaluate, for all models.
     by, groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
@@ -221,8 +211,7 @@ def leaderboard(
     Raises
     ------
     TypeError, ValueError
-        If there are fewer than two models, names repeat, there are no query ids, an array or option is invalid, or no
-        query has a value.
+        If there are fewer than two models or no query ids, no query has a value, or an argument is invalid.
 
     Examples
     --------
@@ -265,8 +254,7 @@ def _score_columns(scores: Any) -> dict[str, Any]:
         )
     columns = by_text(named, "scores", " Rename the columns.")
     if len(columns) < 2:
-        got = f"only {next(iter(columns))!r}" if columns else "none"
-        raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
+        raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
     return columns
 
 
@@ -283,17 +271,15 @@ def _naming(name: str) -> Iterator[None]:
 
 def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> QueryLists:
     """The documents with the scores of a model, which did not return those with a score of NaN."""
-    missing = np.isnan(to_float64(column, "y_score"))
-    if missing.all():
+    ranked = ~np.isnan(to_float64(column, "y_score"))
+    if not ranked.any():
         raise ValueError("y_score must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(column, shape, ~missing if missing.any() else None).ravel())
-    if not missing.any() and lists.retrieved is None:
+    scores = lists.grouping.sort(check_scores(column, shape, ranked).ravel())
+    if ranked.all() and lists.retrieved is None:
         return lists.with_scores(scores)
-    ranked = lists.grouping.sort(~missing.ravel())
-    if lists.retrieved is not None:
-        ranked &= lists.retrieved
-    found = lists.with_scores(np.where(ranked, scores, 0.0))
-    return replace(found, retrieved=ranked) if missing.any() else found
+    returned = lists.grouping.sort(ranked.ravel()) & (True if lists.retrieved is None else lists.retrieved)
+    found = lists.with_scores(np.where(returned, scores, 0.0))
+    return found if ranked.all() else replace(found, retrieved=returned)
 
 
 # Reports over the same queries and documents

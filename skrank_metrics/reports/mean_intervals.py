@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
@@ -102,6 +102,20 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
 
 
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse metrics that are not means over queries."""
+    if not is_mean(metric):
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which has average={metric.average!r} and cannot be "
+            "compared per query. Evaluate without this average."
+        )
+
+
+def is_mean(metric: BoundMetric) -> bool:
+    """Whether a metric is a mean over queries."""
+    return metric.average in ("macro", None)
+
+
 def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
     """Say why some metrics have no interval; empty if all have one."""
     averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
@@ -116,8 +130,3 @@ def weighting(weights: FloatArray | None) -> list[str]:
         return []
     n_zero = int((weights == 0).sum())
     return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
-
-
-def check_confidence(confidence: Any) -> float:
-    """Check a confidence level."""
-    return float(check_number(confidence, "confidence", "(0, 1)"))

@@ -37,8 +37,8 @@ N_SIGNS = 10_000
 MOST_ENUMERATED = 13
 # More units than this are merged at random. Flipping them together has the same level, and the power of this many.
 MOST_UNITS = 16_384
-# Signs of this many units, and sums of this many sign vectors, fit into the caches.
-UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
+# Signs of this many units fit into the caches.
+UNITS_AT_A_TIME = 128
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -182,15 +182,9 @@ class SignFlips:
 
     def row_maximum(self, i: int) -> FloatArray:
         """Null distribution of the largest statistic of one ranking against all others."""
-        flipped, inverse = self.flipped, _divided(1.0, self.row(i).norm)[:, None]
-        found = np.empty(flipped.shape[1])
-        for start in range(0, len(found), SIGNS_AT_A_TIME):
-            part = slice(start, start + SIGNS_AT_A_TIME)
-            t = flipped[:, part] - flipped[i, part]
-            np.abs(t, out=t)
-            t *= inverse
-            t.max(axis=0, out=found[part])
-        return found
+        t = np.abs(self.flipped - self.flipped[i])
+        t *= _divided(1.0, self.row(i).norm)[:, None]
+        return t.max(axis=0)
 
     def p_value(self, i: int, j: int) -> float:
         """Two-sided p-value of a pair."""

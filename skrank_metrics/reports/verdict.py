@@ -1,26 +1,153 @@
-"""What a comparison says: the verdict, letters, tables, notes and the columns of frames."""
+"""What a comparison says: pairs, standings, letters, the verdict, tables, notes and the columns of frames."""
 
 from __future__ import annotations
 
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import Mask
+from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.health import drawn_orders
-from skrank_metrics.reports.mean_intervals import weighting
-from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
+from skrank_metrics.reports.mean_intervals import moments, weighting
+from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS, Interval, without_rounding
 from skrank_metrics.reports.slices import largest
 
+# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
+LEAST_EQUAL = 6
 # More names than this are counted, not listed.
 MOST_NAMED = 4
 # Number of rankings, or metrics, that fit side by side into 80 columns.
 BESIDE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two rankings compared.
+
+    The verdict is read off the simultaneous interval: "better" if the first ranking is significantly better; "not
+    worse", only with a margin, if it loses at most the margin or is equal on all of at least 6 queries; "worse" if it
+    is significantly worse; else "undecided". Intervals exclude 0 exactly if p_value, or p_adjusted, is at most
+    1 - confidence. They are NaN if the metric is unbounded and too few queries differ.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: float  # mean of the first minus mean of the second
+    interval: Interval  # of the difference, for this pair alone
+    simultaneous: Interval  # which holds together with those of all other pairs
+    p_value: float
+    p_adjusted: float  # corrected for the number of pairs
+    wins: int  # number of queries on which the first is better
+    ties: int
+    losses: int
+    n_queries: int  # with a value and a weight above 0
+    qid: NDArray[Any]
+    differences: FloatArray  # of shape (n_queries,)
+    values: tuple[FloatArray, FloatArray]  # of the first and of the second, each of shape (n_queries,)
+    verdict: str
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
+
+
+class Standing(NamedTuple):
+    """What is known about one ranking.
+
+    The difference is that to the best other ranking; the end of its interval on the better side is 0 exactly if the
+    ranking is not in the set that contains the best, and the other end is 0 exactly if it is alone there. The status is
+    "best" (alone), "leads", "may be best" or "worse". With a baseline, the difference is that to the baseline, with its
+    simultaneous interval and adjusted p-value, and the status is "baseline" or the verdict of the pair.
+    """
+
+    name: str
+    mean: float
+    difference: float = np.nan
+    interval: Interval = (np.nan, np.nan)
+    p_value: float = np.nan
+    status: str = ""
+    regret: float = np.nan
+
+
+def pair_of(found: Any, first: str, second: str) -> Pair:
+    """Compare two rankings by the first metric of a comparison."""
+    places = [found.names.index(first), found.names.index(second)]
+    p, adjusted, interval, together = found._family.tested(found._number, *places)
+    one, other = without_rounding(found._values[found.used][:, places]).T
+    differences = one - other
+    better = differences if found.greater_is_better else -differences
+    return Pair(
+        first,
+        second,
+        found.metrics[0],
+        difference=moments(differences, found._weights).mean,
+        interval=_directed(found, interval),
+        simultaneous=_directed(found, together),
+        p_value=p,
+        p_adjusted=adjusted,
+        wins=int((better > 0).sum()),
+        ties=int((better == 0).sum()),
+        losses=int((better < 0).sum()),
+        n_queries=len(differences),
+        qid=found.qid[found.used],
+        differences=differences,
+        values=(one, other),
+        verdict=_verdict_of_pair(together, found.margin, 0 if differences.any() else len(differences)),
+    )
+
+
+def _directed(found: Any, ends: Interval) -> Interval:
+    """An interval of differences that are better if larger, in the direction of the metric."""
+    return ends if found.greater_is_better else (0.0 - ends[1], 0.0 - ends[0])
+
+
+def _verdict_of_pair(ends: Interval, margin: float | None, n_equal: int) -> str:
+    """Verdict from the simultaneous interval of a difference, where larger is better; n_equal if no query differs."""
+    low, high = ends
+    if low > 0:
+        return "better"
+    # A change without any effect on these queries passes a release gate, if as many could have shown one.
+    if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
+        return "not worse"
+    return "worse" if high < 0 else "undecided"
+
+
+def standings_of(found: Any) -> Iterator[Standing]:
+    """What is known about each ranking by the first metric of a comparison, best first."""
+    means, best, may_be = found._means, found._ranked[0], found.best_set if found.tested else ()
+    regret = found.regret if found.tested else {}
+    for name in found._ranked:
+        row = Standing(name, means[name], regret=regret.get(name, np.nan))
+        if not found.tested:
+            yield row
+        elif name == found.baseline:
+            yield row._replace(status="baseline")
+        elif found.baseline is not None:
+            pair = pair_of(found, name, found.baseline)
+            yield Standing(*row[:2], pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict, row.regret)
+        else:
+            tested, place = found._best, found.names.index(name)
+            low, high = tested.intervals[place].tolist()
+            leads = "best" if len(may_be) == 1 else "leads"
+            yield row._replace(
+                difference=means[name] - means[found._ranked[1] if name == best else best],
+                interval=_directed(found, (low, high)),
+                p_value=float(tested.p_values[place]),
+                status="worse" if name not in may_be else leads if name == best else "may be best",
+            )
 
 
 def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
@@ -99,7 +226,7 @@ def _release(found: Any) -> str:
 def _against_baseline(found: Any, level: str) -> Iterator[str]:
     """How rankings compare with the baseline."""
     base, margin, named = found.baseline, found.margin, dict[str, list[str]]()
-    for row in found.rows:
+    for row in found.standings():
         named.setdefault(row.status, []).append(row.name)
     if margin is not None:
         good = [*named.get("better", []), *named.get("not worse", [])]
@@ -163,9 +290,7 @@ def _interval(found: Any) -> Column:
 def _table_of_standings(found: Any) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other = Column(f"minus {found.baseline or 'best other'}", signed)
-    rows = [
-        (row.name, row.mean, *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status) for row in found.rows
-    ]
+    rows = [(*row[:2], *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status) for row in found.standings()]
     columns = (Column("", str), found.metrics[0], other, _interval(found), Column("p", p_text), Column("status", str))
     return Table(columns, rows)
 
@@ -294,7 +419,7 @@ def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ranking": list(found.names), "n_queries": [found.n_queries] * len(found.names)}
     for metric in found.metrics:
         own = found.by_metric(metric)
-        rows = {row.name: row for row in own.rows}
+        rows = {row.name: row for row in own.standings()}
         ends = [report.intervals(found.confidence)[metric] for report in found.reports.values()]
         columns |= {metric: [rows[name].mean for name in found.names]} | _ends(f"{metric} ", ends)
         if own.tested:

@@ -50,7 +50,7 @@ def compare(
     Parameters
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
-        At least two reports, whose queries may be in different orders; those in a sequence are named "0", "1" and so on.
+        At least two reports, whose queries may be in different orders. A sequence names them "0", "1" and so on.
     metrics : str, metric function or bound metric, or list of them, default=None
         Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
         first one ranks them. Queries without a value in one of the rankings are left out.
@@ -99,9 +99,6 @@ def compare(
     ----------
     M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
     retrieval evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
-
-    J. C. Hsu (1984). Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals of
-    Statistics 12(3). https://doi.org/10.1214/aos/1176346732
 
     B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval experiments.
     ACM Transactions on Information Systems 30(1). https://doi.org/10.1145/2094072.2094076
@@ -152,8 +149,7 @@ def compare_reports(
         if (own := found.by_metric(metric)).tested and not own.used.any():
             raise ValueError(
                 f"reports must have a query with a weight above 0 and a value of {metric!r} in every ranking; got none "
-                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or evaluate with "
-                "replace_undefined_by=0 to count queries without a value."
+                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or pass replace_undefined_by."
             )
     return replace(found, reports={name: aligned[name] for name in found._ranked})
 
@@ -215,8 +211,8 @@ def leaderboard(
 
     Examples
     --------
-    In each of six queries, one model has the relevant document at rank 1, another at rank 2, and the third alternates.
-    Of the 2^6 ways to assign signs to six equal differences, two are as extreme, so p = 2/64 for the first two:
+    In six queries, a model has the relevant document at rank 1, another at rank 2; the third alternates. The first two
+    differ with p = 2/64:
 
     >>> from skrank_metrics import leaderboard
     >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
@@ -227,7 +223,12 @@ def leaderboard(
     >>> board.verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
-    columns = _score_columns(scores)
+    named = frame_columns(scores)
+    if not named and not isinstance(scores, Mapping):
+        raise TypeError(f"scores must be a dict of scores by model name, or a data frame; got {type(scores).__name__}.")
+    columns = by_text(named, "scores", " Rename the columns.")
+    if len(columns) < 2:
+        raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
@@ -242,20 +243,6 @@ def leaderboard(
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, reports, **options)
-
-
-def _score_columns(scores: Any) -> dict[str, Any]:
-    """Columns of scores by model name."""
-    named = frame_columns(scores)
-    if not named and not isinstance(scores, Mapping):
-        raise TypeError(
-            "scores must be a dict of scores by model name, or a data frame with one column per model; got "
-            f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
-        )
-    columns = by_text(named, "scores", " Rename the columns.")
-    if len(columns) < 2:
-        raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
-    return columns
 
 
 @contextmanager
@@ -283,13 +270,6 @@ def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> Quer
 
 
 # Reports over the same queries and documents
-
-# What reports share, with what to do if they do not.
-_SHARED = {
-    "weights": "Evaluate with the same sample_weight",
-    "by": "Evaluate with the same by, or pass by to compare",
-    "groups": "Evaluate with the same groups, or pass groups to compare",
-}
 
 
 def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
@@ -335,12 +315,9 @@ def _column_of(metric: Any, first: RankingReport, report: RankingReport, names: 
         )
     own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])
     if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, first.condensed):
-        alike = str(own) == str(expected) and own.function is not expected.function
-        way_out = "Evaluate with the same convention, ties, replace_undefined_by and condense."
-        why = ", which are not the same function. Evaluate all reports with one of them."
         raise ValueError(
             f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
-            f"{names[1]!r}{why if alike else f'. {way_out}'}"
+            f"{names[1]!r}. Evaluate with the same function, convention, ties, replace_undefined_by and condense."
         )
     return column
 
@@ -369,29 +346,17 @@ def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str
     Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
     digest of the labels of each query, unless they are of unknown origin.
     """
-    for what, way_out in _SHARED.items():
+    differ = f"{names[0]!r} and {names[1]!r} differ"
+    for what in ("weights", "by", "groups"):
         first, second = getattr(one, what), getattr(other, what)
         if first is not second and (first is None or second is None or as_python(first) != as_python(second)):
-            raise ValueError(f"reports must have the same {what}; {names[0]!r} and {names[1]!r} differ. {way_out}.")
+            way_out = "sample_weight" if what == "weights" else f"{what}, or pass {what} to compare"
+            raise ValueError(f"reports must have the same {what}; {differ}. Evaluate with the same {way_out}.")
     found = [report.label_digests for report in (one, other)] if not share_documents(one, other) else [None]
     differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
     if differs.any():
-        place = int(np.argmax(differs))
-        got = " and ".join(
-            f"{_labels(report, place)} in {name!r}" for report, name in zip((one, other), names, strict=True)
-        )
         raise ValueError(
-            f"reports must have the same documents with the same labels; got {got} for query "
-            f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
-            "retrieved=, and those that nobody judged with judged=."
+            f"reports must have the same documents with the same labels; {differ} in query "
+            f"{as_python(one.qid)[int(np.argmax(differs))]!r}. Evaluate both on all documents; mark those that a "
+            "ranking lacks with retrieved=, and those that nobody judged with judged=."
         )
-
-
-def _labels(report: RankingReport, place: int) -> str:
-    """The labels of a query, if they were kept."""
-    if not report.has_documents:
-        return "other labels"
-    sizes, labels = report.documents
-    own = np.split(labels, np.cumsum(sizes)[:-1])[place]
-    shown = ", ".join(f"{label:g}" for label in own[:10]) + ", ..." * (len(own) > 10)
-    return f"{counted(len(own), 'document')} with labels {shown}"

@@ -296,8 +296,8 @@ class Comparison(Result):
             )
         if not (error := float(flips.row(one).error[other])) > 0:
             raise ValueError(
-                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
-                f"number depends on that spread; all {pair.n_queries} differences are equal. Compare over more queries."
+                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
+                f"{pair.n_queries} differences are equal. Compare over more queries."
             )
         if (changed := pair.wins + pair.losses) < FEW_CHANGED:
             what = f"Only {counted(changed, 'query')} of {pair.first} and {pair.second} differ"

@@ -33,8 +33,7 @@ class Moments:
 def moments(values: Any, weights: Any = None) -> Moments:
     """Mean and spread; NaN if there are too few values.
 
-    Weights express importance, not counts: the standard error is that of a ratio estimate, and the effective number of
-    queries is (sum w)^2 / sum w^2 (Kish 1965). Equal weights give the usual formulas.
+    Weights express importance, not counts: the standard error is that of a ratio estimate (Kish 1965).
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -58,12 +57,11 @@ def moments(values: Any, weights: Any = None) -> Moments:
 def mean_interval(
     found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Interval of a mean over queries, within the bounds of the values; (nan, nan) if there is none.
+    """Student's t interval of a mean over queries, within the bounds of the values; (nan, nan) if there is none.
 
-    It is Student's t. If the values are bounded on both sides, half an observation is added at each bound, since nearly
-    equal values on a few queries do not show how much other queries may differ. If all values are at the bounds, it is
-    the interval of Agresti & Coull (1998, https://doi.org/10.1080/00031305.1998.10480550), the normal one with z^2 / 2
-    observations added at each bound.
+    Half an observation is added at each of two finite bounds, since nearly equal values on a few queries do not show
+    how much other queries may differ. If all values are at the bounds, it is the interval of Agresti & Coull (1998,
+    https://doi.org/10.1080/00031305.1998.10480550), the normal one with z^2 / 2 observations added at each bound.
     """
     n, mean, error = found.n_effective, found.mean, found.error
     # Values can exceed the bounds: for undefined queries, or if gains fall with the label.

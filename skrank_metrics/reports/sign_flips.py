@@ -1,7 +1,6 @@
 """Paired tests of rankings by one matrix of random signs, their corrections, and the set that contains the best.
 
-Arrays in, arrays out. Rankings are numbers or columns, and larger values are better. Rows are units, which flip
-together: queries, or groups of queries.
+Rankings are numbers or columns; larger values are better. Units, queries or groups of them, flip together.
 """
 
 from __future__ import annotations
@@ -95,8 +94,8 @@ class Row:
 class SignFlips:
     """Tests of all pairs of rankings over the same queries.
 
-    The notes of ``compare`` define the statistic. Flips do not change its norm, so pairs of unlike spread share one
-    maximum. With test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    The notes of ``compare`` define the statistic. Pairs of unlike spread share one maximum, as flips do not change its
+    norm. With test="t", it is Student's t as a normal quantile, and signs flip the residuals.
     """
 
     values: FloatArray  # (n_queries, n_rankings), finite
@@ -318,19 +317,16 @@ class Family:
         p, adjusted, ahead = flips.p_value(i, j), float(self.p_adjusted[part, i, j]), flips.row(i).total[j] > 0
         alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
         interval = _cut_at_zero(alone, rejected=p <= self.level, ahead=ahead)
-        if np.isnan(adjusted):  # outside the family
-            return p, adjusted, interval, (np.nan, np.nan)
-        if self.correction is None:
-            return p, adjusted, interval, interval
+        if np.isnan(adjusted) or self.correction is None:  # outside the family, or not corrected
+            return p, adjusted, interval, (np.nan, np.nan) if np.isnan(adjusted) else interval
         together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
         return p, adjusted, interval, _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead)
 
     def best_set(self, part: int = 0) -> BestSet:
         """The rankings that may be the best in a part.
 
-        Each ranking is compared with all others by the maximum over these. It leaves the set if it is significantly
-        worse than one of them, so the truly best one stays with probability >= confidence. The intervals and the regret
-        hold together with this, as all follow from the comparisons of the truly best one.
+        One leaves the set if it is significantly worse than another, by the maximum over all others, so the truly best
+        one stays with probability >= confidence. Intervals and regret hold together with this.
         """
         flips, whole, n = self.parts[part], self.of_all_pairs, self.parts[part].sums.shape[1]
         critical, p_values, upper = np.empty(n), np.empty(n), np.empty((n, n))  # upper ends of a row minus a column
@@ -353,10 +349,7 @@ class Family:
 
 
 def _cut_at_zero(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
-    """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
-
-    This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.
-    """
+    """Make an interval exclude 0 exactly if the test rejects, despite rounding and corrections that reject more."""
     low, high = interval.tolist()
     if not rejected:
         return min(low, 0.0), max(high, 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,10 +30,9 @@ BESIDE = 4
 class Pair:
     """Two rankings compared.
 
-    The verdict is read off the simultaneous interval: "better" if the first ranking is significantly better; "not
-    worse", only with a margin, if it loses at most the margin or is equal on all of at least 6 queries; "worse" if it
-    is significantly worse; else "undecided". Intervals exclude 0 exactly if p_value, or p_adjusted, is at most
-    1 - confidence. They are NaN if the metric is unbounded and too few queries differ.
+    The verdict follows from the simultaneous interval: "better" or "worse" if significant; "not worse", only with a
+    margin, if the first loses at most this or is equal on all of 6 queries or more; else "undecided". Intervals exclude
+    0 exactly if p_value, or p_adjusted, is at most 1 - confidence; NaN if too few values of an unbounded metric differ.
     """
 
     first: str
@@ -67,10 +65,9 @@ class QueryDifference(NamedTuple):
 class Standing(NamedTuple):
     """What is known about one ranking.
 
-    The difference is that to the best other ranking; the end of its interval on the better side is 0 exactly if the
-    ranking is not in the set that contains the best, and the other end is 0 exactly if it is alone there. The status is
-    "best" (alone), "leads", "may be best" or "worse". With a baseline, the difference is that to the baseline, with its
-    simultaneous interval and adjusted p-value, and the status is "baseline" or the verdict of the pair.
+    The difference is that to the best other ranking, and the status "best" (alone), "leads", "may be best" or "worse".
+    The interval ends at 0 on the better side exactly if the status is "worse", on the other exactly if it is "best".
+    With a baseline, they are those of the pair, with the simultaneous interval and the adjusted p-value.
     """
 
     name: str
@@ -197,7 +194,7 @@ def verdict_of(found: Any) -> str:
         sentences.append(f"{level} {may_be[0]} is best.")
     elif worse := [name for name in ranked if name not in may_be]:
         best = f"{level} the best is {_some(may_be, 'or')}; {ranked[0]} leads."
-        sentences.append(f"{best} {_some(worse, 'and')} {_is(worse)} worse.")
+        sentences.append(f"{best} {_some(worse, 'and')} {'is' if len(worse) == 1 else 'are'} worse.")
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {apart}.")
@@ -233,9 +230,9 @@ def _against_baseline(found: Any, level: str) -> Iterator[str]:
         yield f"Ship {_some(good, 'or')}." if good else "Do not ship."
     equal = _unchanged(found, base, named.get("not worse", []))
     named["not worse"] = [name for name in named.get("not worse", []) if name not in equal]
-    within = f" by more than {margin:g}" if margin else ""
+    within = {"not worse": f" by more than {margin:g}"} if margin else {}
     known = [
-        f"{_some(names, 'and')} {_is(names)} {status} than {base}{within * (status == 'not worse')}"
+        f"{_some(names, 'and')} {'is' if len(names) == 1 else 'are'} {status} than {base}{within.get(status, '')}"
         for status in ("better", "not worse", "worse")
         if (names := named.get(status))
     ]
@@ -246,10 +243,6 @@ def _against_baseline(found: Any, level: str) -> Iterator[str]:
     if undecided := named.get("undecided"):
         each = "from" if len(undecided) == 1 else "each from"
         yield f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {each} {base}."
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _some(names: Sequence[str], word: str) -> str:
@@ -306,13 +299,9 @@ def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
 def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
     each = [found.by_metric(metric) for metric in metrics]
-    cells = [_starred_means(own, own.best_set if _has_stars(own) else ()) for own in each]
+    cells = [_starred_means(own, own.best_set if own.tested and len(own.names) > 2 else ()) for own in each]
     columns = (Column("", str), *(Column(metric, _starred) for metric in metrics))
     return Table(columns, [(name, *(own[name] for own in cells)) for name in found.names])
-
-
-def _has_stars(found: Any) -> bool:
-    return found.tested and len(found.names) > 2
 
 
 def _starred_means(found: Any, stars: Sequence[str]) -> dict[str, tuple[float, bool]]:
@@ -351,7 +340,7 @@ def notes(found: Any) -> Iterator[str]:
     if tested:
         yield _how(found)
         further = [own for own in tested if own is not found]
-        if any(_has_stars(own) for own in further):
+        if further and len(found.names) > 2:
             yield "*: may be the best by this metric."
         for own in further if found.baseline is None else ():
             if found.names[0] not in own.best_set:
@@ -400,15 +389,14 @@ def _counts(found: Any) -> Iterator[str]:
 def _findings(found: Any) -> Iterator[str]:
     """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
     by_name = {name: report.health.findings for name, report in found.reports.items()}
-    number = Counter(finding for findings in by_name.values() for finding in findings)
-    yield from (finding for finding in by_name[found.names[0]] if number[finding] == len(by_name))
-    kinds: dict[str, dict[str, None]] = {}
+    shared = [one for one in by_name[found.names[0]] if all(one in findings for findings in by_name.values())]
+    yield from shared
+    kinds: dict[str, list[str]] = {}
     for name, findings in by_name.items():
-        for finding in findings:
-            if number[finding] < len(by_name):
-                kinds.setdefault(finding.partition(":")[0], {})[name] = None
+        for kind in dict.fromkeys(finding.partition(":")[0] for finding in findings if finding not in shared):
+            kinds.setdefault(kind, []).append(name)
     for kind, names in kinds.items():
-        yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
+        yield f"{kind}: {_some(names, 'and')}; see reports[{names[0]!r}].health."
 
 
 # Frames
@@ -419,15 +407,15 @@ def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ranking": list(found.names), "n_queries": [found.n_queries] * len(found.names)}
     for metric in found.metrics:
         own = found.by_metric(metric)
-        rows = {row.name: row for row in own.standings()}
+        rows = sorted(own.standings(), key=lambda row: found.names.index(row.name))
         ends = [report.intervals(found.confidence)[metric] for report in found.reports.values()]
-        columns |= {metric: [rows[name].mean for name in found.names]} | _ends(f"{metric} ", ends)
+        columns |= {metric: [row.mean for row in rows]} | _ends(f"{metric} ", ends)
         if own.tested:
-            letters_of, each = own.letters, [rows[name] for name in found.names]
-            columns[f"{metric} difference"] = [row.difference for row in each]
-            columns |= _ends(f"{metric} difference ", [row.interval for row in each])
-            columns[f"{metric} p"] = [row.p_value for row in each]
-            columns |= {f"{metric} {name}": [getattr(row, name) for row in each] for name in ("status", "regret")}
+            letters_of = own.letters
+            columns[f"{metric} difference"] = [row.difference for row in rows]
+            columns |= _ends(f"{metric} difference ", [row.interval for row in rows])
+            columns[f"{metric} p"] = [row.p_value for row in rows]
+            columns |= {f"{metric} {name}": [getattr(row, name) for row in rows] for name in ("status", "regret")}
             columns[f"{metric} letters"] = [letters_of[name] for name in found.names]
     return columns
 

@@ -127,16 +127,13 @@ def test_refuses_reports_of_other_documents_or_labels():
     ours = evaluate(y, s, qid=qid)
     with pytest.raises(
         ValueError,
-        match=r"same documents .*; got 3 documents with labels 2, 1, 0 in 'ours' and 3 .* 1, 0, 0 in .* query 2\. Eval",
+        match=r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved=",
     ):
         compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
-    with pytest.raises(ValueError, match=r"got 3 documents with .* and 2 documents with .* retrieved="):
+    with pytest.raises(ValueError, match="'ours' and 'other' differ in query 2"):
         compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
     order = [4, 1, 0, 3, 2]
     assert compare([ours, evaluate(y[order], s[order], qid=qid[order])]).pair().difference == 0
-    many = [evaluate([last] * 12, range(12), qid=[0] * 12, metrics="ndcg@10") for last in (1, 2)]
-    with pytest.raises(ValueError, match=r"got 12 documents with labels 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \.\.\. in '0'"):
-        compare(many)
 
 
 def test_documents_that_were_not_returned_or_judged_do_not_matter():
@@ -188,7 +185,7 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
             compare([plain, report(1, **options)])
     functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
-    with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
+    with pytest.raises(ValueError, match=r"got label in '0' and label in '1'\. Evaluate with the same function"):
         compare([one, other], "label")
     spelled = report(1, metrics="NDCG@10", ties="average", replace_undefined_by=0)
     assert compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference

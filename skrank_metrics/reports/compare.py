@@ -67,9 +67,8 @@ def compare(
         "permutation" flips the signs of the differences at random, or in all ways if few differ. "t" is the paired
         t-test.
     correction : {"max", "holm", "bh"} or None, default="max"
-        Correction of the p-values for the number of pairs. "max" compares each statistic with the largest one of random
-        signs, and like Holm's correction bounds the probability of any false discovery; Benjamini and Hochberg's ("bh")
-        bounds the expected share of false ones among the discoveries.
+        Correction of the p-values for the number of pairs. "max", by the largest statistic of random signs, and "holm"
+        bound the probability of any false discovery; "bh" (Benjamini and Hochberg) the expected share of false ones.
     confidence : float, default=0.95
         Confidence level of the intervals and of the set that contains the best, in (0, 1).
     random_state : int, RandomState or Generator instance or None, default=0
@@ -218,8 +217,6 @@ def leaderboard(
     >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
     >>> board = leaderboard(y, scores, qid=qid, metrics="mrr")
-    >>> board.means()
-    {'always': 1.0, 'mixed': 0.75, 'never': 0.5}
     >>> board.verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
@@ -341,11 +338,8 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
 
 
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
-    """Refuse reports whose differences are not due to the rankings alone.
-
-    Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
-    digest of the labels of each query, unless they are of unknown origin.
-    """
+    """Refuse reports whose differences are not due to the rankings alone."""
+    # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
     differ = f"{names[0]!r} and {names[1]!r} differ"
     for what in ("weights", "by", "groups"):
         first, second = getattr(one, what), getattr(other, what)

@@ -283,9 +283,8 @@ class Comparison(Result):
     ) -> int:
         """Compute how many queries are needed to detect a difference with this power.
 
-        The differences of two rankings show how much queries vary; weights, groups and number of pairs are as here. The
-        number is uncertain, with a UserWarning, if fewer than 30 queries differ. After T. Sakai (2016), Topic set size
-        design, Information Retrieval Journal 19. https://doi.org/10.1007/s10791-015-9273-z
+        Two rankings show how much queries vary, which is uncertain (UserWarning) if fewer than 30 queries differ.
+        After T. Sakai (2016), Topic set size design. https://doi.org/10.1007/s10791-015-9273-z
         """
         power, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, flips = self.pair(first, second), self._flips

@@ -164,14 +164,6 @@ class RankingReport(Result):
         return None if self._known is None else (self._known.n_judged, self._known.digests)
 
     @property
-    def documents(self) -> tuple[IntArray, FloatArray]:
-        """Number of judged documents of each query, and their labels, largest first within each query."""
-        lists = self._lists
-        judged = slice(None) if lists.judged is None else lists.judged
-        queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
-        return lists.n_judged, labels[np.lexsort((-labels, queries))]
-
-    @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
         return {name: means.moments(values, self.weights).std for name, values in self.per_query.items()}

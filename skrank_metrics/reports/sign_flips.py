@@ -63,10 +63,7 @@ def hash_units(ids: NDArray[Any]) -> Hashes:
 
 
 def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
-    """Bits that depend on the hash of a unit and the seed only, so neither order nor other units matter.
-
-    Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
-    """
+    """Bits of each unit, by its hash and the seed only: a stream of SplitMix64 (Steele, Lea & Flood 2014)."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     start = hash_ids(hash_ids(hashes ^ hash_ids(np.array([seed], dtype=np.uint64) + golden)))
     words = hash_ids(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
@@ -202,7 +199,7 @@ class SignFlips:
         """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
 
         A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
-        units differ for the test to reject, the interval follows from the number of wins and losses alone.
+        units differ for the test to reject, it follows from wins and losses alone.
         """
         row = self.row(i)
         c = critical + (row.z - row.least_z)

@@ -276,16 +276,12 @@ def tables(found: Any) -> Iterator[Table]:
             yield _table_of_means(found, found.metrics[start : start + BESIDE])
 
 
-def _interval(found: Any) -> Column:
-    return Column(f"{100 * found.confidence:g}% interval", signed)
-
-
 def _table_of_standings(found: Any) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
-    other = Column(f"minus {found.baseline or 'best other'}", signed)
+    other, p = Column(f"minus {found.baseline or 'best other'}", signed), Column("p", p_text)
+    interval = Column(f"{100 * found.confidence:g}% interval", signed)
     rows = [(*row[:2], *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status) for row in found.standings()]
-    columns = (Column("", str), found.metrics[0], other, _interval(found), Column("p", p_text), Column("status", str))
-    return Table(columns, rows)
+    return Table((Column("", str), found.metrics[0], other, interval, p, Column("status", str)), rows)
 
 
 def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
@@ -293,7 +289,8 @@ def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
     pairs = [found.pair(metric=metric) for metric in metrics]
     rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
     difference = Column(f"{pairs[0].first} - {pairs[0].second}", signed)
-    return Table((Column("", str), difference, _interval(found), "wins", "ties", "losses", Column("p", p_text)), rows)
+    interval = Column(f"{100 * found.confidence:g}% interval", signed)
+    return Table((Column("", str), difference, interval, "wins", "ties", "losses", Column("p", p_text)), rows)
 
 
 def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
@@ -318,17 +315,16 @@ def slices(found: Any) -> Iterator[Part]:
     if not (parts := found._named_slices()):
         return
     shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
-    own, names = next(iter(parts.values())), found.names[:BESIDE]
-    metric, rows = own.metrics[0], []
+    own, names, rows = next(iter(parts.values())), found.names[:BESIDE], []
+    further = [Column("best", str), Column(own.metrics[0], _starred)] if len(found.names) > BESIDE else []
     for value, part in shown.items():
         cells, best = _starred_means(part, part.best_set), part._ranked[0]
-        further = [best, (cells[best][0], True)] if len(found.names) > BESIDE else []
-        rows.append((value, part.n_queries, *(cells[name] for name in names), *further))
-    further = [Column("best", str), Column(metric, _starred)] if len(found.names) > BESIDE else []
-    yield Table((Column("slice", str), "queries", *(Column(name, _starred) for name in names), *further), rows)
+        rows.append((value, part.n_queries, *(cells[name] for name in names), best, (cells[best][0], True)))
+    columns = [Column("slice", str), Column("queries"), *(Column(name, _starred) for name in names), *further]
+    yield Table(columns, [row[: len(columns)] for row in rows])
     many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
-    n_tests = own._family.n_tests
-    yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+    family = f"by {own.metrics[0]}, corrected for {own._family.n_tests} comparisons in all slices."
+    yield f"{many}*: may be the best in the slice {family}"
 
 
 # Notes

@@ -18,7 +18,7 @@ from skrank_metrics.metrics.names import check_column, get_metric
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.explain_difference import Difference
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.standings import Pair, Standing
+from skrank_metrics.reports.verdict import Pair, Standing
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
@@ -70,7 +70,7 @@ class ComparisonDisplay(Display):
         self._metrics = chosen[: 1 if two else MOST_METRICS]
         self._board = result.by_metric(chosen[0])
         self._pair = result.pair(metric=chosen[0]) if two and self._board.tested else None
-        self._names = [row.name for row in self._board.rows][:n_models]
+        self._names = [row.name for row in self._board.standings()][:n_models]
 
     def _draw(self, ax: Any) -> None:
         title = self._board.verdict if self._board.tested else ""
@@ -91,7 +91,7 @@ class ComparisonDisplay(Display):
 
     def _draw_means(self, metric: str, ax: Any) -> None:
         own, confidence = self.result.by_metric(metric), self.result.confidence
-        found = {row.name: row for row in own.rows}
+        found = {row.name: row for row in own.standings()}
         rows = [found[name] for name in self._names]  # in the order of the first metric
         spelled = style.spell(*(row.mean for row in rows))
         ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
@@ -99,7 +99,7 @@ class ComparisonDisplay(Display):
         ax.set_xlabel(f"{metric}{style.DIRECTION[own.greater_is_better]}\nmean, {100 * confidence:g}% interval")
 
     def _draw_differences(self, ax: Any) -> None:
-        result, look, rows = self.result, style.theme(), self._board.rows[: len(self._names)]
+        result, look, rows = self.result, style.theme(), self._board.standings()[: len(self._names)]
         spelled, marks = style.spell(*(row.difference for row in rows), signed=True), []
         for row in rows:
             known = not isnan(row.difference)  # as that of the baseline is

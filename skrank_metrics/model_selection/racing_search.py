@@ -17,15 +17,14 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
-from skrank_metrics._input.arrays import check_int, check_seed
+from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.search_report import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
-from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.standings import check_by_query
+from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -218,7 +217,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         key = key if key in by_name else next(iter(by_name))
         metric = metric_of_scorer(by_name[key])
         if self.confidence is not None:
-            check_confidence(self.confidence)
+            check_number(self.confidence, "confidence", "(0, 1)")
             if metric is None:
                 raise ValueError(
                     "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; "

@@ -25,8 +25,8 @@ from skrank_metrics.metrics.names import check_column
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.standings import check_by_query
 
 # Longer parameter values and names of candidates would leave no room for numbers in a table.
 VALUE_WIDTH, NAME_WIDTH = 40, 60

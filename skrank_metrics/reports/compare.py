@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -24,10 +24,9 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
-from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import frame_columns, part_of, slice_of_query
+from skrank_metrics.reports.slices import frame_columns, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
 Reports = Mapping[str, RankingReport]
@@ -48,34 +47,28 @@ def compare(
 ) -> Comparison:
     r"""Compare rankings of the same queries, per query.
 
-    Small differences show query by query: values vary much more between queries than between models on the same query.
-
     Parameters
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
-        At least two reports, whose queries may be in different orders. Reports in a sequence are named by position:
-        "0", "1" and so on. Names become text, by which they must differ.
+        At least two reports, whose queries may be in different orders. A sequence names them "0", "1" and so on.
     metrics : str, metric function or bound metric, or list of them, default=None
-        Metrics that all reports have, by their names there or as passed to evaluate. None means all metrics that the
-        reports share. The first one ranks them. Queries without a value in one of the rankings are left out.
+        Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
+        first one ranks them. Queries without a value in one of the rankings are left out.
     baseline : str, default=None
         Name of the report that all others are compared with. None compares all pairs.
     margin : float, default=None
         The loss that does not matter, at least 0: a ranking is "not worse" than another if it loses at most this.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to also compare within, as in evaluate: one value per query of the first report, in the order of its qid,
-        or per row that it was evaluated on. None means the slices of the reports, if all have them. The p-values of all
-        slices are corrected together.
+        Slices to also compare within, whose p-values are corrected together: one value per query of the first report,
+        in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
-        Groups of queries that are not independent, such as those of a user or a session. None means the groups of the
-        reports.
+        Groups of queries that are not independent, such as those of a user. None means the groups of the reports.
     test : {"permutation", "t"}, default="permutation"
-        "permutation" flips the signs of the differences at random, or goes through all signs of few queries. "t" is the
-        paired t-test. Both test whether the mean difference is 0.
+        "permutation" flips the signs of the differences at random, or in all ways if few differ. "t" is the paired
+        t-test.
     correction : {"max", "holm", "bh"} or None, default="max"
-        Correction of the p-values for the number of pairs. "max" compares each statistic with the largest one of random
-        signs, and like Holm's correction bounds the probability of any false discovery; Benjamini and Hochberg's ("bh")
-        bounds the expected share of false ones among the discoveries.
+        Correction of the p-values for the number of pairs. "max", by the largest statistic of random signs, and "holm"
+        bound the probability of any false discovery; "bh" (Benjamini and Hochberg) the expected share of false ones.
     confidence : float, default=0.95
         Confidence level of the intervals and of the set that contains the best, in (0, 1).
     random_state : int, RandomState or Generator instance or None, default=0
@@ -90,24 +83,21 @@ def compare(
     ------
     TypeError, ValueError
         If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights or
-        groups, no query has a value in all, ``by`` or ``groups`` does not fit the queries, or an option is invalid.
+        groups, no query has a value in all, or an argument is invalid.
 
     Notes
     -----
     With d the weighted differences of a pair and L the largest of them, the statistic is
     \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
     compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
-    share. Intervals invert the same test. If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals
-    follow from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer
-    than 100 skewed differences, it can reject too often.
+    share. Intervals invert the same test; if fewer than 6 queries differ, it cannot reject at 0.05, and they follow
+    from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer than
+    100 skewed differences, it can reject too often.
 
     References
     ----------
     M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
     retrieval evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
-
-    J. C. Hsu (1984). Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals of
-    Statistics 12(3). https://doi.org/10.1214/aos/1176346732
 
     B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval experiments.
     ACM Transactions on Information Systems 30(1). https://doi.org/10.1145/2094072.2094076
@@ -127,9 +117,6 @@ def compare(
     >>> comparison.verdict
     '5 queries cannot tell good from bad.'
     """
-    if not isinstance(reports, Iterable):
-        hint = " Pass its reports." if hasattr(reports, "reports") else ""
-        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
     named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
     for name, report in named.items():
         if not isinstance(report, RankingReport):
@@ -149,7 +136,7 @@ def compare_reports(
     check_choice(found.test, "test", TESTS)
     check_choice(found.correction, "correction", CORRECTIONS)
     check_number(found.margin, "margin", "[0, inf)", other="None")
-    confidence, seed = check_confidence(found.confidence), check_seed(found.random_state)
+    confidence, seed = check_number(found.confidence, "confidence", "(0, 1)"), check_seed(found.random_state)
     if not isinstance(seed, int):
         seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
     checked: dict[str, Any] = {"confidence": confidence, "random_state": seed}
@@ -161,8 +148,7 @@ def compare_reports(
         if (own := found.by_metric(metric)).tested and not own.used.any():
             raise ValueError(
                 f"reports must have a query with a weight above 0 and a value of {metric!r} in every ranking; got none "
-                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or evaluate with "
-                "replace_undefined_by=0 to count queries without a value."
+                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or pass replace_undefined_by."
             )
     return replace(found, reports={name: aligned[name] for name in found._ranked})
 
@@ -192,20 +178,19 @@ def leaderboard(
 ) -> Comparison:
     """Rank several models on the same documents, and find out which may be the best.
 
-    Models are ranked by the first metric and compared query by query. Ids and labels are checked and grouped only once
-    for all models.
+    As compare does with one report per model, but ids and labels are checked and grouped only once.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     scores : dict of str to array-like of the shape of y_true, or data frame
-        Scores to rank by, largest first, by model name; or a frame of pandas, polars or pyarrow with one column per
-        model. At least two models. A score of NaN means that the model did not return the document.
+        Scores by name of the model, at least two; or a frame of pandas, polars or pyarrow with one column per model.
+        NaN means that the model did not return the document.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, as in evaluate.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        Metrics to compute, as in evaluate. The first one ranks the models.
+        As in evaluate. The first one ranks the models.
     convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense, documents : object
         As in evaluate, for all models.
     by, groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
@@ -221,24 +206,26 @@ def leaderboard(
     Raises
     ------
     TypeError, ValueError
-        If there are fewer than two models, names repeat, there are no query ids, an array or option is invalid, or no
-        query has a value.
+        If there are fewer than two models or no query ids, no query has a value, or an argument is invalid.
 
     Examples
     --------
-    In each of six queries, one model has the relevant document at rank 1, another at rank 2, and the third alternates.
-    Of the 2^6 ways to assign signs to six equal differences, two are as extreme, so p = 2/64 for the first two:
+    In six queries, a model has the relevant document at rank 1, another at rank 2; the third alternates. The first two
+    differ with p = 2/64:
 
     >>> from skrank_metrics import leaderboard
     >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
     >>> board = leaderboard(y, scores, qid=qid, metrics="mrr")
-    >>> board.means()
-    {'always': 1.0, 'mixed': 0.75, 'never': 0.5}
     >>> board.verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
-    columns = _score_columns(scores)
+    named = frame_columns(scores)
+    if not named and not isinstance(scores, Mapping):
+        raise TypeError(f"scores must be a dict of scores by model name, or a data frame; got {type(scores).__name__}.")
+    columns = by_text(named, "scores", " Rename the columns.")
+    if len(columns) < 2:
+        raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
@@ -255,21 +242,6 @@ def leaderboard(
     return compare_reports(Comparison, reports, **options)
 
 
-def _score_columns(scores: Any) -> dict[str, Any]:
-    """Columns of scores by model name."""
-    named = frame_columns(scores)
-    if not named and not isinstance(scores, Mapping):
-        raise TypeError(
-            "scores must be a dict of scores by model name, or a data frame with one column per model; got "
-            f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
-        )
-    columns = by_text(named, "scores", " Rename the columns.")
-    if len(columns) < 2:
-        got = f"only {next(iter(columns))!r}" if columns else "none"
-        raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
-    return columns
-
-
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
     """Name the model in errors about its scores."""
@@ -283,27 +255,18 @@ def _naming(name: str) -> Iterator[None]:
 
 def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> QueryLists:
     """The documents with the scores of a model, which did not return those with a score of NaN."""
-    missing = np.isnan(to_float64(column, "y_score"))
-    if missing.all():
+    ranked = ~np.isnan(to_float64(column, "y_score"))
+    if not ranked.any():
         raise ValueError("y_score must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(column, shape, ~missing if missing.any() else None).ravel())
-    if not missing.any() and lists.retrieved is None:
+    scores = lists.grouping.sort(check_scores(column, shape, ranked).ravel())
+    if ranked.all() and lists.retrieved is None:
         return lists.with_scores(scores)
-    ranked = lists.grouping.sort(~missing.ravel())
-    if lists.retrieved is not None:
-        ranked &= lists.retrieved
-    found = lists.with_scores(np.where(ranked, scores, 0.0))
-    return replace(found, retrieved=ranked) if missing.any() else found
+    returned = lists.grouping.sort(ranked.ravel()) & (True if lists.retrieved is None else lists.retrieved)
+    found = lists.with_scores(np.where(returned, scores, 0.0))
+    return found if ranked.all() else replace(found, retrieved=returned)
 
 
 # Reports over the same queries and documents
-
-# What reports share, with what to do if they do not.
-_SHARED = {
-    "weights": "Evaluate with the same sample_weight",
-    "by": "Evaluate with the same by, or pass by to compare",
-    "groups": "Evaluate with the same groups, or pass groups to compare",
-}
 
 
 def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
@@ -349,12 +312,9 @@ def _column_of(metric: Any, first: RankingReport, report: RankingReport, names: 
         )
     own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])
     if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, first.condensed):
-        alike = str(own) == str(expected) and own.function is not expected.function
-        way_out = "Evaluate with the same convention, ties, replace_undefined_by and condense."
-        why = ", which are not the same function. Evaluate all reports with one of them."
         raise ValueError(
             f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
-            f"{names[1]!r}{why if alike else f'. {way_out}'}"
+            f"{names[1]!r}. Evaluate with the same function, convention, ties, replace_undefined_by and condense."
         )
     return column
 
@@ -378,34 +338,19 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
 
 
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
-    """Refuse reports whose differences are not due to the rankings alone.
-
-    Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
-    digest of the labels of each query, unless they are of unknown origin.
-    """
-    for what, way_out in _SHARED.items():
+    """Refuse reports whose differences are not due to the rankings alone."""
+    # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
+    differ = f"{names[0]!r} and {names[1]!r} differ"
+    for what in ("weights", "by", "groups"):
         first, second = getattr(one, what), getattr(other, what)
         if first is not second and (first is None or second is None or as_python(first) != as_python(second)):
-            raise ValueError(f"reports must have the same {what}; {names[0]!r} and {names[1]!r} differ. {way_out}.")
+            way_out = "sample_weight" if what == "weights" else f"{what}, or pass {what} to compare"
+            raise ValueError(f"reports must have the same {what}; {differ}. Evaluate with the same {way_out}.")
     found = [report.label_digests for report in (one, other)] if not share_documents(one, other) else [None]
     differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
     if differs.any():
-        place = int(np.argmax(differs))
-        got = " and ".join(
-            f"{_labels(report, place)} in {name!r}" for report, name in zip((one, other), names, strict=True)
-        )
         raise ValueError(
-            f"reports must have the same documents with the same labels; got {got} for query "
-            f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
-            "retrieved=, and those that nobody judged with judged=."
+            f"reports must have the same documents with the same labels; {differ} in query "
+            f"{as_python(one.qid)[int(np.argmax(differs))]!r}. Evaluate both on all documents; mark those that a "
+            "ranking lacks with retrieved=, and those that nobody judged with judged=."
         )
-
-
-def _labels(report: RankingReport, place: int) -> str:
-    """The labels of a query, if they were kept."""
-    if not report.has_documents:
-        return "other labels"
-    lists = part_of(report._lists, np.array([place]))
-    own = np.sort(lists.labels if lists.judged is None else lists.labels[lists.judged])[::-1]
-    shown = ", ".join(f"{label:g}" for label in own[:10]) + ", ..." * (len(own) > 10)
-    return f"{counted(len(own), 'document')} with labels {shown}"

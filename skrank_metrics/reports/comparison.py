@@ -19,21 +19,12 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
+from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query, is_mean, moments, quantile
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, restored_fields, saved_fields, write_saved
 from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, hash_units
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
-from skrank_metrics.reports.standings import (
-    Pair,
-    QueryDifference,
-    Standing,
-    check_by_query,
-    is_mean,
-    n_needed,
-    pair_of,
-    standings_of,
-)
+from skrank_metrics.reports.verdict import Pair, QueryDifference, Standing
 
 # Power for the smallest detectable difference.
 POWER = 0.8
@@ -47,8 +38,7 @@ _OPTIONS = ("metrics", "confidence", "test", "correction", "baseline", "margin",
 class Comparison(Result):
     """Rankings of the same queries, compared by one or several metrics.
 
-    Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for, and
-    p-values do not depend on the order of queries or rankings. ``to_frame()`` gives one row per ranking, best first.
+    Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for.
 
     An argument ``metric`` is a metric of the comparison, by name or as passed to evaluate; None means the first. The
     names ``first`` and ``second`` may be left out together, for the best ranking and the baseline or the next best.
@@ -101,11 +91,6 @@ class Comparison(Result):
     def n_queries(self) -> int:
         """Number of queries."""
         return self._first.n_queries
-
-    @property
-    def level(self) -> float:
-        """Significance level, 1 - confidence."""
-        return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
 
     def _metric(self, metric: Any) -> str:
         own = self._first.metrics
@@ -197,17 +182,15 @@ class Comparison(Result):
         )
 
     @cached_property
-    def _together(self) -> list[Self]:
-        """What is corrected together: these rankings alone, or in all slices."""
-        return [self] if self._slice_of is None else list(self._slice_of[0].slices.values())
-
-    @cached_property
     def _family(self) -> Family:
+        """What is corrected together: the tests of these rankings alone, or in all slices."""
         self.check()
-        if self._together[0] is not self:
-            return self._together[0]._family
+        parts = [self] if self._slice_of is None else list(self._slice_of[0].slices.values())
+        if parts[0] is not self:
+            return parts[0]._family
         base = None if self.baseline is None else self.names.index(self.baseline)
-        return Family([part._flips for part in self._together], self.level, self.correction, base)
+        level = round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
+        return Family([part._flips for part in parts], level, self.correction, base)
 
     @property
     def _number(self) -> int:
@@ -233,8 +216,8 @@ class Comparison(Result):
     def letters(self) -> dict[str, str]:
         """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
         places = [self.names.index(name) for name in self._ranked]
-        adjusted = self._family.of_all_pairs.p_adjusted[self._number]
-        return words.letters(self._ranked, adjusted[np.ix_(places, places)] <= self.level)
+        family = self._family.of_all_pairs
+        return words.letters(self._ranked, family.p_adjusted[self._number][np.ix_(places, places)] <= family.level)
 
     @property
     def verdict(self) -> str:
@@ -246,7 +229,7 @@ class Comparison(Result):
     def pairs(self, metric: Any = None) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and the baseline."""
         own = self.by_metric(metric)
-        return tuple(pair_of(own, self.names[i], self.names[j]) for i, j in own._family.pairs)
+        return tuple(words.pair_of(own, self.names[i], self.names[j]) for i, j in own._family.pairs)
 
     def pair(self, first: str | None = None, second: str | None = None, metric: Any = None) -> Pair:
         """Two rankings; values of the second are subtracted. The class says which, if they are left out.
@@ -261,16 +244,11 @@ class Comparison(Result):
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():
             raise ValueError(f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}.")
-        return pair_of(own, one, other)
-
-    @cached_property
-    def rows(self) -> tuple[Standing, ...]:
-        """What is known about each ranking, best first."""
-        return tuple(standings_of(self))
+        return words.pair_of(own, one, other)
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
         """What is known about each ranking by a metric, best first."""
-        return self.by_metric(metric).rows
+        return tuple(words.standings_of(self.by_metric(metric)))
 
     @property
     def folds_won(self) -> dict[str, int]:
@@ -305,16 +283,8 @@ class Comparison(Result):
     ) -> int:
         """Compute how many queries are needed to detect a difference with this power.
 
-        The differences of two rankings show how much queries vary; weights, groups and number of pairs are as here. The
-        number is uncertain, with a UserWarning, if fewer than 30 queries differ. After T. Sakai (2016), Topic set size
-        design, Information Retrieval Journal 19. https://doi.org/10.1007/s10791-015-9273-z
-
-        >>> from skrank_metrics import compare, evaluate
-        >>> qid = [query for query in range(80) for _ in range(2)]
-        >>> good = evaluate([1, 0] * 80, [2, 1] * 80, qid=qid, metrics="mrr")
-        >>> bad = evaluate([1, 0] * 80, [2, 1, 1, 2] * 40, qid=qid, metrics="mrr")
-        >>> compare({"good": good, "bad": bad}).queries_needed(0.1)  # (1.96 + 0.84)^2 0.25^2 / 0.1^2 = 49, and some
-        54
+        Two rankings show how much queries vary, which is uncertain (UserWarning) if fewer than 30 queries differ.
+        After T. Sakai (2016), Topic set size design. https://doi.org/10.1007/s10791-015-9273-z
         """
         power, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, flips = self.pair(first, second), self._flips
@@ -325,15 +295,18 @@ class Comparison(Result):
             )
         if not (error := float(flips.row(one).error[other])) > 0:
             raise ValueError(
-                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
-                f"number depends on that spread; all {pair.n_queries} differences are equal. Compare over more queries."
+                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
+                f"{pair.n_queries} differences are equal. Compare over more queries."
             )
         if (changed := pair.wins + pair.losses) < FEW_CHANGED:
             what = f"Only {counted(changed, 'query')} of {pair.first} and {pair.second} differ"
             warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
         spread = error * flips.scale * flips.n_effective**0.5
-        most = float(np.abs(pair.differences).max())
-        needed = n_needed(wanted / spread, most / spread, self._critical[other], power)
+        effect, most = wanted / spread, float(np.abs(pair.differences).max()) / spread
+        normal, needed = quantile(2 * power - 1, np.inf), 6.0
+        for _ in range(100):  # the test rejects at this number of units, on which the statistic itself depends
+            noise = self._critical[other] * (1 + effect**2 + most**2 / (2 * needed)) ** 0.5
+            needed = max(6.0, (noise + normal) ** 2 / effect**2)
         return int(np.ceil(needed * pair.n_queries / flips.n_effective))
 
     # Queries and slices
@@ -364,13 +337,14 @@ class Comparison(Result):
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
         """List at most n queries on which the first ranking loses against the second, the largest loss first."""
-        return self._by_lead(n, self.pair(first, second), -1)
+        return self._by_lead(n, -1, first, second)
 
     def best(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
         """List at most n queries on which the first ranking wins against the second, the largest win first."""
-        return self._by_lead(n, self.pair(first, second), 1)
+        return self._by_lead(n, 1, first, second)
 
-    def _by_lead(self, n: int, pair: Pair, sign: int) -> list[QueryDifference]:
+    def _by_lead(self, n: int, sign: int, first: str | None, second: str | None) -> list[QueryDifference]:
+        pair = self.pair(first, second)
         lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
         order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
         order = order[lead[order] > 0]

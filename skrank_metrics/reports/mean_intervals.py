@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
@@ -33,8 +33,7 @@ class Moments:
 def moments(values: Any, weights: Any = None) -> Moments:
     """Mean and spread; NaN if there are too few values.
 
-    Weights express importance, not counts: the standard error is that of a ratio estimate, and the effective number of
-    queries is (sum w)^2 / sum w^2 (Kish 1965). Equal weights give the usual formulas.
+    Weights express importance, not counts: the standard error is that of a ratio estimate (Kish 1965).
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -58,12 +57,11 @@ def moments(values: Any, weights: Any = None) -> Moments:
 def mean_interval(
     found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Interval of a mean over queries, within the bounds of the values; (nan, nan) if there is none.
+    """Student's t interval of a mean over queries, within the bounds of the values; (nan, nan) if there is none.
 
-    It is Student's t. If the values are bounded on both sides, half an observation is added at each bound, since nearly
-    equal values on a few queries do not show how much other queries may differ. If all values are at the bounds, it is
-    the interval of Agresti & Coull (1998, https://doi.org/10.1080/00031305.1998.10480550), the normal one with z^2 / 2
-    observations added at each bound.
+    Half an observation is added at each of two finite bounds, since nearly equal values on a few queries do not show
+    how much other queries may differ. If all values are at the bounds, it is the interval of Agresti & Coull (1998,
+    https://doi.org/10.1080/00031305.1998.10480550), the normal one with z^2 / 2 observations added at each bound.
     """
     n, mean, error = found.n_effective, found.mean, found.error
     # Values can exceed the bounds: for undefined queries, or if gains fall with the label.
@@ -102,6 +100,20 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
 
 
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse metrics that are not means over queries."""
+    if not is_mean(metric):
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which has average={metric.average!r} and cannot be "
+            "compared per query. Evaluate without this average."
+        )
+
+
+def is_mean(metric: BoundMetric) -> bool:
+    """Whether a metric is a mean over queries."""
+    return metric.average in ("macro", None)
+
+
 def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
     """Say why some metrics have no interval; empty if all have one."""
     averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
@@ -116,8 +128,3 @@ def weighting(weights: FloatArray | None) -> list[str]:
         return []
     n_zero = int((weights == 0).sum())
     return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
-
-
-def check_confidence(confidence: Any) -> float:
-    """Check a confidence level."""
-    return float(check_number(confidence, "confidence", "(0, 1)"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int, check_number
 from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
@@ -166,7 +166,7 @@ class RankingReport(Result):
         0 or 1 they are those of Agresti and Coull. Both ends are NaN if fewer than two queries or groups have a value,
         if all values of an unbounded metric are equal, or for medians and geometric means.
         """
-        means.check_confidence(confidence)
+        check_number(confidence, "confidence", "(0, 1)")
         return {
             name: (np.nan, np.nan)
             if metric.average in means.NO_INTERVAL

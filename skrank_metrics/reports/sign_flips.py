@@ -1,7 +1,6 @@
 """Paired tests of rankings by one matrix of random signs, their corrections, and the set that contains the best.
 
-Arrays in, arrays out. Rankings are numbers or columns, and larger values are better. Rows are units, which flip
-together: queries, or groups of queries.
+Rankings are numbers or columns; larger values are better. Units, queries or groups of them, flip together.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ N_SIGNS = 10_000
 MOST_ENUMERATED = 13
 # More units than this are merged at random. Flipping them together has the same level, and the power of this many.
 MOST_UNITS = 16_384
-# Signs of this many units, and sums of this many sign vectors, fit into the caches.
-UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
+# Signs of this many units fit into the caches.
+UNITS_AT_A_TIME = 128
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -64,10 +63,7 @@ def hash_units(ids: NDArray[Any]) -> Hashes:
 
 
 def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
-    """Bits that depend on the hash of a unit and the seed only, so neither order nor other units matter.
-
-    Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
-    """
+    """Bits of each unit, by its hash and the seed only: a stream of SplitMix64 (Steele, Lea & Flood 2014)."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     start = hash_ids(hash_ids(hashes ^ hash_ids(np.array([seed], dtype=np.uint64) + golden)))
     words = hash_ids(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
@@ -95,8 +91,8 @@ class Row:
 class SignFlips:
     """Tests of all pairs of rankings over the same queries.
 
-    The notes of ``compare`` define the statistic. Flips do not change its norm, so pairs of unlike spread share one
-    maximum. With test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    The notes of ``compare`` define the statistic. Pairs of unlike spread share one maximum, as flips do not change its
+    norm. With test="t", it is Student's t as a normal quantile, and signs flip the residuals.
     """
 
     values: FloatArray  # (n_queries, n_rankings), finite
@@ -182,15 +178,9 @@ class SignFlips:
 
     def row_maximum(self, i: int) -> FloatArray:
         """Null distribution of the largest statistic of one ranking against all others."""
-        flipped, inverse = self.flipped, _divided(1.0, self.row(i).norm)[:, None]
-        found = np.empty(flipped.shape[1])
-        for start in range(0, len(found), SIGNS_AT_A_TIME):
-            part = slice(start, start + SIGNS_AT_A_TIME)
-            t = flipped[:, part] - flipped[i, part]
-            np.abs(t, out=t)
-            t *= inverse
-            t.max(axis=0, out=found[part])
-        return found
+        t = np.abs(self.flipped - self.flipped[i])
+        t *= _divided(1.0, self.row(i).norm)[:, None]
+        return t.max(axis=0)
 
     def p_value(self, i: int, j: int) -> float:
         """Two-sided p-value of a pair."""
@@ -209,7 +199,7 @@ class SignFlips:
         """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
 
         A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
-        units differ for the test to reject, the interval follows from the number of wins and losses alone.
+        units differ for the test to reject, it follows from wins and losses alone.
         """
         row = self.row(i)
         c = critical + (row.z - row.least_z)
@@ -324,19 +314,16 @@ class Family:
         p, adjusted, ahead = flips.p_value(i, j), float(self.p_adjusted[part, i, j]), flips.row(i).total[j] > 0
         alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
         interval = _cut_at_zero(alone, rejected=p <= self.level, ahead=ahead)
-        if np.isnan(adjusted):  # outside the family
-            return p, adjusted, interval, (np.nan, np.nan)
-        if self.correction is None:
-            return p, adjusted, interval, interval
+        if np.isnan(adjusted) or self.correction is None:  # outside the family, or not corrected
+            return p, adjusted, interval, (np.nan, np.nan) if np.isnan(adjusted) else interval
         together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
         return p, adjusted, interval, _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead)
 
     def best_set(self, part: int = 0) -> BestSet:
         """The rankings that may be the best in a part.
 
-        Each ranking is compared with all others by the maximum over these. It leaves the set if it is significantly
-        worse than one of them, so the truly best one stays with probability >= confidence. The intervals and the regret
-        hold together with this, as all follow from the comparisons of the truly best one.
+        One leaves the set if it is significantly worse than another, by the maximum over all others, so the truly best
+        one stays with probability >= confidence. Intervals and regret hold together with this.
         """
         flips, whole, n = self.parts[part], self.of_all_pairs, self.parts[part].sums.shape[1]
         critical, p_values, upper = np.empty(n), np.empty(n), np.empty((n, n))  # upper ends of a row minus a column
@@ -359,10 +346,7 @@ class Family:
 
 
 def _cut_at_zero(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
-    """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
-
-    This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.
-    """
+    """Make an interval exclude 0 exactly if the test rejects, despite rounding and corrections that reject more."""
     low, high = interval.tolist()
     if not rejected:
         return min(low, 0.0), max(high, 0.0)

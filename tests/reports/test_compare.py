@@ -127,16 +127,13 @@ def test_refuses_reports_of_other_documents_or_labels():
     ours = evaluate(y, s, qid=qid)
     with pytest.raises(
         ValueError,
-        match=r"same documents .*; got 3 documents with labels 2, 1, 0 in 'ours' and 3 .* 1, 0, 0 in .* query 2\. Eval",
+        match=r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved=",
     ):
         compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
-    with pytest.raises(ValueError, match=r"got 3 documents with .* and 2 documents with .* retrieved="):
+    with pytest.raises(ValueError, match="'ours' and 'other' differ in query 2"):
         compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
     order = [4, 1, 0, 3, 2]
     assert compare([ours, evaluate(y[order], s[order], qid=qid[order])]).pair().difference == 0
-    many = [evaluate([last] * 12, range(12), qid=[0] * 12, metrics="ndcg@10") for last in (1, 2)]
-    with pytest.raises(ValueError, match=r"got 12 documents with labels 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \.\.\. in '0'"):
-        compare(many)
 
 
 def test_documents_that_were_not_returned_or_judged_do_not_matter():
@@ -151,8 +148,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
     [
         ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
-        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
-        ({"reports": compare([report(0), report(1)])}, TypeError, r"got Comparison\. Pass its reports"),
+        ({"reports": report(0)}, TypeError, "'RankingReport' object is not iterable"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
         ({"reports": {1: report(0), "1": report(1)}}, ValueError, "different names; got '1' more than once"),
         ({"metrics": "map"}, ValueError, "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'"),
@@ -189,7 +185,7 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
             compare([plain, report(1, **options)])
     functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
-    with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
+    with pytest.raises(ValueError, match=r"got label in '0' and label in '1'\. Evaluate with the same function"):
         compare([one, other], "label")
     spelled = report(1, metrics="NDCG@10", ties="average", replace_undefined_by=0)
     assert compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference

@@ -135,8 +135,8 @@ def test_scores_in_a_frame(library, board):
 @pytest.mark.parametrize(
     ("scores", "error", "message"),
     [
-        ({}, ValueError, r"scores must hold at least two models; got none\. Pass one model to evaluate"),
-        ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got only 'a'"),
+        ({}, ValueError, r"scores must hold at least two models; got 0\. Pass one model to evaluate"),
+        ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got 1"),
         (X[:, 0], TypeError, "scores must be a dict of scores by model name, .*; got ndarray"),
         (pd.Series(X[:, 0]), TypeError, "got Series"),
         ({"a": X[:, 0], "b": X[:-1, 0]}, ValueError, r"scores\['b'\] must have the same shape as y_true; got"),

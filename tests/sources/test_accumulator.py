@@ -182,9 +182,7 @@ def test_reports_of_batches_and_of_rows_can_be_compared(data):
     rows = {"a": evaluate(**data, metrics=METRICS), "b": both["b"]}
     assert compare(both, "mrr").pairs()[0].interval == compare(rows, "mrr").pairs()[0].interval
     both["b"] = evaluate(**other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS)
-    with pytest.raises(
-        ValueError, match=r"same documents with the same labels; got other labels in 'a' and .* for query 6"
-    ):
+    with pytest.raises(ValueError, match=r"same documents with the same labels; 'a' and 'b' differ in query 6"):
         compare(both, "mrr")
 
 

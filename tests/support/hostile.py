@@ -407,7 +407,7 @@ SEAMS = [
     Seam(COMPARED, "query ids of a different type", lambda: {"other": {"qid": [ord(i) for i in IDS]}},
          "reports must be over the same queries; got 2 in '0' and 2 in '1', 0 of them in both"),
     Seam(COMPARED, "different labels", lambda: {"other": {"y": changed(LABELS, 3, 1)}},
-         "reports must have the same documents with the same labels; got 4 documents with labels 3, 1, 0, 0 in '0'"),
+         "reports must have the same documents with the same labels; '0' and '1' differ in query 'b'"),
     Seam(COMPARED, "different labels with the same sum", lambda: {"other": {"y": [2, 1, 1, 1, 1, 0, 1]}},
          "reports must have the same documents with the same labels"),
     Seam(COMPARED, "weights in only one of them", lambda: {"other": {"sample_weight": np.ones(7)}},

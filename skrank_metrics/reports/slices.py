@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import IntArray
-from skrank_metrics._input.codes import without_nulls
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges, group_codes, group_rows
 from skrank_metrics._input.query_ids import (
     as_python,
     check_aligned,
-    check_ids,
     check_order_of_queries,
-    find_missing,
     group_ids,
     id_per_query,
     to_id_array,
@@ -118,7 +115,7 @@ def _parts_of_tuples(given: Any) -> list[Any]:
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
     """Rows grouped by slice."""
-    first, *others = (_group_column(column, n_rows, name) for column in columns)
+    first, *others = (group_ids(column, n_rows, name, may_be_missing=name == "by") for column in columns)
     if not others:
         return first
     codes, parts = first.codes, [first, *others]
@@ -127,27 +124,6 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
     places, grouping = group_codes(codes)
     names = [as_python(part.ids[part.codes[places]]) for part in parts]
     return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
-
-
-def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
-    try:
-        return group_ids(column, n_rows, name)
-    except ValueError:
-        if name == "groups":
-            raise
-        present, missing = without_nulls(column)
-        array, others = find_missing(to_id_array(present, name), name)
-        if np.any(others):
-            array, missing[~missing] = array[~others], others
-        if not missing.any():
-            raise
-    named = None if missing.all() else group_rows(check_ids(array, int((~missing).sum()), name))
-    names = [*([] if named is None else as_python(named.ids)), None]
-    codes = np.full(n_rows, len(names) - 1)
-    if named is not None:
-        codes[~missing] = named.codes
-    first, grouping = group_codes(codes)
-    return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 
 
 def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:

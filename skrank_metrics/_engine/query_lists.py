@@ -129,28 +129,34 @@ class QueryLists:
 
     @cached_property
     def _judged_part(self) -> QueryLists:
-        return self._in_any_of(self.judged)
+        return self._only("judged")
 
     @cached_property
     def _seen_part(self) -> QueryLists:
-        return self._in_any_of(self.judged, self.retrieved)
+        return self._only("judged", "retrieved")
 
-    def _in_any_of(self, *masks: Mask | None) -> QueryLists:
-        """Keep some documents; a query that loses all keeps one that is neither ranked nor judged."""
-        seen = np.logical_or.reduce([mask for mask in masks if mask is not None])
+    def _only(self, *masks: str) -> QueryLists:
+        """Keep the documents in any mask; a query that loses all keeps one that is neither ranked nor judged."""
+        seen = np.logical_or.reduce([getattr(self, name) for name in masks])
         sizes, kept = self._count_in(seen), seen.copy()
         kept[self.grouping.starts[sizes == 0]] = True
-        ranked = seen[kept] if self.retrieved is None else (seen & self.retrieved)[kept]
-        judged = seen[kept] if self.judged is None else self.judged[kept]
+        ranked = seen if self.retrieved is None else seen & self.retrieved
+        part = replace(self, retrieved=ranked, condense=False)
+        return part.take(kept, Grouping(self.grouping.ids, np.maximum(sizes, 1), None), self.weights)
+
+    def take(self, rows: IntArray | Mask, grouping: Grouping, weights: FloatArray | None) -> QueryLists:
+        """Some of the documents, with their queries and the weights of these."""
+        masks = (None if mask is None else mask[rows] for mask in (self.retrieved, self.judged))
+        retrieved, judged = (None if mask is None or mask.all() else mask for mask in masks)
         return replace(
             self,
-            grouping=Grouping(self.grouping.ids, np.maximum(sizes, 1), None),
-            given_labels=self.given_labels[kept],
-            scores=self.scores[kept],
-            retrieved=None if ranked.all() else ranked,
-            judged=None if judged.all() else judged,
-            condense=False,
-            documents={name: column[kept] for name, column in self.documents.items()},
+            grouping=grouping,
+            given_labels=self.given_labels[rows],
+            scores=self.scores[rows],
+            weights=weights,
+            retrieved=retrieved,
+            judged=judged,
+            documents={name: column[rows] for name, column in self.documents.items()},
         )
 
     def comparable(self, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,16 +35,8 @@ def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
     """The documents of some of the queries."""
     grouping = lists.grouping
     rows = concatenate_ranges(grouping.starts[queries], grouping.sizes[queries])
-    return replace(
-        lists,
-        grouping=Grouping(grouping.ids[queries], grouping.sizes[queries], None),
-        given_labels=lists.given_labels[rows],
-        scores=lists.scores[rows],
-        weights=None if lists.weights is None else lists.weights[queries],
-        retrieved=None if lists.retrieved is None else lists.retrieved[rows],
-        judged=None if lists.judged is None else lists.judged[rows],
-        documents={name: column[rows] for name, column in lists.documents.items()},
-    )
+    part = Grouping(grouping.ids[queries], grouping.sizes[queries], None)
+    return lists.take(rows, part, None if lists.weights is None else lists.weights[queries])
 
 
 def slices_and_groups(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
+from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
@@ -96,7 +96,8 @@ class Health(Result):
 
 def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
     """Count what can be counted without sorting."""
-    seen, scores, starts = lists.counted, _ranked_scores(lists.counted), lists.counted.grouping.starts
+    seen = lists.seen()
+    scores, starts = _ranked_scores(seen), seen.grouping.starts
     constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
     unjudged = np.False_ if lists.judged is None else ~lists.judged
     # A query keeps a document even if none is ranked or judged.
@@ -144,7 +145,7 @@ def _ranked_scores(lists: QueryLists) -> FloatArray:
 
 def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
-    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
+    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.seen())
     means = _means(lists, metrics, results, tied)
     return describe(counts + ties, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
 
@@ -233,7 +234,7 @@ def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
     """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
     drawn = {}
     for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
-        blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
+        blocks = ranked_blocks(lists.seen(own.unjudged), None, own.ties)
         drawn[name] = sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents))
     return {name: number for name, number in drawn.items() if number}
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.per_query import per_query, seen_lists
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -350,7 +350,7 @@ def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> t
     All documents are ranked, unless the divisor depends on how many are, as of precision without a cutoff: then, the
     value is compared with that of as many of the best documents.
     """
-    seen = seen_lists(lists, metric.computation.unjudged)
+    seen = lists.seen(metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
     rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
     if metric.record.unjudged == "counted" or not (metric.record.monotone or rises):

@@ -32,10 +32,9 @@ def query_ids(
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
-    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
-    the unit that a split must keep together: ``groups`` take precedence, and must not cut a query. ``who`` names what
-    needs the ids, ``rows_of`` the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids if not to a
-    function, and ``columns`` are all others with the same rows.
+    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``; with ``unit=True`` first ``groups``, which
+    a split must keep together and which must not cut a query. ``who`` needs the ids, ``rows_of`` names the argument
+    with ``n_rows`` rows, and ``ways_out`` says how to pass ids if not to a function.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -120,10 +119,9 @@ def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, ND
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
-    Rows are taken by position, as in scikit-learn. Different labels, or the same labels in another order, mean that one
-    column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A
-    default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series. Since
-    integers may be part of a default index, they are not compared with labels of other types.
+    Rows are taken by position, as in scikit-learn: other labels, or another order, may mean that one column was sorted
+    or filtered without the other. A default index, 0 to n - 1, is not compared with other labels, and not at all for
+    predictions in a new Series; integers, which may be part of one, are not compared with labels of other types.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -239,7 +237,7 @@ def group_ids(
                 codes = codes_of_objects(ids)
             except TypeError:
                 raise TypeError(
-                    f"{name} must hold hashable {_kind(name)} such as integers or strings; got unhashable ones."
+                    f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
                 ) from None
     if len(codes) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}.")
@@ -250,7 +248,7 @@ def group_ids(
         if not may_be_missing:
             row = int(first[np.argmax(lost)])
             got = to_id_array(_take(ids, first[lost][:1]), name)[0]
-            raise ValueError(f"{name} must not hold missing {_kind(name)}; got {got} at row {row}.")
+            raise ValueError(f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}.")
         found = iter(as_python(values))
         values = _to_objects([None if one else next(found) for one in lost])
     elif codes is ids or len(set(values.tolist())) == len(values):
@@ -262,9 +260,9 @@ def group_ids(
 def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
-        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got {got}.")
+        raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
     if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
-        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
+        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}.")
     return array
 
 
@@ -290,11 +288,7 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
 
 
 def _kind(name: str) -> str:
-    return "values" if name == "by" else "ids"  # slices are no ids
-
-
-def _one_each(name: str) -> str:
-    return "value per row" if name == "by" else "id per document"
+    return "value" if name == "by" else "id"  # slices are no ids
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
@@ -312,7 +306,9 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
-        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got rows of different lengths.") from None
+        raise ValueError(
+            f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
+        ) from None
     lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
     return _to_objects(ids) if lossy else array
 

@@ -32,8 +32,8 @@ def query_ids(
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
-    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``; with ``unit=True`` first ``groups``, which
-    a split must keep together and which must not cut a query. ``who`` needs the ids, ``rows_of`` names the argument
+    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``; with ``unit=True`` first ``groups``, that
+    a split must keep together and that must not cut a query. ``who`` needs the ids, ``rows_of`` names the argument
     with ``n_rows`` rows, and ``ways_out`` says how to pass ids if not to a function.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
@@ -243,7 +243,7 @@ def group_ids(
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}.")
     first, grouping = group_codes(codes)
     lost = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
-    values, lost[~lost] = _values(to_id_array(_take(ids, first[~lost]), name))
+    values, lost[~lost] = _present(to_id_array(_take(ids, first[~lost]), name))
     if lost.any():
         if not may_be_missing:
             row = int(first[np.argmax(lost)])
@@ -270,7 +270,7 @@ def _take(ids: Any, rows: IntArray) -> Any:
     return ids.take(rows) if hasattr(ids, "take") else ids.gather(rows)
 
 
-def _values(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+def _present(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     """Different ids that are not missing, equal only if their hashes are, and a mask of the missing ones."""
     missing = np.zeros(len(array), dtype=bool)
     if array.dtype.kind in "fmM":

@@ -37,13 +37,11 @@ def evaluate(
     frame : dask.dataframe.DataFrame
         One row per document. Only the columns named below are read and shuffled.
     label, score, qid, metrics, convention, ties, replace_undefined_by : as in evaluate_batches
-        Columns and metrics. ``ties="stable"``, also if set by a convention, needs ``order="check"``, since a shuffle
-        loses the order of rows.
+        ``ties="stable"``, also of a convention, needs ``order="check"``, since a shuffle loses the order of rows.
     sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
         Optional columns.
     order : {"shuffle", "check"}, default="shuffle"
-        With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one
-        partition; a query in two partitions is an error.
+        Pass "check" if all rows of a query are already in one partition; a query in two partitions is an error.
 
     Returns
     -------
@@ -54,10 +52,8 @@ def evaluate(
     ------
     ImportError
         If Dask or pyarrow is not installed.
-    TypeError
-        If frame is not a Dask DataFrame, or a column has the wrong type.
-    ValueError
-        If a column is missing or holds nulls or invalid values, or a query is in two partitions.
+    TypeError, ValueError
+        As in evaluate_batches, and if a query is in two partitions.
 
     See Also
     --------

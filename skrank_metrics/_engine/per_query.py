@@ -77,7 +77,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     together: dict[Any, tuple[QueryLists, list[tuple[Computation, PerQuery]]]] = {}
     for computation, result in zip(computations, results, strict=True):
-        part = seen_lists(lists, computation.unjudged)
+        part = lists.seen(computation.unjudged)
         together.setdefault((computation.ties, id(part)), (part, []))[1].append((computation, result))
     for (ties, _), (part, members) in together.items():
         _compute(part, ties, members)
@@ -86,13 +86,6 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
             if computation.unjudged != "counted" and not computation.always_defined:
                 result.numerators[lists.n_judged == 0] = np.nan
     return results
-
-
-def seen_lists(lists: QueryLists, unjudged: str) -> QueryLists:
-    """The lists that a metric gets, given how it treats documents that nobody judged."""
-    if unjudged == "counted":
-        return lists
-    return lists.condensed if unjudged == "left out" else lists.counted
 
 
 def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:

@@ -63,6 +63,7 @@ class QueryLists:
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict, init=False)
     _tables: dict[GainFunction, FloatArray] = field(default_factory=dict, init=False)
     _codes: dict[str, IntArray] = field(default_factory=dict, init=False)
+    _parts: dict[Hashable, QueryLists] = field(default_factory=dict, init=False)
 
     def without_caches(self) -> QueryLists:
         """The same lists without intermediate results, which would stay in memory as long as they do."""
@@ -115,42 +116,36 @@ class QueryLists:
     def _count_in(self, mask: Mask | None) -> IntArray:
         return self.grouping.sizes if mask is None else np.add.reduceat(mask, self.grouping.starts, dtype=np.intp)
 
-    @property
-    def condensed(self) -> QueryLists:
-        """The lists without the documents that were not judged."""
-        return self if self.judged is None else self._judged_part  # keeping self would make a cycle
+    def seen(self, unjudged: str = "zero") -> QueryLists:
+        """The lists that a metric gets, given how it treats documents that nobody judged; see ``Computation``.
 
-    @property
-    def counted(self) -> QueryLists:
-        """The lists for metrics: without documents that were neither ranked nor judged; condensed on request."""
-        if self.condense or self.judged is None or self.retrieved is None:
-            return self.condensed if self.condense else self
-        return self._seen_part
+        A query that loses all documents keeps one that is neither ranked nor judged.
+        """
+        masks = ("judged",) if self.condense or unjudged == "left out" else ("judged", "retrieved")
+        if unjudged == "counted" or any(getattr(self, name) is None for name in masks):
+            return self
+        if masks not in self._parts:
+            seen = np.logical_or.reduce([getattr(self, name) for name in masks])
+            sizes, kept = self._count_in(seen), seen.copy()
+            kept[self.grouping.starts[sizes == 0]] = True
+            part = replace(self, retrieved=seen if self.retrieved is None else seen & self.retrieved, condense=False)
+            grouping = Grouping(self.grouping.ids, np.maximum(sizes, 1), None)
+            self._parts[masks] = part.take(kept, grouping, self.weights)
+        return self._parts[masks]
 
-    @cached_property
-    def _judged_part(self) -> QueryLists:
-        return self._in_any_of(self.judged)
-
-    @cached_property
-    def _seen_part(self) -> QueryLists:
-        return self._in_any_of(self.judged, self.retrieved)
-
-    def _in_any_of(self, *masks: Mask | None) -> QueryLists:
-        """Keep some documents; a query that loses all keeps one that is neither ranked nor judged."""
-        seen = np.logical_or.reduce([mask for mask in masks if mask is not None])
-        sizes, kept = self._count_in(seen), seen.copy()
-        kept[self.grouping.starts[sizes == 0]] = True
-        ranked = seen[kept] if self.retrieved is None else (seen & self.retrieved)[kept]
-        judged = seen[kept] if self.judged is None else self.judged[kept]
+    def take(self, rows: IntArray | Mask, grouping: Grouping, weights: FloatArray | None) -> QueryLists:
+        """Some of the documents, with their queries and the weights of these."""
+        masks = (None if mask is None else mask[rows] for mask in (self.retrieved, self.judged))
+        retrieved, judged = (None if mask is None or mask.all() else mask for mask in masks)
         return replace(
             self,
-            grouping=Grouping(self.grouping.ids, np.maximum(sizes, 1), None),
-            given_labels=self.given_labels[kept],
-            scores=self.scores[kept],
-            retrieved=None if ranked.all() else ranked,
-            judged=None if judged.all() else judged,
-            condense=False,
-            documents={name: column[kept] for name, column in self.documents.items()},
+            grouping=grouping,
+            given_labels=self.given_labels[rows],
+            scores=self.scores[rows],
+            weights=weights,
+            retrieved=retrieved,
+            judged=judged,
+            documents={name: column[rows] for name, column in self.documents.items()},
         )
 
     def comparable(self, options: Mapping[str, Any]) -> dict[str, Any]:

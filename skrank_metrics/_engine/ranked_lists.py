@@ -35,7 +35,7 @@ class RankedLists:
     _labels: FloatArray
     _padding: NDArray[np.bool_]
     _groups: _ties.TieGroups | None  # None if the order is settled
-    _k: int | None = None
+    k: int | None = None
     _judged: Mask | None = None  # None if all were
     _rows: IntArray | None = None  # of the documents, in grouped order, if there are columns of documents
     _open: _ties.TieGroups | None = None  # whose order is not settled by labels, if there are columns of documents
@@ -43,17 +43,13 @@ class RankedLists:
 
     def cut(self, k: int | None) -> RankedLists:
         """Cut the same lists at rank k; all cutoffs share intermediate results."""
-        return replace(self, _k=k)
-
-    @property
-    def k(self) -> int | None:
-        return self._k
+        return replace(self, k=k)
 
     @property
     def depth(self) -> int:
         """The last rank that counts."""
         width: int = self._labels.shape[1]
-        return width if self._k is None else min(self._k, width)
+        return width if self.k is None else min(self.k, width)
 
     @property
     def ranks(self) -> FloatArray:
@@ -67,7 +63,7 @@ class RankedLists:
     @property
     def cutoff(self) -> IntArray:
         """The cutoff rank of each query: k, or the length of its list if k is None."""
-        return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
+        return self.n_documents if self.k is None else np.full(len(self._queries), self.k)
 
     @property
     def n_shown(self) -> IntArray:
@@ -77,7 +73,7 @@ class RankedLists:
     @property
     def n_findable(self) -> IntArray:
         """Number of documents of each query that a perfect ranking could show: k, or all if k is None."""
-        return self.n_in_all if self._k is None else self.cutoff
+        return self.n_in_all if self.k is None else self.cutoff
 
     @property
     def n_in_all(self) -> IntArray:
@@ -159,11 +155,11 @@ class RankedLists:
         """Order the same queries by label."""
         labels = -np.sort(-self._lists.windows(self._lists.labels, self._queries, -1.0), axis=1)
         padding = labels < 0
-        return RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self._k)
+        return RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self.k)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
-        return self._lists.ideal(gain, discount, self._k)[self._queries]
+        return self._lists.ideal(gain, discount, self.k)[self._queries]
 
     def each(self, documents: Sequence[str] = ()) -> Iterator[TiedQuery]:
         """Yield the queries one by one, for functions of a single list, with some columns of documents.

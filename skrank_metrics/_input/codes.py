@@ -27,9 +27,12 @@ def codes_of_library(ids: Any) -> Codes | None:
 def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
     kinds = pandas.CategoricalDtype, pandas.StringDtype, pandas.DatetimeTZDtype
     known = pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray
-    if not isinstance(ids, known) or not isinstance(ids.dtype, kinds):
+    if not isinstance(ids, known) or not isinstance(ids.dtype, pandas.api.extensions.ExtensionDtype):
         return None
     array = getattr(ids, "array", ids)
+    # NumPy would turn integers with nulls into floats.
+    if not isinstance(ids.dtype, kinds) and not (ids.dtype.kind in "iu" and array.isna().any()):
+        return None
     if isinstance(ids.dtype, pandas.CategoricalDtype):
         codes: Codes = array.codes
         return codes
@@ -43,9 +46,12 @@ def _tells_nul_apart() -> bool:
 
 
 def _of_polars(ids: Any, polars: Any) -> Codes | None:
-    if not isinstance(ids, polars.Series) or ids.dtype not in (polars.String, polars.Categorical, polars.Enum):
+    if not isinstance(ids, polars.Series):
         return None
-    coded = ids.cast(polars.Categorical) if ids.dtype == polars.String else ids
+    integers = ids.dtype.is_integer() and ids.null_count()
+    if not integers and ids.dtype not in (polars.String, polars.Categorical, polars.Enum):
+        return None
+    coded = ids.rank("dense") if integers else ids.cast(polars.Categorical) if ids.dtype == polars.String else ids
     codes: Codes = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
     return codes
 
@@ -53,28 +59,15 @@ def _of_polars(ids: Any, polars: Any) -> Codes | None:
 def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     if not isinstance(ids, pyarrow.Array | pyarrow.ChunkedArray):
         return None
-    strings = pyarrow.types.is_string(ids.type) or pyarrow.types.is_large_string(ids.type)
-    if not strings and not pyarrow.types.is_dictionary(ids.type):
+    types = pyarrow.types
+    strings, integers = types.is_string(ids.type) or types.is_large_string(ids.type), types.is_integer(ids.type)
+    if not strings and not types.is_dictionary(ids.type) and not (integers and ids.null_count):
         return None
     array = ids.combine_chunks() if isinstance(ids, pyarrow.ChunkedArray) else ids
+    if types.is_dictionary(ids.type) and array.dictionary.null_count:
+        array = array.dictionary_decode()
     codes: Codes = array.dictionary_encode().indices.fill_null(-1).to_numpy()
     return codes
-
-
-def without_nulls(column: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Values of a column that are not null, and a mask of those that are. Nulls would turn integers into floats."""
-    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
-    if pandas is not None and isinstance(column, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
-        # pandas has no isna of a MultiIndex, whose tuples may hold missing values but are none.
-        nulls = np.zeros(len(column), bool) if isinstance(column, pandas.MultiIndex) else np.array(column.isna())
-        return column[~nulls], nulls
-    if polars is not None and isinstance(column, polars.Series):
-        return column.drop_nulls(), np.array(column.is_null())
-    if pyarrow is not None and isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
-        if pyarrow.types.is_dictionary(column.type):  # may hold a null itself
-            column = column.cast(column.type.value_type)
-        return column.drop_null(), np.array(column.is_null())
-    return column, np.zeros(np.shape(column)[:1], dtype=bool)
 
 
 def codes_of_objects(ids: NDArray[Any]) -> Codes:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import check_mask, refuse_masked
+from skrank_metrics._input.arrays import IntArray, Mask, check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
@@ -33,10 +32,9 @@ def query_ids(
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
-    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
-    the unit that a split must keep together: ``groups`` take precedence, and must not cut a query. ``who`` names what
-    needs the ids, ``rows_of`` the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids if not to a
-    function, and ``columns`` are all others with the same rows.
+    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``; with ``unit=True`` first ``groups``, that
+    a split must keep together and that must not cut a query. ``who`` needs the ids, ``rows_of`` names the argument
+    with ``n_rows`` rows, and ``ways_out`` says how to pass ids if not to a function.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -121,10 +119,9 @@ def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, ND
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
-    Rows are taken by position, as in scikit-learn. Different labels, or the same labels in another order, mean that one
-    column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A
-    default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series. Since
-    integers may be part of a default index, they are not compared with labels of other types.
+    Rows are taken by position, as in scikit-learn: other labels, or another order, may mean that one column was sorted
+    or filtered without the other. A default index, 0 to n - 1, is not compared with other labels, and not at all for
+    predictions in a new Series; integers, which may be part of one, are not compared with labels of other types.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -225,26 +222,64 @@ def _same_labels(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and set(one) == set(other)
 
 
-def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> Grouping:
-    """Group rows by ids of any type, after checking the ids."""
+def group_ids(
+    ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true", *, may_be_missing: bool = False
+) -> Grouping:
+    """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None."""
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
+    missing = None if codes is None else codes < 0
     if codes is None:
-        ids = to_id_array(ids, name)
-        if ids.ndim == 1 and ids.dtype.kind in "OT":
+        ids = codes = _one_per_row(to_id_array(ids, name), name)
+        if ids.dtype.kind in "OT":
             ids = ids.astype(object, copy=False)
-            with suppress(TypeError):  # if some cannot be hashed; the error is raised below
+            try:
                 codes = codes_of_objects(ids)
-    if codes is not None and len(codes) == n_rows > 0 and codes.min() >= 0:
-        first, grouping = group_codes(codes)
-        try:
-            values = check_ids(ids.take(first) if hasattr(ids, "take") else ids.gather(first), len(first), name)
-        except ValueError:  # a missing id; the error is raised below, with the row
-            pass
-        else:
-            if len(set(values.tolist())) == len(values):  # else the library distinguishes ids that are equal in Python
-                return replace(grouping, ids=values)
-    return group_rows(check_ids(ids, n_rows, name, rows_of))
+            except TypeError:
+                raise TypeError(
+                    f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
+                ) from None
+    if len(codes) != n_rows:
+        raise ValueError(f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}.")
+    first, grouping = group_codes(codes)
+    lost = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
+    values, lost[~lost] = _present(to_id_array(_take(ids, first[~lost]), name))
+    if lost.any():
+        if not may_be_missing:
+            row = int(first[np.argmax(lost)])
+            got = to_id_array(_take(ids, first[lost][:1]), name)[0]
+            raise ValueError(f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}.")
+        found = iter(as_python(values))
+        values = _to_objects([None if one else next(found) for one in lost])
+    elif codes is ids or len(set(values.tolist())) == len(values):
+        return replace(grouping, ids=values)
+    one = group_rows(values)  # libraries distinguish some ids that are equal in Python
+    return replace(group_codes(one.codes[grouping.codes])[1], ids=one.ids)
+
+
+def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.ndim != 1:
+        got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
+        raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
+    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
+        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}.")
+    return array
+
+
+def _take(ids: Any, rows: IntArray) -> Any:
+    return ids.take(rows) if hasattr(ids, "take") else ids.gather(rows)
+
+
+def _present(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    """Different ids that are not missing, equal only if their hashes are, and a mask of the missing ones."""
+    missing = np.zeros(len(array), dtype=bool)
+    if array.dtype.kind in "fmM":
+        missing = array != array
+    elif array.dtype.kind == "O" and not set(map(type, array)) <= {str, bytes, int}:
+        # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
+        array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
+        missing = np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
+    return array[~missing], missing
 
 
 def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
@@ -252,37 +287,8 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
     return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
-def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
-    """Convert ids of any type to a 1-D array with one id per row and none missing."""
-    refuse_masked(ids, name)
-    array = to_id_array(ids, name)
-    if array.ndim != 1:
-        got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
-        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got {got}.")
-    if len(array) != n_rows:
-        raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
-    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
-        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
-    array, missing = find_missing(array, name)
-    if np.any(missing):
-        row = int(np.argmax(missing))
-        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
-    return array
-
-
-def find_missing(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
-    """Ids that are equal only if their hashes are, and a mask of the missing ones, if any."""
-    if array.dtype.kind in "OT":
-        return _check_objects(array.astype(object, copy=False), name)
-    return array, array != array if array.dtype.kind in "fmM" else ()
-
-
 def _kind(name: str) -> str:
-    return "values" if name == "by" else "ids"  # slices are no ids
-
-
-def _one_each(name: str) -> str:
-    return "value per row" if name == "by" else "id per document"
+    return "value" if name == "by" else "id"  # slices are no ids
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
@@ -291,6 +297,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     lossy = False
     if hasattr(ids, "combine_chunks"):  # for chunked categories, pyarrow's array has "" in place of missing ids
         ids = ids.combine_chunks()
+    ids = ids.dictionary_decode() if hasattr(ids, "dictionary_decode") else ids
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
         # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.
@@ -299,7 +306,9 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
-        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got rows of different lengths.") from None
+        raise ValueError(
+            f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
+        ) from None
     lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
     return _to_objects(ids) if lossy else array
 
@@ -310,22 +319,6 @@ _KEPT = (int, float, np.number, np.bool_, np.datetime64, list, np.ndarray)
 
 def _to_objects(ids: Any) -> NDArray[Any]:
     return np.fromiter(ids, dtype=object, count=len(ids))
-
-
-def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
-    """Ids that are equal only if their hashes are, and a mask of the missing ones, if any."""
-    try:
-        different = dict.fromkeys(array.tolist())
-    except TypeError:
-        kind = _kind(name)
-        raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
-    if set(map(type, different)) <= {str, bytes, int}:
-        return array, ()
-    # There are few different values; every row is checked only if one of them requires it.
-    if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
-        array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
-    missing = any(map(_is_missing, different))
-    return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()
 
 
 def as_python(ids: NDArray[Any]) -> list[Any]:

@@ -10,7 +10,6 @@ from skrank_metrics._input.arrays import IntArray, to_array, to_float64
 from skrank_metrics._input.query_ids import (
     carried,
     check_columns,
-    check_ids,
     query_ids,
     row_labels,
 )
@@ -66,7 +65,7 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
     queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **columns)
     categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their codes are reused in each fold
-    index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
+    index = pd.Index(qid if categories else queries.spread(queries.ids), name="qid")
     kept = row_labels(y)
     others = [] if kept is None else [kept.get_level_values(level) for level in range(kept.nlevels)]
     levels = [pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
+from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
@@ -96,7 +96,8 @@ class Health(Result):
 
 def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
     """Count what can be counted without sorting."""
-    seen, scores, starts = lists.counted, _ranked_scores(lists.counted), lists.counted.grouping.starts
+    seen = lists.seen()
+    scores, starts = _ranked_scores(seen), seen.grouping.starts
     constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
     unjudged = np.False_ if lists.judged is None else ~lists.judged
     # A query keeps a document even if none is ranked or judged.
@@ -138,7 +139,7 @@ def _ranked_scores(lists: QueryLists) -> FloatArray:
 
 def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
-    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
+    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.seen())
     means = _means(lists, metrics, results, tied)
     return describe(counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
 
@@ -226,7 +227,7 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
 def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
     """One sentence for each own metric with too many orders of ties to go through in some queries."""
     for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
-        blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
+        blocks = ranked_blocks(lists.seen(own.unjudged), None, own.ties)
         if n_drawn := sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)):
             yield (
                 f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.per_query import per_query, seen_lists
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -330,7 +330,7 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
 
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
     """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
-    seen = seen_lists(lists, metric.computation.unjudged)
+    seen = lists.seen(metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
     rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
     by_gain = callable(gain) and metric.record.transform == "gains"

@@ -19,9 +19,8 @@ import skrank_metrics
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
-from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.id_hash import Hashes, hash_ids
-from skrank_metrics._input.query_ids import as_python, check_ids
+from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
@@ -216,10 +215,10 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     chosen = [chosen] if isinstance(chosen, str) else chosen
     held = chosen if isinstance(chosen, Mapping) else {}
     bound = {str(name): get_metric(held[name]) if name in held else _metric_of(name) for name in chosen}
-    qid = check_ids(ids, len(ids))
-    if not bound or not len(qid):
+    if not bound or not len(ids):
         raise ValueError("frame must have at least one query and one column of values; got none.")
-    if len(group_rows(qid).ids) < len(qid):
+    qid = group_ids(ids, len(ids)).ids
+    if len(qid) < len(ids):
         raise ValueError("frame must have one row per query, but query ids repeat. Average the rows of a query first.")
     return {
         "metrics": bound,

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import IntArray
-from skrank_metrics._input.codes import without_nulls
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges, group_codes, group_rows
 from skrank_metrics._input.query_ids import (
     as_python,
     check_aligned,
-    check_ids,
     check_order_of_queries,
-    find_missing,
     group_ids,
     id_per_query,
     to_id_array,
@@ -38,16 +35,8 @@ def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
     """The documents of some of the queries."""
     grouping = lists.grouping
     rows = concatenate_ranges(grouping.starts[queries], grouping.sizes[queries])
-    return replace(
-        lists,
-        grouping=Grouping(grouping.ids[queries], grouping.sizes[queries], None),
-        given_labels=lists.given_labels[rows],
-        scores=lists.scores[rows],
-        weights=None if lists.weights is None else lists.weights[queries],
-        retrieved=None if lists.retrieved is None else lists.retrieved[rows],
-        judged=None if lists.judged is None else lists.judged[rows],
-        documents={name: column[rows] for name, column in lists.documents.items()},
-    )
+    part = Grouping(grouping.ids[queries], grouping.sizes[queries], None)
+    return lists.take(rows, part, None if lists.weights is None else lists.weights[queries])
 
 
 def slices_and_groups(
@@ -117,7 +106,7 @@ def _parts_of_tuples(given: Any) -> list[Any]:
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
-    first, *others = (_group_column(column, n_rows, name) for column in columns)
+    first, *others = (group_ids(column, n_rows, name, may_be_missing=name == "by") for column in columns)
     if not others:
         return first
     codes, parts = first.codes, [first, *others]
@@ -126,26 +115,6 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
     places, grouping = group_codes(codes)
     names = [as_python(part.ids[part.codes[places]]) for part in parts]
     return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
-
-
-def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
-    try:
-        return group_ids(column, n_rows, name)
-    except ValueError:
-        if name == "groups":
-            raise
-        present, missing = without_nulls(column)
-        array, others = find_missing(to_id_array(present, name), name)
-        if np.any(others):
-            array, missing[~missing] = array[~others], others
-        if not missing.any():
-            raise
-    names, codes = [None], np.zeros(n_rows, dtype=np.intp)
-    if not missing.all():
-        named = group_rows(check_ids(array, int((~missing).sum()), name))
-        names, codes[~missing] = [None, *as_python(named.ids)], named.codes + 1
-    first, grouping = group_codes(codes)
-    return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 
 
 def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:

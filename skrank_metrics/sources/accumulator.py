@@ -35,17 +35,14 @@ class RankingAccumulator:
     """Compute the report of a ranking that arrives in parts, such as batches of a file or partitions of a cluster.
 
     Labels and scores are not kept, only the values per query. All documents of a query must be in the same update; a
-    query that comes back, in a later update or in another accumulator, is an error. To notice this, accumulators keep a
-    64-bit hash of each id, which is the same in every process and for every dtype. Different integers have different
-    hashes; for other ids, 10^8 queries raise a false alarm about once in 3,700 runs. Means do not depend on the order
-    in which parts are added and merged. Accumulators can be pickled.
+    query that comes back, in a later update or in another accumulator, is an error, noticed by a 64-bit hash of its id.
+    Different integers have different hashes; for other ids, 10^8 queries raise a false alarm about once in 3,700 runs.
+    Means do not depend on the order in which parts are added and merged. Accumulators can be pickled.
 
     Parameters
     ----------
-    metrics, convention, ties, replace_undefined_by : as in evaluate
-        Metrics to compute, and their defaults.
-    condense : bool, default=False
-        Whether to leave out documents that nobody judged, as in evaluate. Updates then need ``judged``.
+    metrics, convention, ties, replace_undefined_by, condense : as in evaluate
+        Metrics to compute, and their defaults. With ``condense=True``, updates need ``judged``.
 
     See Also
     --------
@@ -110,14 +107,12 @@ class RankingAccumulator:
         Returns
         -------
         self : RankingAccumulator
-            The accumulator. Updates do not change reports that ``result`` returned before.
+            The accumulator. Earlier reports do not change.
 
         Raises
         ------
-        TypeError
-            If an argument has the wrong type.
-        ValueError
-            If the data are invalid, or a query was added before.
+        TypeError, ValueError
+            As in evaluate, and if a query was added before.
         """
         check_aligned(y_true=y_true, sample_weight=sample_weight)
         masks = {"retrieved": retrieved, "judged": judged, "condense": self._evaluation.condense}
@@ -141,10 +136,8 @@ class RankingAccumulator:
 
         Raises
         ------
-        TypeError
-            If other is not an accumulator.
-        ValueError
-            If the two have different metrics or options, or a query in common.
+        TypeError, ValueError
+            If other is not such an accumulator.
         """
         if not isinstance(other, RankingAccumulator):
             raise TypeError(f"other must be a RankingAccumulator; got {type(other).__name__}.")

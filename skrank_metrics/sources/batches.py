@@ -66,34 +66,22 @@ def evaluate_batches(
         column, or tuples of arrays in the order of the arguments: label, score, qid, then the others that are
         passed. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
         have quoted cells, TSV has none.
-    label : str
-        Column of relevance labels.
-    score : str or list of str
-        Column of scores, or several, one per model.
-    qid : str
-        Column of query ids.
+    label, score, qid : str
+        Columns of relevance labels, scores and query ids; ``score`` may be a list of columns, one per model.
     metrics, convention, ties, replace_undefined_by : as in evaluate
         Metrics to compute, and their defaults.
-    sample_weight, retrieved, judged : str, default=None
-        Columns of weights, which must not vary within a query, and of masks, as in evaluate.
-    condense : bool, default=False
-        Whether to remove the documents that nobody judged, as in evaluate. Requires judged.
-    documents : str or list of str, default=None
-        Columns for own metrics that declare them; see make_metric.
-    by, groups : str, default=None
-        Columns of slices and of groups of queries, such as users, which must not vary within a query.
+    sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate
+        Names of columns in place of arrays, of one column each except for ``documents``.
     order : {"check", "shuffle"}, default="check"
-        With "check", the rows of a query must be contiguous, also across files; a query that comes back is an
-        error. With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash
-        of the query id, which takes about as much disk space as the columns take in memory.
+        With "check", the rows of a query must be contiguous, also across files. With "shuffle", rows may be in any
+        order: they are first distributed over temporary files by a hash of the query id, which takes about as much
+        disk space as the columns take in memory.
     batch_rows : int, default=262144
         Number of rows to process at a time; more if the longest query has more.
     temp_dir : path, default=None
-        Folder for temporary files. None means that of the system. The files have no names, so none are left
-        behind, even if the process is killed.
+        Folder for temporary files instead of that of the system; none are left behind, even if the process is killed.
     n_threads : int, default=1
-        Number of threads for computing if order="shuffle". With more than one, the next batch is read in the
-        meantime, with all threads of pyarrow.
+        Threads that compute if order="shuffle". With several, all threads of pyarrow read the next batch meanwhile.
     verbose : bool, default=None
         Whether to report on standard error how many rows were read, and how many per second. If None, only on a
         terminal, where the line is removed at the end.
@@ -150,10 +138,8 @@ def evaluate_batches(
 
 
 def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
-    """Read the next table in another thread; the first one in this thread, which thereby imports what reading needs.
-
-    If Ctrl-C interrupts an import while another thread waits for it, Python can hang.
-    """
+    """Read the next table in another thread; the first one in this thread, which thereby imports what reading needs."""
+    # If Ctrl-C interrupts an import while another thread waits for it, Python can hang.
     yield from islice(tables, 1)
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, tables, None)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics._input.query_ids import check_ids
+from skrank_metrics._input.query_ids import group_ids
 from skrank_metrics.sources.tables import plain_array
 
 Hashes: TypeAlias = NDArray[np.uint64]
@@ -137,7 +137,8 @@ def ids_of(column: Any, name: str) -> Ids:
     if kinds == {int} and min(values) >= -(2**63) and max(values) < 2**63:
         return np.array(values, dtype=np.int64)
     objects = np.fromiter(values, dtype=object, count=len(values))  # NumPy would make rows of tuples
-    return check_ids(objects, len(values), name)
+    grouping = group_ids(objects, len(values), name)
+    return grouping.spread(grouping.ids)
 
 
 def _arrow_strings(column: Any) -> Strings | None:

@@ -192,8 +192,7 @@ class Lists:
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""
-        query = self.queries[self.codes[row]]
-        return f"document {self.documents[[row]].tolist()[0]!r}" + ("" if query is None else f" of query {query!r}")
+        return f"document {self.documents[[row]].tolist()[0]!r} of query {self.queries[self.codes[row]]!r}"
 
     @cached_property
     def keys(self) -> Hashes:

@@ -303,8 +303,8 @@ def test_columns_of_documents():
         report = evaluate_run(QRELS, run, metric, documents=documents)
         assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 1 * 7, "q2": 0 * 1 + 1 * 3, "q3": 0}
     for documents, error, message in (
-        ({"price": {"a": 1.0}}, ValueError, r"documents\['price'\] has no value for document 'b' of query 'q 1'"),
-        (pd.concat([frame, frame]), ValueError, r"documents\['price'\] has document 'a' twice"),
+        ({"price": {"a": 1.0}}, ValueError, r"documents\['price'\] has no value for 4 documents, such as 'b'"),
+        (pd.concat([frame, frame]), ValueError, "documents has a document twice"),
         (
             pl.DataFrame({"price": [1.0]}),
             ValueError,

@@ -428,7 +428,7 @@ WRONG = [
     (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with label="),
     (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),
-    (FRAME, ["q Q0 a 1 1 t"], r"Pass io.StringIO\('\\n'.join\(run\)\) to read lines as a file"),
+    (FRAME, ["q Q0 a 1 1 t"], "run must be dicts of scores .*; got list"),
 ]
 
 

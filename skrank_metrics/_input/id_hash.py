@@ -10,7 +10,6 @@ import datetime
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -56,7 +55,7 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
     if pa.types.is_dictionary(ids.type):
         return hash_arrow(ids.dictionary, name)[ids.indices.to_numpy()]
     if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
-        return _of_texts(Strings.of_arrow(ids), "str")
+        return Strings.of_arrow(ids).hashes()
     return hash_ids(ids.to_numpy(zero_copy_only=False), name)
 
 
@@ -80,12 +79,8 @@ def _of_times(values: NDArray[Any]) -> Hashes:
 
 def _of_objects(ids: list[Any], name: str) -> Hashes:
     if all(type(one) is str for one in ids):
-        return _of_texts(Strings.of(ids), "str")
+        return Strings.of(ids).hashes()
     return np.fromiter((_of_object(one, name) for one in ids), dtype=np.uint64, count=len(ids))
-
-
-def _of_texts(texts: Strings, kind: str) -> Hashes:
-    return mix(texts.keys ^ _SEEDS[kind])
 
 
 def _of_object(one: Any, name: str) -> int:
@@ -93,9 +88,10 @@ def _of_object(one: Any, name: str) -> int:
         parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
         return int.from_bytes(hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little")
     if isinstance(one, str):
-        return int(_of_texts(Strings.of([one]), "str")[0])
+        return int(Strings.of([one]).hashes()[0])
     if isinstance(one, bytes):
-        return int(_of_texts(Strings.of([one.decode("latin-1")]), "bytes")[0])
+        whole = Strings(np.frombuffer(one + END, dtype=np.uint8), np.array([0]), np.array([len(one)]))
+        return int(whole.hashes("bytes")[0])
     if hasattr(one, "to_numpy"):  # times of pandas, with nanoseconds
         one = one.to_numpy()
     if isinstance(one, datetime.datetime) and one.tzinfo is not None:
@@ -160,16 +156,19 @@ class Strings:
         places = np.minimum(self.starts[rows].astype(np.intp) + WORD * number, len(every) - 1)
         return every[places] & _FIRST[np.minimum(np.maximum(rest, 0), WORD)]
 
-    @cached_property
-    def keys(self) -> Hashes:
+    def hashes(self, kind: str = "str") -> Hashes:
         """A hash of each string; different strings are unlikely to have the same one."""
-        return np.concatenate([np.empty(0, np.uint64), *(self[rows]._hashed() for rows in slabs(len(self)))])
+        found = [self[rows]._hashed(_SEEDS[kind]) for rows in slabs(len(self))]
+        return np.concatenate([*found, np.empty(0, np.uint64)])
 
-    def _hashed(self) -> Hashes:
-        mixed, number = mix(self.sizes.astype(np.uint64)), 0
-        rows: Any = slice(None)
+    def _hashed(self, seed: np.uint64) -> Hashes:
+        mixed, number = mix(self.sizes.astype(np.uint64) ^ seed), 0
+        rows: Any = np.flatnonzero(self.sizes)
+        rows = slice(None) if len(rows) == len(mixed) else rows
         while len(mixed[rows]):  # most strings are done after a few words
-            mixed[rows] = mix(mixed[rows] ^ self.words(number, rows))
+            unused = 8 * np.maximum(WORD * (number + 1) - self.sizes[rows], 0).astype(np.uint64)
+            word = self.words(number, rows) << unused
+            mixed[rows] = mix(mixed[rows] ^ word) * np.uint64(0x9E3779B97F4A7C15)
             number += 1
             more = self.sizes[rows] > WORD * number
             rows = rows if more.all() else np.arange(len(mixed))[rows][more]
@@ -191,10 +190,8 @@ def slabs(n: int) -> Iterator[slice]:
     return (slice(start, start + SLAB) for start in range(0, n, SLAB))
 
 
-def mix(keys: Hashes) -> Hashes:
-    """Spread keys over 64 bits, one to one."""
-    keys = keys * np.uint64(0x9E3779B97F4A7C15)
-    keys ^= keys >> np.uint64(32)
-    keys *= np.uint64(0xD6E8FEB86659FD93)
-    keys ^= keys >> np.uint64(29)
-    return keys
+def mix(bits: Hashes) -> Hashes:
+    """SplitMix64's finalizer, a bijection (Steele, Lea & Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

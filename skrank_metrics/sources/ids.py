@@ -116,7 +116,7 @@ class Lists:
         """A hash for each pair of a query and a document; different pairs are unlikely to have the same one."""
         keys = np.empty(len(self.codes), dtype=np.uint64)
         ids: Any = self.documents
-        found = ids.keys if isinstance(ids, Strings) else mix(ids.view(np.uint64))
+        found = ids.hashes() if isinstance(ids, Strings) else mix(ids.view(np.uint64))
         for rows in slabs(len(keys)):
             keys[rows] = mix(found[rows] ^ mix(self.codes[rows].astype(np.uint64)))
         return keys

@@ -67,20 +67,12 @@ def test_sources(tmp_path, monkeypatch):
         read_run(3)
 
 
-@pytest.mark.parametrize(
-    ("source", "hint"),
-    [
-        (RUN.encode(), r"got bytes\. Pass io\.BytesIO\(path\) to read bytes as a file\."),
-        (RUN.splitlines(), r"got list\. Pass io\.StringIO\('\\n'\.join\(path\)\) to read lines as a file\."),
-        ([["301", "Q0", "a", 1, 2.5, "tag"]], r"got list\.$"),
-        (np.zeros(3), r"got ndarray\.$"),
-    ],
-)
-def test_sources_that_are_no_files(source, hint):
+@pytest.mark.parametrize("source", [RUN.encode(), RUN.splitlines(), np.zeros(3)])
+def test_sources_that_are_no_files(source):
     for files in ((io.StringIO(QRELS), source), (source, io.StringIO(RUN))):
         with pytest.raises(TypeError, match=rf"^{'qrels' if files[0] is source else 'run'} must be .*; (got|pass)"):
             evaluate_run(*files)
-    with pytest.raises(TypeError, match="^path must be a path, .-. or an open file; " + hint):
+    with pytest.raises(TypeError, match=f"^path must be a path, .-. or an open file; got {type(source).__name__}"):
         read_run(source)
 
 
@@ -133,7 +125,7 @@ def test_fields_end_at_blanks_as_in_c():
 def test_only_comments_and_other_encodings_are_errors(tmp_path):
     with pytest.raises(ValueError, match="must hold at least one line; got only comments"):
         read_qrels(write(tmp_path, "# nothing\n\n"))
-    with pytest.raises(ValueError, match=r"file\.txt must be in UTF-8; it starts like a file in UTF-16\. Save it as"):
+    with pytest.raises(ValueError, match=r"file\.txt, line 1: expected text in UTF-8; got"):
         read_qrels(write(tmp_path, QRELS.encode("utf-16")))
     with pytest.raises(
         ValueError, match=r"line 2: expected 4 fields \(topic iteration document label\); got '301 0 b 0 x'"

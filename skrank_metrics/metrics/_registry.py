@@ -9,14 +9,23 @@ from collections.abc import Callable
 from typing import Any, cast, get_type_hints
 
 from skrank_metrics._engine.per_query import Kernel
-from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
 
-# Parameters in the order of signatures.
-_TEXTS = docstrings.SHARED | {
+# Types and descriptions of parameters, in the order of signatures.
+_TEXTS: dict[str, tuple[str, str]] = {
+    "y_true": (
+        "array-like of shape (n_documents,) or (n_queries, n_documents)",
+        "Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.",
+    ),
+    "y_score": ("array-like of the shape of y_true", "Scores to rank by, largest first. May be infinite, but not NaN."),
+    "qid": (
+        "array-like of shape (n_documents,)",
+        "Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with an "
+        "index level named 'qid', see with_qid.",
+    ),
     "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
     "ties": (
         '{"average", "best", "worst", "stable"}',
@@ -52,11 +61,6 @@ _TEXTS = docstrings.SHARED | {
         "Columns of documents by name, such as prices: arrays of any type, of the shape of y_true.",
     ),
 }
-_RAISES = docstrings.section(
-    "Raises",
-    docstrings.entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
-    docstrings.entry("ValueError", "If labels, scores, ids, weights or options are invalid, or their lengths differ."),
-)
 
 
 def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
@@ -125,12 +129,20 @@ def docstring(record: Metric, text: str) -> str:
         summary.strip(),
         _displayed(record.formula) if record.formula else "",
         (more.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else "")).strip(),
-        docstrings.parameters(signature_of(record), texts),
-        docstrings.section("Returns", docstrings.entry("score : float or ndarray of shape (n_queries,)", returned)),
-        _RAISES,
-        docstrings.section("References", f"{record.reference.text}\n{record.reference.url}")
-        if record.reference
-        else "",
+        _section(
+            "Parameters",
+            *(
+                _entry(f"{one.name} : {texts[one.name][0]}{_default(one.default)}", texts[one.name][1])
+                for one in signature_of(record).parameters.values()
+            ),
+        ),
+        _section("Returns", _entry("score : float or ndarray of shape (n_queries,)", returned)),
+        _section(
+            "Raises",
+            _entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
+            _entry("ValueError", "If labels, scores, ids, weights or options are invalid, or their lengths differ."),
+        ),
+        _section("References", f"{record.reference.text}\n{record.reference.url}") if record.reference else "",
         "".join(back),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
@@ -139,3 +151,16 @@ def docstring(record: Metric, text: str) -> str:
 def _displayed(formula: str) -> str:
     lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
     return ".. math::\n\n" + textwrap.indent(lines, "    ")
+
+
+def _section(title: str, *entries: str) -> str:
+    return "\n".join([title, "-" * len(title), *entries])
+
+
+@functools.cache  # metrics share most of their descriptions
+def _entry(head: str, text: str) -> str:
+    return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
+
+
+def _default(default: Any) -> str:
+    return "" if default is inspect.Parameter.empty else f", default={default!r}".replace("'", '"')

@@ -226,7 +226,7 @@ def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]
 
 
 def _query_lists(
-    returned: Lists, labels: FloatArray, others: Lists, columns: Mapping[str, Lists], *, by_id: bool
+    returned: Lists, labels: FloatArray, others: Lists, columns: Mapping[str, Any], *, by_id: bool
 ) -> QueryLists:
     """The documents by query: those that were returned, in their order or by score and id, and the others."""
     ids, codes = returned.queries, np.concatenate((returned.codes, others.codes))
@@ -244,10 +244,13 @@ def _query_lists(
 
     retrieved, labels = order < len(labels), arranged(labels, others.values, -1.0)
     judged = labels >= 0
-    own = {
-        name: arranged(_values_of(column, returned), _values_of(column, others), column.values[:1])
-        for name, column in columns.items()
-    }
+    own, named = (
+        dict[str, NDArray[Any]](),
+        [*returned.documents.tolist(), *others.documents.tolist()] if columns else [],
+    )
+    for name, column in columns.items():
+        values = np.array(_by_id(column, named, f"documents[{name!r}]", "document"))
+        own[name] = np.resize(values, len(order)).take(order)  # queries without documents get any value
     return QueryLists(
         Grouping(to_id_array(ids, "queries"), np.bincount(codes, minlength=len(ids)), None),
         np.maximum(labels, 0, out=labels),
@@ -275,48 +278,29 @@ def _by_score_and_id(lists: Lists) -> IntArray:
     return order
 
 
-def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
-    """One value per query from values by query id."""
+def _by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
+    """One value per query or document, from values by its id."""
     table = values
     if hasattr(values, "index") and hasattr(values, "iloc"):
         table = dict(zip(values.index.tolist(), values.tolist(), strict=True))
         if len(table) < len(values):
-            raise ValueError(f"{name} has a query twice in its index.")
+            raise ValueError(f"{name} has a {what} twice in its index.")
     if not isinstance(table, Mapping):
-        raise TypeError(f"{name} must be a dict or a Series by query id; got {type(values).__name__}.")
-    if absent := [query for query in queries if query not in table]:
-        raise ValueError(f"{name} has no value for {counted(len(absent), 'query')}, such as {absent[0]!r}.")
-    return [table[query] for query in queries]
+        raise TypeError(f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}.")
+    if absent := dict.fromkeys(one for one in ids if one not in table):
+        raise ValueError(f"{name} has no value for {counted(len(absent), what)}, such as {next(iter(absent))!r}.")
+    return [table[one] for one in ids]
 
 
-def _columns_by_id(documents: Any, document: str) -> dict[str, Lists]:
-    """Values of documents, as a list of no query, by the name of a column."""
+def _columns_by_id(documents: Any, document: str) -> Mapping[str, Any]:
+    """Values by document id, by the name of a column."""
     columns = document_columns(documents)
-    if isinstance(documents, Mapping):
-        tables = {name: column.to_dict() if hasattr(column, "iloc") else column for name, column in columns.items()}
-        if others := [name for name, table in tables.items() if not isinstance(table, Mapping)]:
-            raise TypeError(f"documents[{others[0]!r}] must be a dict or a Series by document id.")
-        parts = {name: (list(table), np.array(list(table.values()))) for name, table in tables.items()}
-    else:
-        given = columns.pop(document, getattr(documents, "index", None))
-        if documents is not None and given is None:
-            raise ValueError(f"documents has no column {document!r} of ids; name it with document=.")
-        parts = {name: (given, np.asarray(column)) for name, column in columns.items()}
-    found = {}
-    for name, (given, values) in parts.items():
-        ids, codes = ids_of(given, f"documents[{name!r}]"), np.zeros(len(values), dtype=np.intp)
-        lists = Lists(f"documents[{name!r}]", [None], codes, ids, values)
-        if (row := comparable([lists])[0].repeated()) is not None:
-            raise ValueError(f"{lists.argument} has {lists.pair(row)} twice.")
-        found[name] = lists
-    return found
-
-
-def _values_of(column: Lists, lists: Lists) -> NDArray[Any]:
-    """The values of the documents of some lists."""
-    among, wanted = comparable([column, replace(lists, codes=np.zeros_like(lists.codes))])
-    rows, places = wanted.match(among)
-    if len(rows) < len(lists.codes):
-        row = int(np.argmin(np.isin(np.arange(len(lists.codes)), rows)))
-        raise ValueError(f"{column.argument} has no value for {lists.pair(row)}.")
-    return column.values[places[np.argsort(rows)]]
+    if documents is None or isinstance(documents, Mapping):
+        return columns
+    given = columns.pop(document, getattr(documents, "index", None))
+    if given is None:
+        raise ValueError(f"documents has no column {document!r} of ids; name it with document=.")
+    ids = ids_of(given, "documents").tolist()
+    if len(set(ids)) < len(ids):
+        raise ValueError("documents has a document twice.")
+    return {name: dict(zip(ids, np.asarray(column), strict=True)) for name, column in columns.items()}

@@ -23,7 +23,6 @@ SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 PACKED = ".gz"
 _GZIP = b"\x1f\x8b"  # first bytes of gzip files
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _QID = b"qid:"
 
 
@@ -48,8 +47,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
     elif hasattr(source, "read"):
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
-        expected = f"{argument} must be a path, '-' or an open file"
-        raise TypeError(f"{expected}; got {type(source).__name__}.{way_out(source, argument)}")
+        raise TypeError(f"{argument} must be a path, '-' or an open file; got {type(source).__name__}.")
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(_GZIP):
@@ -60,21 +58,11 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
     return _check_text(data, name) if text else data, name
 
 
-def way_out(source: Any, argument: str) -> str:
-    """How to pass the content of a file if the source seems to be that."""
-    if isinstance(source, bytes):
-        return f" Pass io.BytesIO({argument}) to read bytes as a file."
-    lines = isinstance(source, list) and source and all(isinstance(line, str) for line in source)
-    return f" Pass io.StringIO('\\n'.join({argument})) to read lines as a file." if lines else ""
-
-
 def _check_text(data: bytes, name: str) -> bytes:
     """Refuse other encodings than UTF-8, in which ids would not match those of other files."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise ValueError(f"{name} must hold at least one line; got an empty file.")
-    if data.startswith(_UTF_16):
-        raise ValueError(f"{name} must be in UTF-8; it starts like a file in UTF-16. Save it as UTF-8.")
     if data.isascii():
         return data
     try:

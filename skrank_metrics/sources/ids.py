@@ -1,10 +1,10 @@
-"""Documents of queries: ids as strings in one buffer, as integers or as objects, and pairs matched by 64-bit keys."""
+"""Documents of queries: ids as strings, integers or objects, and pairs matched by 64-bit keys."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -14,92 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.id_hash import Hashes, Strings, mix, slabs
 from skrank_metrics._input.query_ids import group_ids
 from skrank_metrics.sources.tables import plain_array
-
-Hashes: TypeAlias = NDArray[np.uint64]
-
-WORD = 8
-SLAB = 2**15  # rows whose temporaries stay in the cache
-END = b"\0" * WORD  # words of 8 bytes are read at any byte
-# Item n keeps the first n of 8 bytes.
-_FIRST = np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8).view(np.uint64).ravel()
-
-
-@dataclass(frozen=True)
-class Strings:
-    """Strings in UTF-8, used like an array. Long ones take no more memory than they need."""
-
-    data: NDArray[np.uint8]  # with 8 bytes after the last string
-    starts: NDArray[np.integer[Any]]
-    sizes: NDArray[np.integer[Any]]
-
-    @classmethod
-    def of(cls, strings: Sequence[str]) -> Strings:
-        """The strings of a list."""
-        data = "\0".join(strings).encode("utf-8", "surrogatepass")
-        codes = np.frombuffer(data + END, dtype=np.uint8)
-        ends = np.flatnonzero(codes[: len(data) + 1] == 0)  # much faster than a length for each
-        if len(ends) != len(strings):  # some hold NUL, or there are none
-            parts = [one.encode("utf-8", "surrogatepass") for one in strings]
-            ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.intp) - 1
-        starts = np.concatenate(([0], ends[:-1] + 1))[: len(ends)]
-        return cls(codes, starts, ends - starts)
-
-    @classmethod
-    def of_arrow(cls, array: Any) -> Strings:
-        """The strings of a pyarrow array of strings without nulls."""
-        _, offsets, data = array.buffers()
-        width = np.int64 if str(array.type) == "large_string" else np.int32
-        ends = np.frombuffer(offsets, dtype=width)[array.offset : array.offset + len(array) + 1]
-        part = b"" if data is None else memoryview(data)[int(ends[0]) : int(ends[-1])]
-        narrow = np.int32 if len(part) < 2**31 else np.int64
-        starts, sizes = (ends[:-1] - ends[0]).astype(narrow), np.diff(ends).astype(np.int32)
-        return cls(np.frombuffer(b"".join((part, END)), dtype=np.uint8), starts, sizes)
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def __getitem__(self, rows: Any) -> Strings:
-        return replace(self, starts=self.starts[rows], sizes=self.sizes[rows])
-
-    def tolist(self) -> list[str]:
-        """The strings as Python's."""
-        data, ends = self.data.tobytes(), (self.starts.astype(np.intp) + self.sizes).tolist()
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(self.starts.tolist(), ends, strict=True)]
-
-    def words(self, number: int, rows: Any) -> Hashes:
-        """The given word of 8 bytes of some strings, padded with 0."""
-        every = np.ndarray(len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,))
-        rest = self.sizes[rows] - WORD * number
-        # Strings that ended before have no bytes left; their places may be beyond the data.
-        places = np.minimum(self.starts[rows].astype(np.intp) + WORD * number, len(every) - 1)
-        return every[places] & _FIRST[np.minimum(np.maximum(rest, 0), WORD)]
-
-    @cached_property
-    def keys(self) -> Hashes:
-        """A hash of each string; different strings are unlikely to have the same one."""
-        return np.concatenate([np.empty(0, np.uint64), *(self[rows]._hashed() for rows in slabs(len(self)))])
-
-    def _hashed(self) -> Hashes:
-        mixed, number = self.sizes.astype(np.uint64), 0
-        rows: Any = slice(None)
-        while len(mixed[rows]):  # most strings are done after a few words
-            mixed[rows] = mix(mixed[rows] ^ self.words(number, rows))
-            number += 1
-            more = self.sizes[rows] > WORD * number
-            rows = rows if more.all() else np.arange(len(mixed))[rows][more]
-        return mixed
-
-    def equals(self, other: Any) -> Mask:
-        """Whether the strings are those of the other, one by one."""
-        same = self.sizes == other.sizes
-        rows, number = np.flatnonzero(same), 0
-        while len(rows):
-            same[rows] = self.words(number, rows) == other.words(number, rows)
-            number += 1
-            rows = rows[same[rows] & (self.sizes[rows] > WORD * number)]
-        return same
 
 
 @dataclass(frozen=True)
@@ -193,15 +110,14 @@ class Lists:
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""
-        query = self.queries[self.codes[row]]
-        return f"document {self.documents[[row]].tolist()[0]!r}" + ("" if query is None else f" of query {query!r}")
+        return f"document {self.documents[[row]].tolist()[0]!r} of query {self.queries[self.codes[row]]!r}"
 
     @cached_property
     def keys(self) -> Hashes:
         """A hash for each pair of a query and a document; different pairs are unlikely to have the same one."""
         keys = np.empty(len(self.codes), dtype=np.uint64)
         ids: Any = self.documents
-        found = ids.keys if isinstance(ids, Strings) else mix(ids.view(np.uint64))
+        found = ids.hashes() if isinstance(ids, Strings) else mix(ids.view(np.uint64))
         for rows in slabs(len(keys)):
             keys[rows] = mix(found[rows] ^ mix(self.codes[rows].astype(np.uint64)))
         return keys
@@ -248,20 +164,6 @@ def comparable(parts: Sequence[Lists]) -> list[Lists]:
 
 def _holds_objects(ids: Ids) -> bool:
     return isinstance(ids, Keys) or (isinstance(ids, np.ndarray) and ids.dtype != np.int64)
-
-
-def slabs(n: int) -> Iterator[slice]:
-    """Consecutive rows, few enough for temporaries to be small."""
-    return (slice(start, start + SLAB) for start in range(0, n, SLAB))
-
-
-def mix(keys: Hashes) -> Hashes:
-    """Spread keys over 64 bits, one to one."""
-    keys = keys * np.uint64(0x9E3779B97F4A7C15)
-    keys ^= keys >> np.uint64(32)
-    keys *= np.uint64(0xD6E8FEB86659FD93)
-    keys ^= keys >> np.uint64(29)
-    return keys
 
 
 def find(wanted: Hashes, among: Hashes) -> tuple[IntArray, IntArray]:

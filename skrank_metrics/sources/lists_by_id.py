@@ -14,7 +14,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, to_float64
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.files import format_of, way_out
+from skrank_metrics.sources.files import format_of
 from skrank_metrics.sources.ids import Keys, Lists, ids_of
 from skrank_metrics.sources.tables import Columns, TableFile, check_column_names, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
@@ -52,7 +52,7 @@ def lists_of(source: Any, argument: str, names: Names, queries: Any = None, *, n
     else:
         array = argument == "run" and hasattr(source, "shape")
         got = "pass queries=, the query id of each row" if array else f"got {type(source).__name__}"
-        raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.{way_out(source, argument)}")
+        raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.")
     _check_values(found, negative or found.in_trec)
     return found
 

@@ -199,15 +199,13 @@ def _typed(words: Any, argument: str, name: str) -> Any:
     import pyarrow.compute as pc
 
     kind, what = (pa.bool_(), "True and False") if argument in MASKS else (pa.float64(), "numbers")
+    words = pc.utf8_trim_whitespace(words)
+    if argument == "label" and len(words) and str(words[0]).lower() in ("true", "false"):
+        kind = pa.bool_()
     try:
         cells = words.cast(kind)
-    except pa.ArrowInvalid:
-        words = pc.utf8_trim_whitespace(words)
-        kind = pa.bool_() if argument == "label" and str(words[0]).lower() in ("true", "false") else kind
-        try:
-            cells = words.cast(kind)
-        except pa.ArrowInvalid as error:
-            raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
+    except pa.ArrowInvalid as error:
+        raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
     ends = pc.min_max(cells).as_py().values()
     if any(end is not None and abs(end) >= LARGEST_EXACT_INTEGER for end in ends):
         for word in words.to_pylist():
@@ -230,7 +228,8 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             if found := bad_cell(chosen, columns):
                 row, what = found
                 raise ValueError(f"{what} in row {first + row} of {holder}.")
-            chosen = _copied(chosen) if lent else chosen
+            if lent:  # pyarrow shares the memory of NumPy's arrays, which may be used again
+                chosen = chosen.take(np.arange(len(chosen)))
             schema = chosen.schema if empty else _widened(schema, chosen.schema, f"row {first} of {holder}")
             chosen, empty = chosen.cast(schema), False
             yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
@@ -425,13 +424,3 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
         raise TypeError(f"source must yield dicts, tuples or tables; got {type(batch).__name__}.")
     with readable("source"):
         return pa.table({name: pa.array(batch[name]) for name in names if name in batch})
-
-
-def _copied(table: Any) -> Any:
-    """Copy a table, since pyarrow shares memory with NumPy's arrays."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return pa.ipc.open_stream(sink.getvalue()).read_all()

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
+from skrank_metrics._input.id_hash import END, WORD, Strings
 from skrank_metrics.sources.files import read_bytes, refuse, to_number
-from skrank_metrics.sources.ids import END, WORD, Lists, Strings
+from skrank_metrics.sources.ids import Lists
 
 Bytes: TypeAlias = NDArray[np.uint8]
 

@@ -18,21 +18,15 @@ _SEED, _N_QUERIES = 20240229, 300
 
 _DESCR = """Query-by-image retrieval over handwritten digits
 
-Each of the {n_queries} queries is an image of a digit. Its documents, {n_documents} in all and 5 to 120 per query, are
-other images, retrieved by a crude first stage, in no particular order. A document has grade 2 if it shows the digit of
-the query, 1 if it shows the digit whose mean image is most similar, and 0 otherwise; some queries have no relevant
-documents. The {n_features} features, real and not scaled, compare the images of the query and the document.
-
-The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin,
-C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
-https://doi.org/10.24432/C50P49.
+Each of the {n_queries} queries is an image of sklearn.datasets.load_digits. Its documents, {n_documents} in all and 5
+to 120 per query, are other images, retrieved by a crude first stage, in no particular order. A document has grade 2 if
+it shows the digit of the query, 1 if it shows the digit whose mean image is most similar, and 0 otherwise; some queries
+have no relevant documents. The {n_features} features, real and not scaled, compare both images.
 """
 
 
 def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
-    """Load a small ranking problem: query-by-image retrieval of digits.
-
-    It is built from the digits dataset that ships with scikit-learn. The rows are the same on every machine.
+    """Build a small ranking problem from the digits of scikit-learn, with the same rows on every machine.
 
     Parameters
     ----------
@@ -84,16 +78,13 @@ def make_ranking(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Generate a random ranking problem.
 
-    Query lengths are log-normal, as in web search. The first half of the features is informative, the rest is noise.
-    Each query shifts its features, so only comparisons within a query are informative. Half of the documents have grade
-    0, half of the rest grade 1, and so on.
+    Query lengths are log-normal. The first half of the features is informative, the rest is noise; each query shifts
+    its features. Half of the documents have grade 0, half of the rest grade 1, and so on.
 
     Parameters
     ----------
-    n_queries : int, default=100
-        Number of queries.
-    n_features : int, default=10
-        Number of features.
+    n_queries, n_features : int
+        Number of queries and of features.
     mean_length : float, default=20.0
         Mean number of documents per query, at least 1.
     n_grades : int, default=5
@@ -105,12 +96,8 @@ def make_ranking(
 
     Returns
     -------
-    X : ndarray of shape (n_documents, n_features)
-        Features.
-    y : ndarray of shape (n_documents,)
-        Grades, as integers.
-    qid : ndarray of shape (n_documents,)
-        Query ids 0 to n_queries - 1, ascending.
+    X, y, qid : ndarray of shape (n_documents, n_features), (n_documents,) and (n_documents,)
+        Features, integer grades, and query ids 0 to n_queries - 1, ascending.
 
     Examples
     --------

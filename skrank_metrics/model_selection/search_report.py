@@ -107,18 +107,17 @@ def search_report(
 ) -> SearchReport:
     """Compare the best candidates of a fitted search, query by query.
 
-    This is a cross_evaluate of the best candidates on the folds of the search, which takes n_candidates fits per fold.
-    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by. Like the
-    method of Tsamardinos et al., ``report.expected_score`` removes most of the optimism of a chosen winner.
+    This is a cross_evaluate of the best candidates on the folds of the search. A RacingSearchCV has kept the values per
+    query, so nothing is fitted for the metric that it raced by. Like the method of Tsamardinos et al.,
+    ``report.expected_score`` removes most of the optimism of a chosen winner.
 
     Parameters
     ----------
     search : fitted GridSearchCV or similar
         A search that uses scorers of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
-        Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
-        cross_evaluate. Masks that the scorers took are index levels of ``y``, see with_qid. Not needed for a
-        RacingSearchCV.
+        What the search was fitted on, as in cross_evaluate; masks that the scorers took are index levels of ``y``, see
+        with_qid. Not needed for a RacingSearchCV.
     metric : str, metric function or bound metric, default=None
         Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means that of
         ``refit``.
@@ -136,15 +135,13 @@ def search_report(
     Returns
     -------
     report : SearchReport
-        Prints as a verdict and tables in terminals and notebooks.
+        A CrossEvaluation that also has the parameters.
 
     Raises
     ------
-    sklearn.exceptions.NotFittedError
-        If the search is not fitted.
     TypeError, ValueError
-        If X or y is missing, the search has scorers of other packages or no candidate that ran all folds, ``metric`` is
-        not one of its metrics, or weights that its scorers took are missing; and as in cross_evaluate.
+        If X, y or weights that the scorers took are missing, the search is not fitted, has scorers of other packages,
+        no score by ``metric``, or no candidate that ran all folds; and as in cross_evaluate.
 
     References
     ----------

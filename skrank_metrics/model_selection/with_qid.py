@@ -28,10 +28,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
         Relevance labels.
     qid : array-like of shape (n_documents,)
         Query id of each document. pandas categories stay categories, which makes folds faster than strings.
-    retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        Masks of documents, as in the metric functions. They become further index levels.
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in means, not in fits. They become an index level, too.
+    retrieved, judged, sample_weight : array-like of shape (n_documents,), default=None
+        Masks, and weights of the queries in means, not in fits, as in the metric functions: further index levels.
 
     Returns
     -------
@@ -40,10 +38,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
 
     Raises
     ------
-    ImportError
-        If pandas is not installed.
-    TypeError, ValueError
-        If lengths or indexes differ, an id is missing, weights or masks are invalid, or ``y`` already carries others.
+    ImportError, TypeError, ValueError
+        Without pandas; if lengths or indexes differ, something is invalid, or ``y`` already carries others.
 
     Examples
     --------

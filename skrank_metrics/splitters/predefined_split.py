@@ -38,9 +38,6 @@ class PredefinedQuerySplit(QuerySplitter):
     [2 3] [0 1]
     [0 1 3] [2]
     [0 1 2] [3]
-
-    >>> next(PredefinedQuerySplit([1, 1, 2, 3]).split_in_three(X, qid=qid))
-    (array([2]), array([3]), array([0, 1]))
     """
 
     _per_row: ClassVar[str] = "parts"
@@ -48,8 +45,6 @@ class PredefinedQuerySplit(QuerySplitter):
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
         self.parts: Any = parts
         self.validation: bool = check_bool(validation, "validation")
-        if not len(parts):
-            raise ValueError("parts must hold the part of each row; got none.")
         self.n_splits: int = len(group_ids(parts, len(parts), "parts", "X").ids)
         least = 3 if validation else 2
         if self.n_splits < least:

@@ -177,8 +177,6 @@ def cross_evaluate(
     >>> result = cross_evaluate(QueryRanker(LinearRegression()), X, y, qid=qid, cv=QueryKFold(2), metrics="mrr")
     >>> result.reports["QueryRanker"].per_query["mrr"]
     array([1., 1., 1., 1.])
-    >>> result.fold_means()
-    {'QueryRanker': array([1., 1.])}
     """
     declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
     columns = {"sample_weight": sample_weight, "retrieved": None if declines else retrieved, "judged": judged}

@@ -53,19 +53,17 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
     refit : bool, str or callable, default=True
-        As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
-        the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
+        As in GridSearchCV. It also says which of several metrics to race by: a name, or the attribute ``metric`` of a
+        callable, as within_noise has, else the first.
     n_iter : int, default=None
         Number of candidates to draw at random. None means the whole grid.
     confidence : float or None, default=0.95
-        One minus the largest probability, over all folds and candidates, that the winner of the grid search is dropped.
-        The bound is not exact, since queries still to come are scored by models of other training queries. None means
-        that no candidate is dropped: the results are those of GridSearchCV.
+        One minus the largest probability that the winner of the grid search is dropped, if queries still to come are
+        like those tested. None means that no candidate is dropped: the results are those of GridSearchCV.
     min_queries : int, default=30
-        Number of queries with a defined value that must be tested before any candidate can be dropped.
+        Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
-        labels always abort the search.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
         As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
 
@@ -150,13 +148,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
+        X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+            Features, and relevance labels, which may carry the query ids, see with_qid.
         **params : dict of str to object
-            As in GridSearchCV: with metadata routing, ``qid`` or ``groups`` and whatever the estimator requests.
-            Without it, ``groups`` for the splitter, and parameters of the estimator's ``fit``.
+            As in GridSearchCV, and with metadata routing ``qid`` or ``groups``.
 
         Returns
         -------

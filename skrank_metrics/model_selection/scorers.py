@@ -131,14 +131,10 @@ class RankingScore:
 
 
 class _Last(threading.local):
-    """Results of the rows that were scored last, for the scorers of a dict that have not taken theirs.
+    """Results of the rows that were scored last, as scikit-learn passes the very same objects to scorers of a dict."""
 
-    scikit-learn passes the very same objects to all scorers of a dict, and new ones otherwise.
-    """
-
-    def __init__(self) -> None:
-        self.given: tuple[Any, ...] = ()
-        self.results: dict[int, tuple[PerQuery, Any, NDArray[Any]]] = {}  # by number of the metric
+    given: tuple[Any, ...] = ()
+    results: Any = ()  # by number of the metric, of the scorers that have not taken theirs
 
 
 _last = _Last()
@@ -166,14 +162,17 @@ def make_ranking_scorer(
 
     Parameters
     ----------
-    metric, convention, **params : object
-        Metric to compute, and its parameters, as in get_metric.
+    metric : str, metric function or bound metric
+        Metric to compute, as in get_metric.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimator that gives the scores. If there are several, the first that the estimator has.
+    convention : str, default="sklearn"
+        As in get_metric.
     retrieved : {"all", "scored"}, default="all"
-        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the number
-        of relevant documents and in the ideal, as in ``evaluate(retrieved=...)``, so a search can choose how many to
-        return. With "all", -inf is the last rank, and NaN is an error.
+        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the ideal,
+        as in ``evaluate(retrieved=...)``. With "all", -inf is the last rank, and NaN is an error.
+    **params
+        Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
     Returns
     -------
@@ -206,9 +205,9 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        Metrics to compute, as in evaluate. "ndcg@1,5,10" is short for three names.
+        Metrics to compute, as in evaluate.
     retrieved : {"all", "scored"}, default="all"
-        Whether models can decline documents, as in make_ranking_scorer.
+        As in make_ranking_scorer.
 
     Returns
     -------

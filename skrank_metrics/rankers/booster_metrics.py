@@ -195,10 +195,12 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
 
     Parameters
     ----------
-    metric, **params : object
-        Metric to compute, and its parameters, as in get_metric.
+    metric : str, metric function or bound metric
+        Metric to compute, as in get_metric.
     booster : {"xgboost", "catboost"}
         Library whose name of the metric to return.
+    **params
+        Parameters of the metric.
 
     Returns
     -------

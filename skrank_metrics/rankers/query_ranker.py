@@ -37,8 +37,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     (XGBoost) or ids (CatBoost). Regressors and classifiers ignore the queries (pointwise ranking).
 
     The query ids are taken from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else from ``groups``.
-    If metadata routing is enabled, ``fit`` requests ``qid``, ``groups`` and everything that the estimator's ``fit``
-    takes, such as ``cat_features`` and ``callbacks``. Request ``sample_weight`` with ``set_fit_request``.
+    With metadata routing, ``fit`` requests these and all that the estimator's ``fit`` takes but ``sample_weight``.
 
     Parameters
     ----------
@@ -47,8 +46,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         cloned; tune its parameters as ``estimator__<name>``.
     validation_fraction : float, default=None
         Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
-        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets (``metric`` in LightGBM, ``eval_metric``
-        in the others), or else NDCG@10: that of ``score`` in LightGBM, their own in the others.
+        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets, or else NDCG@10.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -132,19 +130,16 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Features; rows in any order.
-        y : array-like of shape (n_documents,)
-            Relevance labels, finite and >= 0. May carry the query ids in an index level named "qid".
+        X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+            Features, in any order of rows, and relevance labels, finite and >= 0, which may carry the query ids.
         qid, groups : array-like of shape (n_documents,), default=None
             Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
         **fit_params
-            Further parameters of the estimator's ``fit``, such as ``cat_features``, ``callbacks`` or ``init_score``.
-            Those with one value per row are sorted along with the rows: ``base_margin``, ``baseline``, ``init_score``,
-            ``position``, ``subgroup_id``, and anything else as long as ``X``. ``eval_set`` and related parameters are
-            passed on unchanged, so their rows must be sorted by query, with the queries in the estimator's own format.
+            Further parameters of the estimator's ``fit``, such as ``cat_features`` or ``init_score``. Those with one
+            value per row are sorted along with the rows. ``eval_set`` and the like are passed on unchanged: their rows
+            must be sorted by query, with the queries in the estimator's own format.
 
         Returns
         -------

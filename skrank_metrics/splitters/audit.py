@@ -95,10 +95,8 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     ----------
     cv : cross-validation splitter, int, iterable of (train, test) or None
         As in GridSearchCV, where an int or None means KFold.
-    X : array-like of shape (n_documents, n_features)
-        Passed to the splitter.
-    y : array-like of shape (n_documents,)
-        Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
+    X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+        Features, and relevance labels, which may carry the query ids, see with_qid.
     qid, groups : array-like of shape (n_documents,), default=None
         Query ids, and units to keep together, such as users, as in ``split`` of QueryKFold. Groups are audited, too.
     time : array-like of shape (n_documents,), default=None
@@ -119,16 +117,8 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     >>> from sklearn.model_selection import KFold
     >>> from skrank_metrics import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
-    >>> report = audit_splits(KFold(2), X, y, qid=qid)
-    >>> print(report)
-    KFold(n_splits=2, random_state=None, shuffle=False)
-                                              share without    single
-    fold  queries  documents  share relevant       relevant  document  leaking  cut
-       0        2          3          0.3333         0.5000         1        1    0
-       1        2          3          0.3333         0.5000         1        1    0
-    LEAK: fold 0 has 1 query with rows both in train and in test: b
-    LEAK: fold 1 has 1 query with rows both in train and in test: b
-    Use a splitter that keeps queries whole, such as QueryKFold.
+    >>> audit_splits(KFold(2), X, y, qid=qid).table["leaking"]  # query "b" in both folds
+    array([1, 1])
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)

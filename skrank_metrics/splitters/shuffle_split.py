@@ -75,7 +75,7 @@ def query_train_test_split(
     Parameters
     ----------
     *arrays : sequence of indexables of length n_documents
-        Lists, arrays, sparse matrices, DataFrames or Series. To split the query ids as well, pass them here too.
+        Lists, arrays, sparse matrices, DataFrames or Series, also the query ids to split these as well.
     qid : array-like of shape (n_documents,), default=None
         Query ids. Optional if one of the arrays has an index level named "qid".
     test_size, train_size : float or int, default=None

@@ -538,7 +538,7 @@ def test_values_of_other_rows_are_refused(splitter, name):
         next(splitter(values.iloc[::-1]).split(X, qid=CONTRACT_QID))
     with pytest.raises(ValueError, match=f"{name} must have the same index as X; got different labels"):
         next(splitter(values.set_axis(OTHERS)).split(X, qid=CONTRACT_QID))
-    with pytest.raises(ValueError, match=f"{name} must have the same length as X; got 299 and 300"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 299\]"):
         next(splitter(values[1:]).split(X, qid=CONTRACT_QID))
 
 
@@ -638,7 +638,7 @@ def test_train_test_split_finds_ids_in_an_index():
         (
             lambda: PredefinedQuerySplit([]),
             ValueError,
-            "must not be empty|parts must hold at least 2 different parts",
+            "parts must hold the part of each row; got none",
         ),
         (lambda: PredefinedQuerySplit(5), TypeError, "object of type 'int' has no len"),
         (lambda: PredefinedQuerySplit("ab"), ValueError, "parts must be 1-D, one id per document; got str"),

@@ -304,8 +304,7 @@ class Race:
 def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatArray, FloatArray, float, list[Any]]:
     """The leader minus each of the others on the queries of one fold: means, and sums of squares around them.
 
-    Squares are in units of queries of equal weight, followed by how many such queries have the same variance of the
-    mean (Kish 1965), and by the queries with a defined value and a weight.
+    Squares are in units of queries of equal weight; then how many such there are (Kish 1965), and the queries counted.
     """
     weights = np.ones(len(fold.ids)) if fold.weights is None else fold.weights
     counted = ~np.isnan(fold.values[leader]) & (weights > 0)

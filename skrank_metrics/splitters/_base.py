@@ -91,12 +91,9 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     if times.shape != (n_rows,):
         raise ValueError(f"time must hold one time per row; got shape {times.shape} with {n_rows} rows.")
     if times.dtype.kind not in "biuf":
-        try:
-            with warnings.catch_warnings():  # times of other zones become UTC
-                warnings.filterwarnings("ignore", category=UserWarning)
-                times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
-        except (TypeError, ValueError):
-            raise TypeError(f"time must hold dates, datetimes or numbers; got {str(times[0])!r}.") from None
+        with warnings.catch_warnings():  # times of other zones become UTC
+            warnings.filterwarnings("ignore", category=UserWarning)
+            times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
     elif times.dtype.kind != "f":
         times = to_float64(times, "time")
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)

@@ -120,6 +120,12 @@ class RepeatedQueryKFold(QueryKFold):
         Number of times to draw the folds, at least 1.
     stratify, random_state : object, default=None
         As in QueryKFold.
+
+    Examples
+    --------
+    >>> from skrank_metrics import RepeatedQueryKFold
+    >>> len(list(RepeatedQueryKFold(2, n_repeats=3).split([[0]] * 4, qid=[1, 1, 2, 3])))
+    6
     """
 
     def __init__(

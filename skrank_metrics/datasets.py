@@ -16,23 +16,12 @@ __all__ = ["load_digits_retrieval", "make_ranking"]
 # Seed of the legacy generator, whose stream is frozen; that of Generator may change between NumPy versions.
 _SEED, _N_QUERIES = 20240229, 300
 
-_DESCR = """Query-by-image retrieval over handwritten digits
-
-Each of the {n_queries} queries is an image of a digit. Its documents, {n_documents} in all and 5 to 120 per query, are
-other images, retrieved by a crude first stage, in no particular order. A document has grade 2 if it shows the digit of
-the query, 1 if it shows the digit whose mean image is most similar, and 0 otherwise; some queries have no relevant
-documents. The {n_features} features, real and not scaled, compare the images of the query and the document.
-
-The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin,
-C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
-https://doi.org/10.24432/C50P49.
-"""
-
 
 def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
-    """Load a small ranking problem: query-by-image retrieval of digits.
+    """Build a small ranking problem from the digits of scikit-learn, with the same rows on every machine.
 
-    It is built from the digits dataset that ships with scikit-learn. The rows are the same on every machine.
+    A query is an image, and its documents are other images, retrieved by a crude first stage, in no particular order.
+    They have grade 2 if they show the same digit, 1 if they show the one with the most similar mean image, else 0.
 
     Parameters
     ----------
@@ -42,8 +31,8 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     Returns
     -------
     data : Bunch or tuple of ndarray
-        A Bunch with ``data`` of shape (n_documents, n_features), ``target`` (grades 0, 1, 2), ``qid`` (query ids,
-        int), ``feature_names`` (list of str) and ``DESCR``; or the tuple.
+        A Bunch with ``data`` of shape (n_documents, n_features), ``target`` (grades), ``qid`` and ``feature_names``; or
+        the tuple.
 
     Examples
     --------
@@ -69,8 +58,7 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     data = np.column_stack(list(features.values()))
     if return_X_y_qid:
         return data, target, qid
-    descr = _DESCR.format(n_documents=len(qid), n_queries=_N_QUERIES, n_features=len(features))
-    return Bunch(data=data, target=target, qid=qid, feature_names=list(features), DESCR=descr)
+    return Bunch(data=data, target=target, qid=qid, feature_names=list(features))
 
 
 def make_ranking(
@@ -84,20 +72,13 @@ def make_ranking(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Generate a random ranking problem.
 
-    Query lengths are log-normal, as in web search. The first half of the features is informative, the rest is noise.
-    Each query shifts its features, so only comparisons within a query are informative. Half of the documents have grade
-    0, half of the rest grade 1, and so on.
+    Query lengths are log-normal. The first half of the features is informative, the rest is noise; each query shifts
+    its features. Half of the documents have grade 0, half of the rest grade 1, and so on.
 
     Parameters
     ----------
-    n_queries : int, default=100
-        Number of queries.
-    n_features : int, default=10
-        Number of features.
-    mean_length : float, default=20.0
-        Mean number of documents per query, at least 1.
-    n_grades : int, default=5
-        Number of grades, 0 to n_grades - 1.
+    n_queries, n_features, mean_length, n_grades : int or float
+        Numbers of queries and features, mean number of documents per query, and number of grades, which start at 0.
     noise : float, default=1.0
         Standard deviation of the noise in the grades; that of the signal is 1.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -105,12 +86,8 @@ def make_ranking(
 
     Returns
     -------
-    X : ndarray of shape (n_documents, n_features)
-        Features.
-    y : ndarray of shape (n_documents,)
-        Grades, as integers.
-    qid : ndarray of shape (n_documents,)
-        Query ids 0 to n_queries - 1, ascending.
+    X, y, qid : ndarray of shape (n_documents, n_features), (n_documents,) and (n_documents,)
+        Features, integer grades, and query ids 0 to n_queries - 1, ascending.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Run the folds of a search one after the other: what is fitted in each, and which candidates are dropped after it.
 
-scikit-learn fits and scores. Its searches let subclasses choose what runs next, but call scorers with models only and
-keep numbers only, so what else a race needs travels with these numbers.
+scikit-learn fits, scores and keeps only numbers, so what else a race needs travels with these numbers.
 """
 
 from __future__ import annotations
@@ -41,10 +40,6 @@ class Folds:
         self.n_folds = 0
         self.n_queries: Any = None  # tested in each fold
         self.chosen: Sequence[int] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, which workers get otherwise, and what checks them."""
-        return {**vars(self), "splits": [], "ids": None}
 
     def get_metadata_routing(self) -> Any:
         """Request what the splitter does."""
@@ -309,8 +304,7 @@ class Race:
 def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatArray, FloatArray, float, list[Any]]:
     """The leader minus each of the others on the queries of one fold: means, and sums of squares around them.
 
-    Squares are in units of queries of equal weight, followed by how many such queries have the same variance of the
-    mean (Kish 1965), and by the queries with a defined value and a weight.
+    Squares are in units of queries of equal weight; then how many such there are (Kish 1965), and the queries counted.
     """
     weights = np.ones(len(fold.ids)) if fold.weights is None else fold.weights
     counted = ~np.isnan(fold.values[leader]) & (weights > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,7 +13,8 @@ import sklearn
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._input.arrays import (
@@ -124,12 +126,11 @@ def cross_evaluate(
 ) -> CrossEvaluation:
     """Compare models, query by query, on queries that they were not fitted on.
 
-    Unlike the one score per fold of scikit-learn's cross_validate, values per query can separate two models.
-
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        Models to clone and fit, such as QueryRanker(...). A single estimator is named after its class.
+        Models to clone and fit, such as QueryRanker(...). A single estimator is named after its class. Rankers of
+        LightGBM, XGBoost and CatBoost must be in a QueryRanker, or request ``qid``.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
     y, qid : array-like of shape (n_documents,)
@@ -141,14 +142,13 @@ def cross_evaluate(
         As in evaluate. The first metric ranks the models.
     sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, and masks, as in evaluate. Models are fitted on all documents, without
-        weights, so documents that nobody judged must have a numeric label, usually 0. ``retrieved="scored"`` means the
-        documents whose score is not NaN or -inf, as in make_ranking_scorer.
+        weights, so what nobody judged must have a label too. ``retrieved="scored"`` is as in make_ranking_scorer.
     condense, documents, by : object
         As in evaluate.
     groups : array-like of shape (n_documents,), default=None
         Units to keep together in folds, such as users, whose queries are dependent in the tests.
     baseline, margin, test, correction, confidence, random_state : object
-        As in compare. ``compare(result.reports)`` does not know the folds: it takes only queries to vary.
+        As in compare, which does not know the folds, though: it takes only queries to vary.
     params : dict, default=None
         Further arguments of ``fit``, such as ``sample_weight``: passed by metadata routing to a model that requests
         them, else as they are.
@@ -160,7 +160,7 @@ def cross_evaluate(
     Returns
     -------
     result : CrossEvaluation
-        Prints as a verdict and tables in terminals and notebooks.
+        A Comparison that also has the folds.
 
     Raises
     ------
@@ -177,8 +177,6 @@ def cross_evaluate(
     >>> result = cross_evaluate(QueryRanker(LinearRegression()), X, y, qid=qid, cv=QueryKFold(2), metrics="mrr")
     >>> result.reports["QueryRanker"].per_query["mrr"]
     array([1., 1., 1., 1.])
-    >>> result.fold_means()
-    {'QueryRanker': array([1., 1.])}
     """
     declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
     columns = {"sample_weight": sample_weight, "retrieved": None if declines else retrieved, "judged": judged}
@@ -208,6 +206,14 @@ def _estimators(estimators: Any) -> dict[str, Any]:
     models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models or not all(hasattr(model, "fit") for model in models.values()):
         raise TypeError(f"estimators must be an estimator or a dict of estimators; got {estimators!r}.")
+    for model in models.values():  # the errors of boosters do not say how to pass them the queries
+        ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        takes_groups = {"group", "group_id"} & inspect.signature(ranker.fit).parameters.keys()
+        if takes_groups and not get_routing_for_object(ranker).consumes("fit", ["qid"]):
+            kind = type(ranker).__name__
+            raise TypeError(
+                f"estimators must take query ids in fit; got {kind}. Pass QueryRanker({kind}(...)) instead."
+            )
     return by_text(models.items(), "estimators")
 
 

@@ -33,13 +33,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
     the best mean so far, on all queries tested so far, and skips the other folds if it is significantly behind. At the
-    end, the best mean over all folds wins, as in GridSearchCV, which usually picks the same candidate but needs two to
-    three times as many fits.
+    end, the best mean over all folds wins, as in GridSearchCV.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
-    first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
-    scikit-learn, also inside QueryRanker and Pipeline, under conditions that docs/boosters.md lists. On the first fold,
-    a smaller model is also fitted and compared, as a check. Other candidates are fitted one by one.
+    first trees are the smaller models, to the bit, under conditions that docs/boosters.md lists. On the first fold, a
+    smaller model is also fitted and compared, as a check. Other candidates are fitted one by one.
 
     Parameters
     ----------
@@ -49,46 +47,37 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Values to try by parameter name, as in GridSearchCV. With ``n_iter``, also distributions, as in
         RandomizedSearchCV.
     scoring : str, callable, sequence of str, dict or None, default=None
-        Metric to optimize: a name such as "ndcg@10", a scorer, or several of them, as in GridSearchCV. Candidates race
-        by one of them, which must be a mean over queries, of this package. None means the score method of the
-        estimator, which is NDCG@10 for QueryRanker.
+        As in GridSearchCV, and names such as "ndcg@10". Candidates race by one metric, which must be of this package.
+        None means the score method of the estimator, which is NDCG@10 for QueryRanker.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
     refit : bool, str or callable, default=True
-        As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
-        the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
+        As in GridSearchCV. It also says which of several metrics to race by: a name, or the attribute ``metric`` of a
+        callable, as within_noise has, else the first.
     n_iter : int, default=None
-        Number of candidates to draw at random, with the seed ``random_state``. None means the whole grid.
+        Number of candidates to draw at random. None means the whole grid.
     confidence : float or None, default=0.95
-        One minus the largest probability, over all folds and candidates, that the winner of the grid search is dropped.
-        The bound is not exact, since queries still to come are scored by models of other training queries. None means
-        that no candidate is dropped: the results are those of GridSearchCV.
+        One minus the largest probability that the winner of the grid search is dropped, if queries still to come are
+        like those tested. None means that no candidate is dropped: the results are those of GridSearchCV.
     min_queries : int, default=30
-        Number of queries with a defined value that must be tested before any candidate can be dropped.
+        Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
-        labels always abort the search.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
         As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
-        One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
-        NaN, times are means over the folds that it ran, and it ranks after candidates that ran more folds, by its mean
-        so far. A race adds columns: "dropped_after" is the number of folds after which a candidate was dropped, NaN if
-        it was not; "dropped_because" is "behind", "failed" or "". The others describe the last comparison with the
-        leader: "leader" is its row (-1 if never compared), "difference" its lead, a mean over folds, and "p_adjusted"
-        the p-value, adjusted for folds and candidates.
+        One row per candidate, as in GridSearchCV. Scores of folds that a candidate did not run, and their mean, are
+        NaN, and it ranks after candidates that ran more folds, by its mean so far. A race adds "dropped_after" (number
+        of folds, NaN if not dropped) and "dropped_because" ("behind", "failed" or ""), and of the last comparison with
+        the leader its row ("leader", -1 if there was none), its lead ("difference", a mean over folds), and
+        "p_adjusted", for folds and candidates.
     n_fits_, n_trees_ : int
-        Number of fits on folds, including the check of shared fits, where a grid search needs one per candidate and
-        fold; and of the trees or boosting rounds of these fits, of candidates that set it.
+        Number of fits on folds, including the check of shared fits, and of the trees of candidates that set it.
     best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
-
-    See Also
-    --------
-    search_report : Test which candidates are significantly different from the best.
 
     References
     ----------
@@ -158,13 +147,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
+        X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+            Features, and relevance labels, which may carry the query ids, see with_qid.
         **params : dict of str to object
-            As in GridSearchCV: with metadata routing, ``qid`` or ``groups`` and whatever the estimator requests.
-            Without it, ``groups`` for the splitter, and parameters of the estimator's ``fit``.
+            As in GridSearchCV, and with metadata routing ``qid`` or ``groups``.
 
         Returns
         -------
@@ -173,11 +159,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            If the query ids are missing, or a parameter has the wrong type.
-        ValueError
-            If ids or labels are invalid, a fold cuts queries, there are no candidates, the metric to race by has no
-            values per query, a parameter is out of range, or all candidates fail.
+        TypeError, ValueError
+            If query ids are missing, something is invalid, a fold cuts queries, the metric to race by has no values
+            per query, or all candidates fail.
         """
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
@@ -189,7 +173,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         given, races = self.cv, self.confidence is not None
         ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
         at_once = not races and len(groups_of(candidates)) == len(candidates)
-        folds = Folds(self._splitter(y), ids, at_once=at_once)
+        cv = QueryKFold(5) if given is None else check_cv(given, y, classifier=is_classifier(self.estimator))
+        folds = Folds(cv, ids, at_once=at_once)
         # For the time of the fit, as scikit-learn looks for these in the search.
         self.cv, self._watched, self._candidates, self._key = folds, watched, candidates, key
         try:
@@ -199,9 +184,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             del self._watched, self._candidates, self._key
         self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
-
-    def _splitter(self, y: Any) -> Any:
-        return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""

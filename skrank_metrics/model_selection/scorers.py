@@ -131,14 +131,10 @@ class RankingScore:
 
 
 class _Last(threading.local):
-    """Results of the rows that were scored last, for the scorers of a dict that have not taken theirs.
+    """Results of the rows that were scored last, as scikit-learn passes the very same objects to scorers of a dict."""
 
-    scikit-learn passes the very same objects to all scorers of a dict, and new ones otherwise.
-    """
-
-    def __init__(self) -> None:
-        self.given: tuple[Any, ...] = ()
-        self.results: dict[int, tuple[PerQuery, Any, NDArray[Any]]] = {}  # by number of the metric
+    given: tuple[Any, ...] = ()
+    results: Any = ()  # by number of the metric, of the scorers that have not taken theirs
 
 
 _last = _Last()
@@ -159,13 +155,10 @@ def make_ranking_scorer(
 ) -> Any:
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
 
-    The scorer is made by ``sklearn.metrics.make_scorer`` and can be pickled. It takes the query ids of a fold from
-    ``qid``, else from the index level "qid" of ``y``, else from ``groups``; likewise ``retrieved`` and ``judged``, the
-    masks of the metric functions. It requests all of these, so metadata routing needs no set_score_request. Without
-    routing, no arguments reach a scorer: pass ``with_qid(y, qid, judged=judged)`` as ``y``.
-
-    Like QueryRanker.score, the scorer warns if queries of the fit are scored, provided that a QueryRanker made the
-    predictions, alone or at the end of a Pipeline. For other estimators, use audit_splits.
+    The scorer takes the query ids of a fold from ``qid``, else from the index level "qid" of ``y``, else from
+    ``groups``; likewise ``retrieved`` and ``judged``, the masks of the metric functions. It requests all of these, so
+    metadata routing needs no set_score_request. Without routing, no arguments reach a scorer: pass
+    ``with_qid(y, qid, judged=judged)`` as ``y``. It warns if queries of the fit of a QueryRanker are scored.
 
     Parameters
     ----------
@@ -174,11 +167,10 @@ def make_ranking_scorer(
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimator that gives the scores. If there are several, the first that the estimator has.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that are not set, as in get_metric.
+        As in get_metric.
     retrieved : {"all", "scored"}, default="all"
-        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the number
-        of relevant documents and in the ideal, as in ``evaluate(retrieved=...)``, so a search can choose how many to
-        return. With "all", -inf is the last rank, and NaN is an error.
+        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the ideal,
+        as in ``evaluate(retrieved=...)``. With "all", -inf is the last rank, and NaN is an error.
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
@@ -191,11 +183,6 @@ def make_ranking_scorer(
     ------
     TypeError, ValueError
         If the metric, a parameter or its value is unknown.
-
-    Notes
-    -----
-    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or with metadata routing request
-    them, and, since set_score_request replaces all requests, also what else is needed.
 
     Examples
     --------
@@ -218,9 +205,9 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        Metrics to compute, as in evaluate. "ndcg@1,5,10" is short for three names.
+        Metrics to compute, as in evaluate.
     retrieved : {"all", "scored"}, default="all"
-        Whether models can decline documents, as in make_ranking_scorer.
+        As in make_ranking_scorer.
 
     Returns
     -------

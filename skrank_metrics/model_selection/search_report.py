@@ -36,8 +36,7 @@ VALUE_WIDTH, NAME_WIDTH = 40, 60
 class SearchReport(CrossEvaluation):
     """A CrossEvaluation of the best candidates of a search; also if a single one ran all folds.
 
-    Distances are negated, as in the search. ``to_frame()`` gives one row per compared candidate, with its parameters; a
-    parameter with the name of another column is called "param <name>".
+    Distances are negated, as in the search. ``to_frame()`` also gives parameters.
 
     Attributes
     ----------
@@ -45,10 +44,9 @@ class SearchReport(CrossEvaluation):
         Parameters of all candidates, best first by the search. Names say what varies, or "candidate 3" if too long.
     not_compared : dict of str to str
         Why other candidates were not compared: "failed", when they were dropped, or "not among the best 10".
-    naive_score : float
-        The best mean over folds of the search, which is too good, since it is the best of several.
-    expected_score : float
-        The same without this optimism: in each fold, the score of the candidate that is best on all other folds.
+    naive_score, expected_score : float
+        The best mean over folds, which is too good, and one without this optimism: in each fold, the score of the
+        candidate that is best on all other folds.
     changed : float
         Largest difference between the score of a fold here and in the search, as if folds are random or data differ.
     """
@@ -107,21 +105,19 @@ def search_report(
 ) -> SearchReport:
     """Compare the best candidates of a fitted search, query by query.
 
-    This is a cross_evaluate of the best candidates on the folds of the search, which takes n_candidates fits per fold.
-    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by. Like the
-    method of Tsamardinos et al., ``report.expected_score`` removes most of the optimism of a chosen winner.
+    This is a cross_evaluate of the best candidates on the folds of the search. A RacingSearchCV has kept the values per
+    query, so nothing is fitted for the metric that it raced by. Like the method of Tsamardinos et al.,
+    ``report.expected_score`` removes most of the optimism of a chosen winner.
 
     Parameters
     ----------
     search : fitted GridSearchCV or similar
         A search that uses scorers of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
-        Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
-        cross_evaluate. Masks that the scorers took are index levels of ``y``, see with_qid. Not needed for a
-        RacingSearchCV.
+        What the search was fitted on, as in cross_evaluate; masks that the scorers took are index levels of ``y``, see
+        with_qid. Not needed for a RacingSearchCV.
     metric : str, metric function or bound metric, default=None
-        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means that of
-        ``refit``.
+        Metric to rank by: a key of the search's ``scoring``, or the metric of a scorer. None means that of ``refit``.
     n_candidates : int, default=10
         Number of candidates to compare, at least 2.
     sample_weight : array-like of shape (n_documents,), default=None
@@ -136,15 +132,13 @@ def search_report(
     Returns
     -------
     report : SearchReport
-        Prints as a verdict and tables in terminals and notebooks.
+        A CrossEvaluation that also has the parameters.
 
     Raises
     ------
-    sklearn.exceptions.NotFittedError
-        If the search is not fitted.
     TypeError, ValueError
-        If X or y is missing, the search has scorers of other packages or no candidate that ran all folds, ``metric`` is
-        not one of its metrics, or weights that its scorers took are missing; and as in cross_evaluate.
+        If X, y or weights that the scorers took are missing, the search is not fitted, has scorers of other packages,
+        no score by ``metric``, or no candidate that ran all folds; and as in cross_evaluate.
 
     References
     ----------
@@ -311,15 +305,12 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first and failed ones last; of a halving search, those of the last rung.
-
-    In a race, dropped candidates follow the others, the last to be dropped first.
-    """
+    """Rows of the results, best first, then those that a race dropped, the last one first, and failed ones last."""
     found = search.cv_results_
     means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
     if "dropped_after" in found:
         means, last = mean_so_far(fold_scores(found, metric)), np.nan_to_num(found["dropped_after"], nan=np.inf)
-    rungs = np.asarray(found.get("iter", np.zeros(len(last))))
+    rungs = np.asarray(found.get("iter", np.zeros(len(last))))  # of a halving search
     order = np.lexsort((-means, -last, np.isnan(means)))
     return [int(row) for row in order if rungs[row] == rungs.max()]
 

@@ -1,9 +1,7 @@
 """Candidates that differ only in their number of trees: the first trees of one model are the smaller models.
 
-A table says for each class of estimator which parameter counts the trees, how to predict with the first ones, and when
-these predictions are those of a model fitted with fewer trees, to the bit. Everything here was tried: dropout (dart)
-rescales earlier trees, early stopping cuts the model, CatBoost derives its default learning rate, and for Logloss the
-number of leaf iterations, from the number of trees.
+Everything here was tried: dropout (dart) rescales earlier trees, early stopping cuts the model, CatBoost derives its
+default learning rate, and for Logloss the number of leaf iterations, from the number of trees.
 """
 
 from __future__ import annotations

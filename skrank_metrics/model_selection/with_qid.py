@@ -18,8 +18,8 @@ from skrank_metrics._input.query_ids import (
 def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
-    scikit-learn slices ``y`` in every fold and keeps its index, so scorers, splitters and rankers find the ids there
-    without metadata routing. An index that ``y`` had stays as a further level, to compare rows with those of ``X``.
+    scikit-learn slices ``y`` in every fold and keeps its index, so that no metadata routing is needed. An index that
+    ``y`` had stays as a further level, to compare rows with those of ``X``.
 
     Parameters
     ----------
@@ -27,10 +27,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
         Relevance labels.
     qid : array-like of shape (n_documents,)
         Query id of each document. pandas categories stay categories, which makes folds faster than strings.
-    retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        Masks of documents, as in the metric functions. They become further index levels.
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in means, not in fits. They become an index level, too.
+    retrieved, judged, sample_weight : array-like of shape (n_documents,), default=None
+        Masks, and weights of the queries in means, not in fits, as in the metric functions: further index levels.
 
     Returns
     -------
@@ -39,10 +37,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
 
     Raises
     ------
-    ImportError
-        If pandas is not installed.
-    TypeError, ValueError
-        If lengths or indexes differ, an id is missing, weights or masks are invalid, or ``y`` already carries others.
+    ImportError, TypeError, ValueError
+        Without pandas; if lengths or indexes differ, something is invalid, or ``y`` already carries others.
 
     Examples
     --------
@@ -51,12 +47,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     >>> list(y.index.get_level_values("qid"))
     ['a', 'a', 'b']
     """
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError(
-            "with_qid needs pandas (pip install pandas). Without it, enable metadata routing and pass groups=qid."
-        ) from None
+    import pandas as pd
+
     if qid is None:
         raise TypeError("qid must hold one query id per document; got None.")
     labels = to_array(y, "y")
@@ -85,8 +77,7 @@ def qid_from_sizes(sizes: Any) -> IntArray:
     Returns
     -------
     qid : ndarray of int of shape (n_documents,)
-        Query id of each document, 0 to ``n_queries - 1``. Add ``len(train_sizes)`` to those of a test set; otherwise
-        different queries share ids, which looks like leakage.
+        Query id of each document, from 0. Add ``len(train_sizes)`` to those of a test set, so that no ids are shared.
 
     Raises
     ------

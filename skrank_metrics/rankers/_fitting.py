@@ -46,7 +46,8 @@ _PER_FEATURE = ("feature_name", "feature_weights")
 _VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of validation rows, such as eval_set and sample_weight_eval_set
 _WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
-    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries."
+    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries, and "
+    "leave this out."
 )
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
@@ -283,16 +284,10 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
     accepted, takes_any = fit_signature(estimator)
     for name in given:
         early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
-        way_out = _REFUSED.get(name)
-        if way_out is None and early and stops_early:
-            raise TypeError(
-                f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds out queries for "
-                "validation. Leave out one of the two."
-            )
-        if name == "early_stopping_rounds" and "eval_set" not in given:
+        unknown, alone = name not in accepted and not takes_any, early and not _VALIDATION.search(name)
+        way_out = _REFUSED.get(name, nearest(name, {*_OWN, *accepted}) if unknown else None)
+        if early and (stops_early or unknown or (alone and "eval_set" not in given)):
             way_out = _TO_STOP_EARLY
-        elif way_out is None and name not in accepted and not takes_any:
-            way_out = _TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})
         if way_out is not None:
             raise TypeError(
                 f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "

@@ -13,7 +13,7 @@ import numpy as np
 
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.arrays import IntArray, check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
@@ -37,8 +37,15 @@ class BoosterMetric:
         return str(self.metric).replace(" ", "")
 
     def _value(self, y_true: Any, y_score: Any, sizes: Any, sample_weight: Any) -> float:
-        qid = np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.intp))
-        return float(self.metric(y_true, y_score, qid=qid, sample_weight=sample_weight))
+        return float(self.metric(y_true, y_score, qid=self._qid(sizes), sample_weight=sample_weight))
+
+    def _qid(self, sizes: Any) -> IntArray:
+        if sizes is None or not len(sizes):
+            raise ValueError(
+                f"{self.__name__} needs queries, but the data hold none. Pass group= and eval_group= to "
+                "LGBMRanker.fit, group= to lightgbm.Dataset, or qid= to xgboost.DMatrix."
+            )
+        return np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.intp))
 
 
 class LightGBMMetric(BoosterMetric):
@@ -50,11 +57,6 @@ class LightGBMMetric(BoosterMetric):
         if hasattr(y_score, "get_label"):
             dataset, y_score = y_score, y_true
             y_true, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
-        if group is None:
-            raise ValueError(
-                f"{self.__name__} needs the sizes of queries, but the data hold none. Pass group= and eval_group= to "
-                "LGBMRanker.fit, or group= to lightgbm.Dataset."
-            )
         return self.__name__, self._value(y_true, y_score, group, weight), self.metric.greater_is_better
 
 
@@ -79,12 +81,7 @@ class XGBoostMetric(BoosterMetric):
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
         if collective.get_world_size() > 1:
             return self.__name__, self._value_over_workers(collective, y_true, y_score, sizes, weights)
-        if len(sizes) == 0:
-            raise self._no_queries()
         return self.__name__, self._value(y_true, y_score, sizes, np.repeat(weights, sizes) if len(weights) else None)
-
-    def _no_queries(self) -> ValueError:
-        return ValueError(f"{self.__name__} needs queries, but the DMatrix holds none. Pass qid= to DMatrix.")
 
     def _value_over_workers(self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
@@ -102,7 +99,7 @@ class XGBoostMetric(BoosterMetric):
         if n_failed:
             raise ValueError(f"{self.__name__} failed in another worker; see its log for the error.")
         if not n_queries:
-            raise self._no_queries()
+            self._qid(())
         return self.metric.of_sums(terms, shares)
 
     def _sums(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> tuple[float, float]:
@@ -111,9 +108,7 @@ class XGBoostMetric(BoosterMetric):
             raise ValueError(
                 "average must not be 'median' if there are several workers, since they only share sums; leave it out."
             )
-        if not len(sizes):
-            raise self._no_queries()
-        lists = query_lists(y_true, y_score, qid=np.repeat(np.arange(len(sizes)), sizes))
+        lists = query_lists(y_true, y_score, qid=self._qid(sizes))
         (result,) = per_query(lists, [self.metric.computation])
         terms, shares = self.metric.terms(result, weights.astype(np.float64) if len(weights) else None)
         return math.fsum(terms.tolist()), math.fsum(shares.tolist())
@@ -127,16 +122,13 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 
     Parameters
     ----------
-    metric : str, metric function or bound metric
-        Metric to compute, as in get_metric.
-    **params
-        Parameters of the metric, and ``convention``, as in get_metric.
+    metric, **params : object
+        Metric to compute, and its parameters, as in get_metric.
 
     Returns
     -------
     eval_metric : callable
-        Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``; returns the name, the value, and
-        whether larger is better. Can be pickled.
+        Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``. Can be pickled.
 
     Raises
     ------
@@ -162,19 +154,14 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     name, and minimizes all other metrics without a warning. The names ndcg, map and auc get the suffix "_skrank", since
     XGBoost would record the values in the same list as those of its own metrics. Scores are float32.
 
-    XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
-
-    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, XGBoost averages the
-    values of workers, however many queries each has; here, all workers return the value over the queries of all. The
-    rows of a query must be on the same worker, else its parts count as queries: for Dask, shuffle by query id first;
-    for Spark, set ``force_repartition=True``.
+    XGBRanker calls a callable once per query and averages by documents; use builtin_metric there. In
+    ``xgboost.dask.train`` and ``SparkXGBRanker``, all workers return the value over the queries of all. The rows of a
+    query must be on the same worker, else its parts count as queries; see docs/scaling.md.
 
     Parameters
     ----------
-    metric : str, metric function or bound metric
-        Metric to compute, as in get_metric.
-    **params
-        Parameters of the metric, and ``convention``, as in get_metric.
+    metric, **params : object
+        Metric to compute, and its parameters, as in get_metric.
 
     Returns
     -------
@@ -184,8 +171,7 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     Raises
     ------
     TypeError, ValueError
-        As in get_metric; when called, if there are no queries, if several workers would have to compute a median, or if
-        the caller is XGBRanker.
+        As in get_metric; when called, if there are no queries, for a median over several workers, or by XGBRanker.
 
     Examples
     --------
@@ -214,7 +200,7 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     booster : {"xgboost", "catboost"}
         Library whose name of the metric to return.
     **params
-        Parameters of the metric, as in get_metric.
+        Parameters of the metric.
 
     Returns
     -------

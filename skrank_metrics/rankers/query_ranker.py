@@ -32,14 +32,12 @@ except ImportError:  # before scikit-learn 1.9
 class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an estimator on rows that are grouped by query ids.
 
-    Rankers need rows sorted by query, and the queries as group sizes (LightGBM), sorted numbers (XGBoost) or ids
-    (CatBoost), none of which survives the slicing of cross-validation. QueryRanker takes rows in any order with query
-    ids of any type, and passes the estimator what its ``fit`` expects. Regressors and classifiers ignore the queries
-    (pointwise ranking).
+    QueryRanker takes rows in any order with query ids of any type, which survive the slicing of cross-validation, and
+    passes the estimator what its ``fit`` expects: sorted rows, with the queries as group sizes (LightGBM), numbers
+    (XGBoost) or ids (CatBoost). Regressors and classifiers ignore the queries (pointwise ranking).
 
     The query ids are taken from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else from ``groups``.
-    If metadata routing is enabled, ``fit`` requests ``qid``, ``groups`` and everything that the estimator's ``fit``
-    takes, such as ``cat_features`` and ``callbacks``. Request ``sample_weight`` with ``set_fit_request``.
+    With metadata routing, ``fit`` requests these and all that the estimator's ``fit`` takes but ``sample_weight``.
 
     Parameters
     ----------
@@ -48,8 +46,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         cloned; tune its parameters as ``estimator__<name>``.
     validation_fraction : float, default=None
         Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
-        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets (``metric`` in LightGBM, ``eval_metric``
-        in the others), or else NDCG@10: that of ``score`` in LightGBM, their own in the others.
+        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets, or else NDCG@10.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -65,13 +62,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Number of boosting rounds used by predictions, counted from 1 for all boosters. Only with early stopping.
     n_features_in_, feature_names_in_
         Number of features, and their names if ``X`` is a DataFrame with string column names.
-    feature_importances_, coef_ : ndarray of shape (`n_features_in_`,)
-        Those of the fitted estimator, if it has them.
-
-    See Also
-    --------
-    ranking_scorers : Scorers for the search.
-    QueryKFold : Folds of whole queries.
 
     Examples
     --------
@@ -120,12 +110,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return cloned
 
     def get_metadata_routing(self) -> Any:
-        """Get the metadata that ``fit`` and ``score`` request if metadata routing is enabled.
+        """Request what the estimator's ``fit`` takes, too, as requested there, else by its own names.
 
         Returns
         -------
         routing : MetadataRequest
-            Includes the parameters of the estimator's ``fit``, as requested there, else by their own names.
+            What ``fit`` and ``score`` request.
         """
         routing = super().get_metadata_routing()
         for name, alias in _fitting.requests_of_fit(self.estimator).items():
@@ -140,19 +130,16 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Features; rows in any order.
-        y : array-like of shape (n_documents,)
-            Relevance labels, finite and >= 0. May carry the query ids in an index level named "qid".
+        X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+            Features, in any order of rows, and relevance labels, finite and >= 0, which may carry the query ids.
         qid, groups : array-like of shape (n_documents,), default=None
             Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
         **fit_params
-            Further parameters of the estimator's ``fit``, such as ``cat_features``, ``callbacks`` or ``init_score``.
-            Those with one value per row are sorted along with the rows: ``base_margin``, ``baseline``, ``init_score``,
-            ``position``, ``subgroup_id``, and anything else as long as ``X``. ``eval_set`` and related parameters are
-            passed on unchanged, so their rows must be sorted by query, with the queries in the estimator's own format.
+            Further parameters of the estimator's ``fit``, such as ``cat_features`` or ``init_score``. Those with one
+            value per row are sorted along with the rows. ``eval_set`` and the like are passed on unchanged: their rows
+            must be sorted by query, with the queries in the estimator's own format.
 
         Returns
         -------
@@ -161,11 +148,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
         Raises
         ------
-        TypeError
-            If the query ids are missing, the estimator does not support weights or early stopping or is a class, or its
-            ``fit`` does not take a parameter, or would get another meaning of it, as for ``group`` and ``pairs``.
-        ValueError
-            If labels, ids, weights or parameters are invalid, lengths differ, or too few queries could be held out.
+        TypeError, ValueError
+            If the query ids are missing, something is invalid, the estimator does not support weights, early stopping
+            or a parameter of ``fit``, or too few queries could be held out.
         """
         # None before scikit-learn 1.9, whose documentation asks estimators to call this method despite its underscore.
         task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
@@ -231,13 +216,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         -------
         scores : ndarray of shape (n_documents,)
             Predictions of the estimator. For a classifier with two labels, the decision function if there is one; for
-            other classifiers, the expected label.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a classifier with more than two labels has no predict_proba, or X is a DataFrame whose column names or
-            their order differ from those of the fit.
+            other classifiers, the expected label, from predict_proba.
         """
         check_is_fitted(self, "estimator_")
         if not isinstance(self.estimator_, Pipeline):  # a Pipeline can select columns by name
@@ -260,16 +239,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         score : float
             Mean over queries, in [0, 1].
 
-        Raises
-        ------
-        TypeError, ValueError
-            As in fit.
-
         Warns
         -----
         UserWarning
-            If some, but not all, of the queries were used in the fit. If all were, with the same numbers of documents,
-            the training set is assumed to be scored on purpose.
+            If some, but not all, of the queries were used in the fit; all are assumed to be scored on purpose.
         """
         check_consistent_length(X, check_label_column(y))
         score = RankingScore((get_metric(_fitting.METRIC),), 0, "QueryRanker.score")

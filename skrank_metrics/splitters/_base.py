@@ -36,10 +36,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_documents, n_features)
-            Only its length and its index, if any, are used.
-        y : array-like of shape (n_documents,), default=None
-            Relevance labels. May carry the query ids in an index level named "qid".
+        X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+            Features, of which only length and index are used, and labels, which may carry the ids, see with_qid.
         groups, qid : array-like of shape (n_documents,), default=None
             Units to keep together, which take precedence, and query ids.
 
@@ -57,13 +55,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
     def _rows(self, sides: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[IntArray, ...]]:
         """The rows of the queries on each side of each split, after grouping them by the unit to keep together."""
-        check_consistent_length(X, y)
         name, column = self._per_row, getattr(self, self._per_row, None)
-        if column is not None and count_rows(column) != count_rows(X):
-            raise ValueError(
-                f"{name} must have the same length as X; got {count_rows(column)} and {count_rows(X)}. If you selected "
-                f"rows of X, select the same rows of {name}."
-            )
+        check_consistent_length(X, y, column)
         sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
         options: dict[str, Any] = {"unit": True, "rows_of": "X", "ways_out": ways_out("groups")}
         grouping = query_ids(count_rows(X), "A query-aware split", **options, X=X, **sources)
@@ -98,12 +91,9 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     if times.shape != (n_rows,):
         raise ValueError(f"time must hold one time per row; got shape {times.shape} with {n_rows} rows.")
     if times.dtype.kind not in "biuf":
-        try:
-            with warnings.catch_warnings():  # times of other zones become UTC
-                warnings.filterwarnings("ignore", category=UserWarning)
-                times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
-        except (TypeError, ValueError):
-            raise TypeError(f"time must hold dates, datetimes or numbers; got {str(times[0])!r}.") from None
+        with warnings.catch_warnings():  # times of other zones become UTC
+            warnings.filterwarnings("ignore", category=UserWarning)
+            times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
     elif times.dtype.kind != "f":
         times = to_float64(times, "time")
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)

@@ -29,17 +29,14 @@ _WHAT = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SplitReport(Result):
-    """The folds of a splitter, and the queries and groups that leak from its test parts.
-
-    Prints as a table and one line per leak. ``to_frame()`` returns ``table``, one row per fold.
+    """The folds of a splitter, and the queries and groups that leak from its test parts; to_frame() gives ``table``.
 
     Attributes
     ----------
     splitter : str
         The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
-        What the test part of each fold holds, such as the share of queries without a relevant document, and the number
-        of leaks of each kind.
+        What the test part of each fold holds, and the number of leaks of each kind.
     ids : dict of str to list of ndarray
         Ids that leak, by kind and fold: "leaking" (with rows both in train and in test), "cut" (others with only some
         rows in the fold), the same of "_groups", and "from_future" (with rows in train later than the first in test).
@@ -94,16 +91,12 @@ class SplitReport(Result):
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
-    If queries are cut, models are tested on queries that they were trained on, and on shorter lists than usual.
-
     Parameters
     ----------
     cv : cross-validation splitter, int, iterable of (train, test) or None
         As in GridSearchCV, where an int or None means KFold.
-    X : array-like of shape (n_documents, n_features)
-        Passed to the splitter.
-    y : array-like of shape (n_documents,)
-        Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
+    X, y : array-like of shape (n_documents, n_features) and (n_documents,)
+        Features, and relevance labels, which may carry the query ids, see with_qid.
     qid, groups : array-like of shape (n_documents,), default=None
         Query ids, and units to keep together, such as users, as in ``split`` of QueryKFold. Groups are audited, too.
     time : array-like of shape (n_documents,), default=None
@@ -112,31 +105,20 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     Returns
     -------
     report : SplitReport
-        Prints as a table; ``report.leaks`` counts the leaks, and ``report.check()`` raises an error if there are any.
+        Counts ``leaks``; ``check()`` raises an error if there are any.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        If there are no ids, labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows
-        that do not exist.
+        If there are no ids, something is invalid, lengths differ, or a side of a fold is empty.
 
     Examples
     --------
-    KFold cuts query "b" in the middle:
-
     >>> from sklearn.model_selection import KFold
     >>> from skrank_metrics import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
-    >>> report = audit_splits(KFold(2), X, y, qid=qid)
-    >>> print(report)
-    KFold(n_splits=2, random_state=None, shuffle=False)
-                                              share without    single
-    fold  queries  documents  share relevant       relevant  document  leaking  cut
-       0        2          3          0.3333         0.5000         1        1    0
-       1        2          3          0.3333         0.5000         1        1    0
-    LEAK: fold 0 has 1 query with rows both in train and in test: b
-    LEAK: fold 1 has 1 query with rows both in train and in test: b
-    Use a splitter that keeps queries whole, such as QueryKFold.
+    >>> audit_splits(KFold(2), X, y, qid=qid).table["leaking"]  # query "b" in both folds
+    array([1, 1])
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)

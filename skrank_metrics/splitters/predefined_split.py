@@ -38,9 +38,6 @@ class PredefinedQuerySplit(QuerySplitter):
     [2 3] [0 1]
     [0 1 3] [2]
     [0 1 2] [3]
-
-    >>> next(PredefinedQuerySplit([1, 1, 2, 3]).split_in_three(X, qid=qid))
-    (array([2]), array([3]), array([0, 1]))
     """
 
     _per_row: ClassVar[str] = "parts"

@@ -14,8 +14,7 @@ from skrank_metrics._input.query_ids import group_ids
 def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     """Assign each document to a fold by a hash of its query id.
 
-    The fold of a query depends only on its id, n_folds and seed, so that parts of the data on different machines are
-    split alike. In return, fold sizes are random; QueryKFold balances them.
+    Parts of the data on different machines are split alike. In return, fold sizes are random; QueryKFold balances them.
 
     Parameters
     ----------
@@ -24,7 +23,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     n_folds : int
         Number of folds, at least 2.
     seed : int, default=0
-        Seed of the hash, at least 0. Different seeds give different folds.
+        Seed of the hash, at least 0.
 
     Returns
     -------

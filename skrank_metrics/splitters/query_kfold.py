@@ -31,8 +31,7 @@ SHUFFLED_TURNS = 4
 class QueryKFold(QuerySplitter):
     """K folds of whole queries, balanced in queries and in documents.
 
-    Folds differ by at most one query, and by few documents: queries are dealt from the longest to the shortest, the
-    longest of each turn to the fold with the fewest documents. The order of the rows does not matter.
+    Folds differ by at most one query, and by few documents. The order of the rows does not matter.
 
     The query ids are taken from ``groups`` (the unit to keep together, if that is not the query), ``qid``, or the index
     level "qid" of ``y`` (see with_qid). If metadata routing is enabled, the splitter requests ``groups`` and ``qid``.
@@ -43,11 +42,10 @@ class QueryKFold(QuerySplitter):
         Number of folds, at least 2.
     stratify : {None, "relevance", "size", "both"}, default=None
         What else to balance. "relevance" balances the share of relevant rows (label above 0) and the number of queries
-        without any, which differs by at most one; it needs ``y``. "size" balances the distribution of lengths: for any
-        length, the number of queries at least that long differs by at most one, or by a few with shuffle=True. "both"
-        balances all of these.
+        without any, which differs by at most one; it needs ``y``. "size" balances the distribution of lengths, "both"
+        all of these.
     shuffle : bool, default=False
-        Whether to draw the folds at random. They are balanced in the same way.
+        Whether to draw the folds at random, balanced in the same way.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random folds. Only with shuffle=True.
 

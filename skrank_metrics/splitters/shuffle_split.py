@@ -34,8 +34,6 @@ class QueryShuffleSplit(QuerySplitter):
 
     Examples
     --------
-    A quarter of four queries is one, here the one with two documents:
-
     >>> from skrank_metrics import QueryShuffleSplit
     >>> splitter = QueryShuffleSplit(1, test_size=0.25, random_state=0)
     >>> for train, test in splitter.split([[0]] * 5, qid=["a", "b", "c", "c", "d"]):
@@ -77,7 +75,7 @@ def query_train_test_split(
     Parameters
     ----------
     *arrays : sequence of indexables of length n_documents
-        Lists, arrays, sparse matrices, DataFrames or Series. To split the query ids as well, pass them here too.
+        Lists, arrays, sparse matrices, DataFrames or Series, also the query ids to split these as well.
     qid : array-like of shape (n_documents,), default=None
         Query ids. Optional if one of the arrays has an index level named "qid".
     test_size, train_size : float or int, default=None
@@ -97,8 +95,6 @@ def query_train_test_split(
 
     Examples
     --------
-    Half of two queries is one:
-
     >>> from skrank_metrics import query_train_test_split
     >>> X, y, qid = [[1], [2], [3]], [0, 1, 2], ["a", "b", "a"]
     >>> X_train, X_test, qid_train, qid_test = query_train_test_split(X, qid, qid=qid, test_size=1, random_state=0)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from catboost import CatBoostRanker
 from joblib import parallel_config
 from lightgbm import LGBMRanker, LGBMRegressor, log_evaluation
 from scipy import sparse, stats
@@ -297,6 +298,10 @@ def test_ids_can_be_groups_alone(result):
             "The 'response_method' parameter of make_scorer must be .* Got 'rank'",
         ),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
+        ({"estimators": LGBMRanker()}, TypeError, r"take query ids in fit; got LGBMRanker. Pass QueryRanker\(LGBMRan"),
+        ({"estimators": make_pipeline(XGBRanker())}, TypeError, "take query ids in fit; got XGBRanker"),
+        ({"estimators": CatBoostRanker()}, TypeError, "take query ids in fit; got CatBoostRanker"),
+        ({"params": {"sampel_weight": Y}}, TypeError, "unexpected keyword argument 'sampel_weight'"),
         ({"estimators": LogisticRegression()}, ValueError, "one score per document; got 5 columns, one per"),
     ],
 )

@@ -224,11 +224,11 @@ def test_what_is_wrong_is_said(halves):
             make("ndcg", average=None)
         with pytest.raises(ValueError, match=r"Unknown metric 'ndgc'. Did you mean 'ndcg'"):
             make("ndgc")
-    with pytest.raises(ValueError, match="ndcg needs the sizes of queries, but the data hold none"):
+    with pytest.raises(ValueError, match="ndcg needs queries, but the data hold none"):
         lightgbm_metric("ndcg")(y, X[:, 0])
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         lightgbm_metric("ndcg")(y, X[:, 0], np.arange(1.0, len(y) + 1), sizes_of(qid))
-    with pytest.raises(ValueError, match="mrr needs queries, but the DMatrix holds none"):
+    with pytest.raises(ValueError, match="mrr needs queries, but the data hold none"):
         xgboost_metric("mrr")(X[:, 0], xgboost.DMatrix(X, y))
     with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix.*builtin_metric"):
         XGBRanker(n_estimators=1, eval_metric=xgboost_metric("ndcg")).fit(

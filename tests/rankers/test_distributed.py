@@ -123,7 +123,7 @@ def test_workers_that_could_compute_the_metric_name_the_others(two_workers):
     assert str(other).startswith("y_score contains NaN")
     for part in ((np.ones(2), matrix([1, 0], [])), (np.ones(0), matrix([], []))):
         for found in two_workers(xgboost_metric("mrr"), [part, part]):
-            assert str(found) == "mrr needs queries, but the DMatrix holds none. Pass qid= to DMatrix."
+            assert str(found).startswith("mrr needs queries, but the data hold none.")
 
 
 @pytest.fixture(scope="module")

@@ -283,7 +283,9 @@ def test_what_fit_does_not_take_names_the_way_out(model, further, way_out, probl
 @pytest.mark.parametrize("name", ["eval_set", "eval_group", "eval_X", "eval_sample_weight"])
 def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match=f"must not get {name} if validation_fraction is set.*Leave out one of the two"):
+    with pytest.raises(
+        TypeError, match=f"unexpected parameter {name!r}; .* which holds out queries, and leave this out"
+    ):
         QueryRanker(LIGHTGBM, **STOP).fit(X, y, qid=qid, **{name: [(X, y)]})
 
 

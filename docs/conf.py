@@ -110,6 +110,16 @@ def mend_links(app: Any, doctree: Any) -> None:
             node.replace_self(node.children)
 
 
+def trim_blocks(app: Any, doctree: Any) -> None:
+    """Drop the blank line at the end of code, which doctest needs."""
+    from docutils.nodes import Text, literal_block
+
+    for block in doctree.findall(literal_block):
+        if block.rawsource == block.astext():  # not parsed
+            block.rawsource = block.rawsource.rstrip("\n")
+            block[:] = [Text(block.rawsource)]
+
+
 # The theme's switch says light, dark or auto; the last is the system's, which the playground follows by itself.
 CHOSEN_COLOURS = """
 const mode = localStorage.getItem("mode");
@@ -142,6 +152,8 @@ def setup(app: Any) -> None:
     app.connect("source-read", site_sources.adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
     app.connect("autodoc-process-docstring", reference_pages.link_names, priority=600)  # after numpydoc
+    app.connect("autodoc-process-signature", reference_pages.hide_private)
+    app.connect("doctree-read", trim_blocks)
     app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected
     app.connect("html-page-context", site_sources.label_cells)
     app.connect("build-finished", copy_playground)

@@ -285,9 +285,15 @@ def methods_of(kind: type) -> list[str]:
 
 
 def properties_of(kind: type) -> list[str]:
-    """List the properties that the docstring of a class names among its attributes."""
-    text = inspect.getdoc(kind) or ""
-    return [name for name in dir(kind) if isinstance(getattr(kind, name, None), property) and f"\n{name} : " in text]
+    """List the public properties that the package defines, not those of scikit-learn."""
+    public = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
+    getters = {name: getattr(value, "fget", None) or getattr(value, "func", None) for name, value in public.items()}
+    return [name for name, getter in getters.items() if getattr(getter, "__module__", "").startswith("skrank_metrics")]
+
+
+def hide_private(app: Any, what: str, name: str, value: Any, options: Any, signature: str | None, returns: Any) -> Any:
+    """Leave private parameters out of signatures."""
+    return re.sub(r"(, \*)?, _\w+=\w+", "", signature or "") or signature, returns
 
 
 def _title(text: str, line: str = "=") -> str:

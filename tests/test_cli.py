@@ -455,11 +455,13 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
     assert code_of(*words[:-2]) == 0, "without a margin"
 
 
-def test_the_worst_ranking_and_metric_decide(gate):
+def test_the_worst_ranking_and_metric_decide(gate, capsys):
     words = ["mrr", "--margin", "0.01"]
     assert code_of("compare", "qrels", "prod", "better", "mixed", *words) == 3
     assert code_of("compare", "qrels", "prod", "better", "mixed", "worse", *words) == 1
+    capsys.readouterr()
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", "mrr", *words[1:]) == 3
+    assert re.search("^mrr: Do not ship", capsys.readouterr().err, re.M), "the table has the verdict of recall alone"
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "-1") == 2
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "1", "--baseline", "none") == 2

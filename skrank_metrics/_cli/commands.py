@@ -96,7 +96,7 @@ def _show_comparison(chosen: Namespace) -> int:
     show(chosen, found, content)
     if chosen.margin is None:
         return 0
-    if chosen.output_file or chosen.output != "table":  # where nobody would see the verdict
+    if len(found.metrics) > 1 or chosen.output_file or chosen.output != "table":  # the table has the first verdict
         for metric in found.metrics:
             print(visible(f"{metric}: {found.by_metric(metric).verdict}"), file=sys.stderr)
     verdicts = {pair.verdict for metric in found.metrics for pair in found.pairs(metric)}

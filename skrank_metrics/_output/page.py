@@ -38,8 +38,8 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 th{vertical-align:bottom}
 .n{text-align:right}td.n{white-space:nowrap}
-td:not(.n){max-width:24em;overflow-wrap:break-word}
-td:first-child:not(.n){min-width:8em;overflow-wrap:anywhere}
+td:not(.n){min-width:7.5em;max-width:24em;overflow-wrap:break-word}
+td:first-child:not(.n){min-width:9em;overflow-wrap:anywhere}
 svg{max-width:100%;height:auto}
 @media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem}th,td{padding-right:.5em}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}

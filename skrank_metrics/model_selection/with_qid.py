@@ -47,8 +47,10 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     >>> list(y.index.get_level_values("qid"))
     ['a', 'a', 'b']
     """
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError("with_qid needs pandas. Without it, enable metadata routing and pass groups=qid.") from None
     if qid is None:
         raise TypeError("qid must hold one query id per document; got None.")
     labels = to_array(y, "y")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,9 +46,9 @@ class Pair:
     ties: int
     losses: int
     n_queries: int  # with a value and a weight above 0
-    qid: NDArray[Any]
-    differences: FloatArray  # of shape (n_queries,)
-    values: tuple[FloatArray, FloatArray]  # of the first and of the second, each of shape (n_queries,)
+    qid: NDArray[Any] = field(repr=False)
+    differences: FloatArray = field(repr=False)  # of shape (n_queries,)
+    values: tuple[FloatArray, FloatArray] = field(repr=False)  # of the first and of the second, by query
     verdict: str
 
 

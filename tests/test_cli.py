@@ -156,6 +156,10 @@ def test_no_control_characters_and_formulas(files, capsys, tmp_path):
         printed = output_of(capsys, "evaluate", "qrels", "run", "r\x1b[2J", "mrr", "--by-query", "--output", output)
         assert printed.replace("\n", "").replace("\t", "").isprintable()
         assert ("'=A1" in printed) == (output == "tsv")
+    for start in "=+-@":
+        (tmp_path / "qrels").write_text(QRELS.replace("302", f"{start}A1"))
+        (tmp_path / "run").write_text(RUN.replace("302", f"{start}A1"))
+        assert f"'{start}A1\t" in output_of(capsys, "evaluate", "qrels", "run", "mrr", "--by-query", "--output", "tsv")
     message = error_of(capsys, "evaluate", "qrels", "no\x1b[2Jsuch.txt")
     assert message.endswith(r"File not found: no\x1b[2Jsuch.txt.")
 
@@ -247,6 +251,8 @@ def test_negative_labels_where_only_order_counts(files, capsys):
     printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
     assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
     assert "must hold finite numbers >= 0" in error_of(capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS)
+    message = error_of(capsys, "evaluate", "rows.csv", "spearman", *ROWS, "--judged", "known")
+    assert "column 'y' must hold finite numbers >= 0; got -1" in message
 
 
 def test_svmlight_with_scores(files, capsys):
@@ -451,6 +457,8 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
     assert code_of(*words, "--output", "json", "--output-file", "out.json") == expected
     done = capsys.readouterr()
     assert (done.out, done.err) == ("", f"mrr: {comparison.verdict}\n")
+    assert code_of(*words, "--output-file", "out.txt") == expected
+    assert capsys.readouterr().err == f"mrr: {comparison.verdict}\n"
     assert code_of("compare", "qrels", run, "prod", "mrr", "--margin", margin, "--baseline", "prod") == expected
     assert code_of(*words[:-2]) == 0, "without a margin"
 

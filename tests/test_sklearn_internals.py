@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skrank_metrics import QueryKFold
 from skrank_metrics._sklearn_internals import (
     check_rows,
     copy_with_function,
@@ -145,3 +146,10 @@ def test_a_scorer_hands_on_the_very_array_that_was_predicted():
 
     make_scorer(lambda y_true, y_pred: seen.append(y_pred) or 0.0)(Model().fit(X, Y), X, Y)
     assert seen[0] is seen[1], "scorers no longer hand on what predict returns, by which fitted queries are recognised"
+
+
+def test_rows_of_groups_are_those_of_a_search():
+    X_frame, y, qid = pd.DataFrame(X), pd.Series(Y), pd.Series(np.arange(12) // 2)
+    assert len(cross_val_predict(Ridge(), X_frame, y, groups=qid, cv=QueryKFold(2))) == 12
+    with pytest.raises(ValueError, match="groups must have the same index as"):
+        cross_val_predict(Ridge(), X_frame, y, groups=qid[::-1], cv=QueryKFold(2))

@@ -179,6 +179,14 @@ def test_blocks_join_to_the_whole(monkeypatch):
         assert run.score.tolist() == [float(score) for _, _, score in rows]
 
 
+@pytest.mark.parametrize("block", [1, 20, 50, 10**6])
+def test_lines_are_counted_through_all_blocks(block, monkeypatch):
+    monkeypatch.setattr(trec_lines, "BLOCK", block)
+    lines = [*(f"301 0 d{number} 1" for number in range(9)), "301 0 x"]
+    with pytest.raises(ValueError, match=r"line 10: expected 4 fields .* got '301 0 x'"):
+        read_qrels(io.StringIO("\n".join(lines)))
+
+
 # Measures of trec_eval that are spelled in another way here.
 OTHER_NAMES = {
     "gm_map": "map(average=geometric)",

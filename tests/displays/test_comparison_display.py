@@ -121,6 +121,12 @@ def test_a_baseline_and_a_margin():
     assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [-0.05]
 
 
+def test_the_margin_of_a_distance_is_above_0():
+    options = {"metrics": [kendall_tau_distance], "baseline": "middle", "margin": 0.05}
+    display = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
+    assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [0.05]
+
+
 def test_metrics_without_tests_and_single_models_show_means_only(board):
     median = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
     assert len(median.axes_) == 1

@@ -201,6 +201,7 @@ def test_metric_and_number_of_candidates():
     assert row_names(other) == ["alpha=1", "alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
     assert row_names(CVResultsDisplay.from_result(later)) == ["alpha=100", "alpha=10"]
+    assert CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(", best 2 of 3 candidates"), "one failed"
     many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
     assert len(row_names(CVResultsDisplay.from_result(many))) == 10, "the default"
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):

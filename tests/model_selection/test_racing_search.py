@@ -250,7 +250,8 @@ def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
 @pytest.mark.slow
 @pytest.mark.parametrize("routing", [False, True])
 def test_within_noise_takes_the_splits_of_the_race(routing):
-    options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": within_noise("ndcg@3", prefer="column")}
+    refit = within_noise("ndcg@3", prefer="column", test_ratio=1 / 4)
+    options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": refit}
     ids = {"groups": QID} if routing else {}
     with sklearn.config_context(enable_metadata_routing=routing):
         searches = race(min_queries=1000, **options), grid_search(**options), race(**options)
@@ -500,3 +501,21 @@ def test_without_labels_and_without_a_race():
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
     with pytest.raises(TypeError, match="RacingSearchCV needs the query id"):
         race().fit(X)
+
+
+def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
+    of_three, of_two = (
+        race(grid={"column": columns}, confidence=0.99999).fit(X, LABELS).cv_results_ for columns in ([0, 3, 4], [3, 4])
+    )
+    assert np.isnan(of_three["dropped_after"]).tolist() == [False, True, True]
+    tested = ~np.isnan(of_two["p_adjusted"])
+    expected = np.minimum(1, 2 * of_two["p_adjusted"][tested])
+    assert (expected < 1).any()
+    np.testing.assert_allclose(of_three["p_adjusted"][1:][tested], expected)
+
+
+def test_queries_without_a_value_do_not_count_as_tested():
+    labels = with_qid(np.where(QID < 30, 0, Y), QID)
+    # Four folds have 120 queries, of which 96 have a relevant document; the others count as 0.
+    assert race(min_queries=100).fit(X, labels).n_fits_ == 5 * len(NOISE)
+    assert race(min_queries=90).fit(X, labels).n_fits_ < 5 * len(NOISE)

@@ -148,6 +148,7 @@ def test_only_so_many_are_compared(search):
     assert set(found.reports) == set(compared)
     assert found.not_compared == {other: "not among the best 2"}
     assert "Not compared: 1 not among the best 2." in words(found)
+    assert "which is too good, as it is the best of 3. The best on" in words(found)
 
 
 @pytest.mark.slow
@@ -507,3 +508,10 @@ def test_dropped_candidates_follow_the_others():
     means = np.nanmean([results[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
     order = sorted(range(5), key=lambda row: (-last[row], -means[row]))
     assert list(reported(search).params.values()) == [results["params"][row] for row in order]
+
+
+def test_a_dropped_candidate_follows_the_others_whatever_its_mean():
+    search = race({"estimator__alpha": [1.0, 1e9, 1e12]})
+    (dropped,) = np.flatnonzero(~np.isnan(search.cv_results_["dropped_after"]))
+    search.cv_results_["split0_test_ndcg@10"][dropped] = 1.0
+    assert list(reported(search).params.values())[-1] == search.cv_results_["params"][dropped]

@@ -86,6 +86,11 @@ def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
     assert by_hand(found) == 0
 
 
+def test_if_all_failed_on_the_last_rung_the_one_before_counts():
+    found = results([0.9, 0.91], [0.7, 0.71], [np.nan, 0.72])
+    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0
+
+
 def test_equal_candidates_and_constant_distances():
     assert by_hand(results([0.5, 0.5], [0.75, 0.75])) == 1
     assert by_hand(results([0.75, 0.75], [0.75, 0.75])) == 0

@@ -211,3 +211,11 @@ def test_which_queries_are_held_out_does_not_depend_on_the_order_of_rows(problem
     expected = held_out(model.fit(X, y, qid=ids), X, ids)
     for order in (np.arange(len(y))[::-1], np.random.default_rng(0).permutation(len(y))):
         assert held_out(model.fit(X[order], y[order], qid=ids[order]), X, ids) == expected
+
+
+def test_a_later_fit_without_early_stopping_has_no_best_iteration(problem):
+    X, y, qid = problem
+    ranker = stopping(RANKERS[0]).fit(X, y, qid=qid)
+    assert hasattr(ranker, BEST)
+    ranker.set_params(validation_fraction=None, early_stopping_rounds=None).fit(X, y, qid=qid)
+    assert not hasattr(ranker, BEST)

@@ -230,6 +230,7 @@ def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem)
         (Ridge(), {"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
         (Ridge(), {"sample_weight": lambda y: y[:9]}, ValueError, "sample_weight must hold one weight per document"),
         (RANKERS[1], {"sample_weight": np.arange}, ValueError, "sample_weight must be constant within a query"),
+        (RANKERS[2], {"sample_weight": np.arange}, ValueError, "sample_weight must be constant within a query"),
         (KNeighborsRegressor(), {"sample_weight": np.ones}, TypeError, "sample_weight must be None, since KNeighborsR"),
     ],
 )

@@ -310,6 +310,14 @@ def test_the_best_set_the_verdict_and_regret():
     assert "the best is m0, m1, m2 or 3 others; m0 leads. bad is worse." in many.verdict
 
 
+def test_the_best_by_another_metric_is_compared_with_the_second_best_by_it():
+    ranks = {"a": [1, 1, *[2] * 6], "b": [1, *[2] * 7], "c": [1, 1, 1, *[6] * 5]}
+    comparison = compare({name: report_of_ranks(own, metrics=["mrr", "recall@1"]) for name, own in ranks.items()})
+    assert comparison.names == ("a", "b", "c")
+    found = [(row.name, row.difference) for row in comparison.standings("recall@1")]
+    assert found == [("c", 1 / 8), ("a", -1 / 8), ("b", -1 / 4)]
+
+
 def test_two_rankings_have_one_p_value_for_everything():
     for ranks in (OFTEN, [1] * 34 + [2] * 6, [1] * 35 + [2] * 5):
         comparison = of_ranks({"a": ALWAYS, "b": ranks})
@@ -492,6 +500,15 @@ def test_queries_needed():
         of_ranks({"a": [1] * 50, "b": [1] * 48 + [2] * 2}).queries_needed(0.1)
 
 
+def test_of_queries_in_groups_so_many_more_are_needed():
+    random, users = np.random.default_rng(0), np.arange(60)
+    ranks = {name: random.integers(1, 4, 60) for name in "ab"}
+    needed = of_ranks(ranks).queries_needed(0.1)
+    # Three equal queries of each user tell as much as one.
+    tripled = of_ranks({name: np.repeat(own, 3) for name, own in ranks.items()}, groups=np.repeat(users, 3))
+    assert tripled.queries_needed(0.1) == pytest.approx(3 * needed, abs=3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "sparse", "skewed"])
 def test_power_of_queries_needed(kind):
@@ -559,6 +576,21 @@ def test_frames(reports):
     assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
     assert of_slices["mrr"].tolist()[3:6] == list(comparison.slices[0].means("mrr").values())
     assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * 2 * 3
+
+
+def test_frames_have_intervals_of_the_confidence_that_was_asked_for(reports):
+    comparison = compare(reports, confidence=0.8)
+    for name, row in comparison.to_frame().iterrows():
+        ends = comparison.reports[name].intervals(0.8)["mrr"]
+        assert (row["mrr low"], row["mrr high"]) == ends
+
+
+def test_slices_of_reports_with_queries_in_different_orders():
+    of_query = np.array(list("xyyz"))
+    one = report_of_ranks([1, 2, 1, 3], by=np.repeat(of_query, N_DOCUMENTS))
+    other = report_of_ranks([2, 3, 1, 1], ids=[3, 1, 2, 0], by=np.repeat(of_query[[3, 1, 2, 0]], N_DOCUMENTS))
+    slices = compare([one, other]).slices
+    assert {name: part.qid.tolist() for name, part in slices.items()} == {"x": [0], "y": [1, 2], "z": [3]}
 
 
 def test_text_shows_what_the_attributes_hold(reports):

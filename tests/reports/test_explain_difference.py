@@ -94,3 +94,11 @@ def test_a_gain_in_an_array_is_the_same_by_both():
     found = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric)
     expected = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg(gain=exp2)")
     assert [(c.cause, c.effect) for c in found.causes] == [(c.cause, c.effect) for c in expected.causes]
+
+
+def test_queries_that_a_cause_changes_only_after_another_one_count():
+    # Without a cutoff, precision divides by the number of ranked documents anyway.
+    causes = explain_difference(
+        [1, 0], [2, 1], qid=[7, 7], metric="precision", conventions=("sklearn", "xgboost")
+    ).causes
+    assert {cause.cause: cause.n_queries for cause in causes} == {"cutoff": 1, "divisor": 1, "ties": 0}

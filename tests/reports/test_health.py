@@ -205,3 +205,9 @@ def test_what_becomes_of_unjudged_documents(condense, way):
     report = evaluate([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], qid=[1] * 5, metrics="map", judged=judged, condense=condense)
     expected = f"Unjudged: nobody judged 2 ranked documents (40.0%); they {way}."
     assert [finding for finding in report.health.findings if finding.startswith("Unjudged")] == [expected]
+
+
+def test_unjudged_documents_are_a_share_of_the_ranked_ones():
+    masks = {"judged": [True, False, True, True, True], "retrieved": [True, True, True, True, False]}
+    report = evaluate([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], qid=[1] * 5, metrics="map", **masks)
+    assert "Unjudged: nobody judged 1 ranked document (25.0%); they count as not relevant." in report.health.findings

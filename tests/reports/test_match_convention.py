@@ -115,6 +115,8 @@ def test_tolerance_is_half_a_unit_of_the_last_digit():
     assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(5e-3 * 89)
     value = (EXP2 + 1) / 2
     assert match_convention(Y, SCORES, qid=QID, value=value, tolerance=0).matches[0].value == value
+    many_digits = match_convention([[9000.0]], [[1.0]], value=8999.99999999, metric="dcg")
+    assert many_digits.tolerance == pytest.approx(1e-6 * 9000)
     wide = match_convention(Y, SCORES, qid=QID, value=value, tolerance=0.1)
     assert len(wide.matches) == sum(abs(way.value - value) <= 0.1 for way in wide.ways) > 1
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.ranks import N_DOCUMENTS, report_of_ranks
 
 from skrank_metrics import RankingReport, evaluate, get_metric
 from skrank_metrics.datasets import make_ranking
@@ -150,6 +151,17 @@ def test_intervals_of_groups_are_those_of_their_means(data):
     assert report.mean["mrr"] == pytest.approx(expected.mean["mrr"])
     assert report.intervals()["mrr"] == pytest.approx(expected.intervals()["mrr"])
     assert report.std == evaluate(y, scores, qid=qid, metrics="mrr").std
+
+
+def test_queries_without_a_value_do_not_count_in_their_group():
+    ranks, users = np.array([1, 2, 3, 0, 2, 1]), np.array([0, 0, 1, 1, 2, 2])
+    found, expected = (
+        report_of_ranks(
+            ranks[some], ids=some, groups=np.repeat(users[some], N_DOCUMENTS), metrics="mrr(replace_undefined_by=nan)"
+        ).intervals()
+        for some in (np.arange(6), np.array([0, 1, 2, 4, 5]))
+    )
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -312,3 +312,9 @@ def test_values_from_anywhere_are_compared():
 def test_frames_that_do_not_fit(frame, options, error, message):
     with pytest.raises(error, match=message):
         RankingReport.from_frame(frame, **options)
+
+
+def test_a_column_of_a_negated_metric_holds_its_values():
+    report = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0]}))
+    assert report.mean == {"neg_fall_out@3": -0.25}
+    assert report.per_query["neg_fall_out@3"].tolist() == [-0.5, 0.0]

@@ -352,3 +352,8 @@ def test_columns_beside_those_of_metrics_are_known():
     report = report_of(QID // 2, groups=QID, sample_weight=QID + 1)
     columns = {column for column in report.to_frame("polars").columns if column != "mrr"}
     assert columns == {"qid", "by", "group", "weight"} <= set(COLUMNS)
+
+
+def test_two_columns_with_different_numbers_of_values():
+    by = {"country": of_rows(["de", "de", "de", "fr"]), "kind": of_rows(["a", "b", "c", "a"])}
+    assert list(report_of(by).slices) == [("de", "a"), ("de", "b"), ("de", "c"), ("fr", "a")]

@@ -504,3 +504,9 @@ def test_progress_escapes_control_characters(monkeypatch):
     with batches.Progress(None) as shown:
         shown.say("run\x1b[2J\x07\x9b\u202e é")
     assert sys.stderr.getvalue().split(batches.REPLACE)[1] == r"run\x1b[2J\x07\x9b\u202e é"
+
+
+def test_negative_labels_that_only_some_metrics_take_are_shown_with_their_row():
+    table = TABLE.set_column(0, "y", pa.array(np.where(np.arange(len(TABLE)) == 9, -1, 1)))
+    with pytest.raises(ValueError, match=r"column 'y' must hold numbers >= 0, .* got -1 in row 9 of the source"):
+        evaluate_batches(table, **NAMES | {"metrics": ["spearman", "mrr"]})

@@ -248,6 +248,18 @@ def test_names_of_columns_are_taken_literally(on_spark):
     assert report.mean == {"mrr": (1 + 1 / 2) / 2}
 
 
+def test_rows_of_a_query_come_together_in_any_number_of_partitions(on_spark):
+    few = "spark.sql.adaptive.coalescePartitions.enabled"  # joins those of few rows
+    on_spark.session.conf.set(few, "false")
+    try:
+        rows = [(f"q{number}", label, -float(label)) for number in range(20) for label in range(5)]
+        frame = on_spark.session.createDataFrame(rows, "q string, y int, s double").repartition(4)
+        report = spark.evaluate(frame, label="y", score="s", qid="q", metrics="mrr")
+    finally:
+        on_spark.session.conf.unset(few)
+    assert (report.n_queries, report.mean) == (20, {"mrr": 0.5})
+
+
 def test_decimals_and_nan_are_errors(on_spark):
     frame = on_spark.session.createDataFrame(ROWS, "q string, y int, s double")
     with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' is of type decimal128\(10, 2\)"):

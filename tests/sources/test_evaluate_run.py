@@ -130,6 +130,7 @@ def test_arrays_of_ids():
         for run in (array, array.astype(np.int32), *others):
             assert per_query(evaluate_run(truth, run, "map", queries=queries)) == found
     assert evaluate_run(truth, array, "map", queries=[7, 8, 9], missing="error").n_queries == 3, "an empty list is one"
+    assert evaluate_run({7: {-5: 1}}, np.array([[-5, -1]]), "map", queries=[7]).mean == {"map": 1}, "only -1 is padding"
     with pytest.raises(ValueError, match="queries must have the same length as run; got 2 and 3"):
         evaluate_run(truth, array, queries=[7, 8])
     with pytest.raises(ValueError, match="queries has 8 twice"):

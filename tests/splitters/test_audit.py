@@ -210,3 +210,11 @@ def test_bad_input(cv, changes, error, message):
     given = {"X": [[0]] * 4, "y": [0, 1, 0, 1], "qid": [1, 1, 2, 2], **changes}
     with pytest.raises(error, match=message):
         audit_splits(cv, **given)
+
+
+@pytest.mark.option("audit_splits.time")
+def test_what_is_as_late_as_the_first_row_in_test_is_not_from_the_future():
+    report = audit_splits([([0, 1], [2, 3])], [[0]] * 4, [1, 0, 1, 0], qid=list("abcd"), time=[1, 3, 2, 4])
+    assert report.ids["from_future"][0].tolist() == ["b"]
+    report = audit_splits([([0, 1], [2, 3])], [[0]] * 4, [1, 0, 1, 0], qid=list("abcd"), time=[1, 2, 2, 4])
+    assert report.leaks == 0

@@ -41,6 +41,10 @@ class Folds:
         self.n_queries: Any = None  # tested in each fold
         self.chosen: Sequence[int] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the rows, which workers get otherwise, and what checks them."""
+        return {**vars(self), "splits": [], "ids": None}
+
     def get_metadata_routing(self) -> Any:
         """Request what the splitter does."""
         return get_routing_for_object(self.cv)

@@ -173,8 +173,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         given, races = self.cv, self.confidence is not None
         ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
         at_once = not races and len(groups_of(candidates)) == len(candidates)
-        cv = QueryKFold(5) if given is None else check_cv(given, y, classifier=is_classifier(self.estimator))
-        folds = Folds(cv, ids, at_once=at_once)
+        folds = Folds(self._splitter(y), ids, at_once=at_once)
         # For the time of the fit, as scikit-learn looks for these in the search.
         self.cv, self._watched, self._candidates, self._key = folds, watched, candidates, key
         try:
@@ -184,6 +183,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             del self._watched, self._candidates, self._key
         self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
+
+    def _splitter(self, y: Any) -> Any:
+        return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""

@@ -32,7 +32,8 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
         _check_exists(file, chosen)
     form = _form(files, chosen)
     for option in OPTIONS:
-        if getattr(chosen, option.attribute) not in (None, False) and form not in option.formats:
+        given = getattr(chosen, option.attribute)
+        if given is not None and given is not False and form not in option.formats:  # 0 is given
             raise ValueError(f"--{option.name} does not apply to {form} files.")
     rows = [file for file in files if not _is_saved(file)]
     names = [file for file in (*files, *(chosen.score or [])) if file not in rows[:1]]

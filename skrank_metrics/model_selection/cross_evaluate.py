@@ -222,7 +222,11 @@ def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], 
     masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
     queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
     others = {**columns, **params}
-    check_aligned(X=X, y=y, **{name: value for name, value in others.items() if not isinstance(value, Mapping)})
+    parts = {name: value for name, value in others.items() if isinstance(value, Mapping)}
+    others = {name: value for name, value in others.items() if name not in parts}
+    for name in parts.keys() & {"by", "documents"}:
+        others |= {f"{name}[{key!r}]": column for key, column in parts[name].items()}
+    check_aligned(X=X, y=y, **others)
     params |= {name: without_labels(value) for name, value in params.items()}
     if (groups := columns["groups"]) is not None:
         units = group_ids(groups, n_rows, "groups", "y").codes

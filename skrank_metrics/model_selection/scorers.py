@@ -109,8 +109,11 @@ class RankingScore:
         given = (self.together, y_true, y_score, *columns.values())
         if self.number not in _last.results or any(map(operator.is_not, given, _last.given)):
             lists = self._lists(y_true, y_score, X, columns)
-            results = per_query(lists, [metric.computation for metric in self.together])
-            _last.results = {number: (one, lists.weights, lists.grouping.ids) for number, one in enumerate(results)}
+            try:
+                results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
+            except ValueError:  # labels that another metric refuses
+                results = {self.number: per_query(lists, [self.metric.computation])[0]}
+            _last.results = {number: (one, lists.weights, lists.grouping.ids) for number, one in results.items()}
         found = _last.results.pop(self.number)
         _last.given = given if _last.results else ()
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import (
     check_seed,
     to_float64,
 )
-from skrank_metrics._input.query_ids import as_python, check_aligned
+from skrank_metrics._input.query_ids import as_python, check_aligned, check_documents_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of
 from skrank_metrics.reports.comparison import Comparison
@@ -117,6 +117,8 @@ def compare(
     >>> comparison.verdict
     '5 queries cannot tell good from bad.'
     """
+    if isinstance(reports, RankingReport) or not isinstance(reports, Iterable):
+        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.")
     named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
     for name, report in named.items():
         if not isinstance(report, RankingReport):
@@ -135,11 +137,11 @@ def compare_reports(
     found = kind(dict(reports), (), **fields)
     check_choice(found.test, "test", TESTS)
     check_choice(found.correction, "correction", CORRECTIONS)
-    check_number(found.margin, "margin", "[0, inf)", other="None")
+    margin = check_number(found.margin, "margin", "[0, inf)", other="None")
     confidence, seed = check_number(found.confidence, "confidence", "(0, 1)"), check_seed(found.random_state)
     if not isinstance(seed, int):
         seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
-    checked: dict[str, Any] = {"confidence": confidence, "random_state": seed}
+    checked: dict[str, Any] = {"confidence": confidence, "margin": margin, "random_state": seed}
     if found.baseline is not None:
         checked["baseline"] = check_choice(str(found.baseline), "baseline", reports)
     aligned, names = _aligned(reports, metrics, by=by, groups=groups)
@@ -230,10 +232,14 @@ def leaderboard(
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
     lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **own, **masks)
+    others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by, "groups": groups}
+    others |= {f"scores[{name!r}]": own for name, own in columns.items() if getattr(own, "name", None) is not None}
     reports = {}
     for name, column in columns.items():
         with _naming(name):
-            check_aligned(y_true=y_true, y_score=column, qid=qid)
+            check_aligned(y_true=y_true, y_score=column, qid=qid, **others)
+            if np.ndim(y_true) == 2:
+                check_documents_aligned(y_true=y_true, y_score=column)
             of_model = _with_scores(lists, column, np.shape(y_true))
         labels = labels_of_rows(y_true, column, qid)
         reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
@@ -275,7 +281,8 @@ def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, Ra
     wanted = _metrics_of(reports, metrics)
     parts: dict[str, Any] = {"by": None} if any(report.by is None for report in reports.values()) else {}
     for what in [what for what, own in given.items() if own is not None]:
-        parts[what] = slice_of_query(given[what], first.grouping, ids=first.qid, name=what)
+        rows = None if first._row_labels is None else first._row_labels.to_series()
+        parts[what] = slice_of_query(given[what], first.grouping, ids=first.qid, y_true=rows, name=what)
     aligned: dict[str, RankingReport] = {}
     for other, report in reports.items():
         columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}

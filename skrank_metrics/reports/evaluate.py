@@ -123,7 +123,12 @@ def lists_of_rows(
     """The documents grouped by query, and the slice and the group of each query."""
     lists = query_lists(y_true, y_score, condense=check_bool(condense, "condense"), **columns)
     by_query = np.ndim(y_true) == 2
-    return lists, slices_and_groups(lists.grouping, y_true, by=by, groups=groups, by_query=by_query)
+    rows = y_true if by_query else _labelled_rows(y_true, y_score, columns.get("qid"))
+    return lists, slices_and_groups(lists.grouping, rows, by=by, groups=groups, by_query=by_query)
+
+
+def _labelled_rows(*rows: Any) -> Any:
+    return next((own for own in rows if row_labels(own) is not None), rows[0])
 
 
 def labels_of_rows(y_true: Any, *others: Any) -> Any:

@@ -20,7 +20,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
 from skrank_metrics._input.id_hash import Hashes, hash_ids
-from skrank_metrics._input.query_ids import as_python, group_ids
+from skrank_metrics._input.query_ids import as_python, check_aligned, group_ids
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
@@ -211,6 +211,9 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
+    if len({np.shape(ids), *map(np.shape, columns.values())}) > 1:
+        raise ValueError("frame must hold one value per query in each column; got columns of different lengths.")
+    check_aligned(**columns)
     chosen = [name for name in columns if name not in names.values()] if metrics is None else metrics
     chosen = [chosen] if isinstance(chosen, str) else chosen
     held = chosen if isinstance(chosen, Mapping) else {}

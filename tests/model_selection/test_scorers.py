@@ -350,3 +350,11 @@ def test_a_direct_call_compares_the_rows_of_x_and_y(problem):
     assert scorer(model, frame, in_order) == scorer(model, X, with_qid(y, qid))
     with pytest.raises(ValueError, match="must have the same index as X"):
         scorer(model, frame.iloc[::-1], in_order)
+
+
+def test_a_metric_that_refuses_the_labels_does_not_stop_the_others():
+    model, labels = LinearRegression().fit([[1.0], [2.0], [3.0]], [1, 2, 3]), with_qid([-1, 0, 2], ["a"] * 3)
+    scorers = ranking_scorers("spearman", "mrr")
+    assert scorers["spearman"](model, np.array([[1.0], [2.0], [3.0]]), labels) == pytest.approx(1)
+    with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
+        scorers["mrr"](model, np.array([[1.0], [2.0], [3.0]]), labels)

@@ -148,7 +148,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
     [
         ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
-        ({"reports": report(0)}, TypeError, "'RankingReport' object is not iterable"),
+        ({"reports": report(0)}, TypeError, "must be a dict or a sequence of reports; got RankingReport"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
         ({"reports": {1: report(0), "1": report(1)}}, ValueError, "different names; got '1' more than once"),
         ({"metrics": "map"}, ValueError, "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'"),

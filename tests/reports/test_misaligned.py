@@ -1,0 +1,67 @@
+"""Columns whose indexes name other rows, wherever the labels of the rows come from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+from skrank_metrics import QueryKFold, RankingReport, compare, cross_evaluate, evaluate, leaderboard
+
+ROWS = list("abcdefghijkl")
+Y, QID, SCORES = np.tile([1, 0, 0], 4), np.repeat([0, 1, 2, 3], 3), np.linspace(0, 1, 12)
+
+
+def labelled(values, name=None):
+    return pd.Series(values, index=ROWS, name=name)
+
+
+BY = labelled(list("wwwxxxyyyzzz"))
+WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
+FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda by, w: evaluate(Y, SCORES, qid=labelled(QID), by=by),
+        lambda by, w: evaluate(Y, labelled(SCORES, "score"), qid=QID, groups=by),
+        lambda by, w: compare([evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by),
+        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w),
+        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
+        lambda by, w: cross_evaluate(
+            Ridge(), pd.DataFrame({"x": SCORES}, index=ROWS), labelled(Y), qid=QID, cv=QueryKFold(2), by={"g": by}
+        ),
+    ],
+)
+def test_rows_in_another_order_are_an_error(call):
+    call(BY, WEIGHTS)
+    with pytest.raises(ValueError, match="same index"):
+        call(BY[::-1], WEIGHTS[::-1])
+
+
+def test_scores_of_models_in_different_orders_are_an_error():
+    scores = {"a": labelled(SCORES, "a"), "b": labelled(SCORES, "b")[::-1]}
+    with pytest.raises(ValueError, match="same index"):
+        leaderboard(Y, scores, qid=QID)
+    with pytest.raises(ValueError, match="same columns"):
+        leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"qid": [1, 2, 3], "mrr": [0.5]}, "different lengths"),
+        ({"qid": [1, 2], "mrr": [0.5, 0.4, 0.1]}, "different lengths"),
+        ({"qid": pd.Series([1, 2], ["a", "b"]), "mrr": pd.Series([0.5, 0.4], ["b", "a"])}, "same index"),
+    ],
+)
+def test_columns_of_values_per_query_belong_together(columns, message):
+    with pytest.raises(ValueError, match=message):
+        RankingReport.from_frame(columns)
+
+
+def test_a_margin_of_numpy_is_saved(tmp_path):
+    reports = [evaluate(Y, x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)]
+    compare(reports, margin=np.float32(0.5)).save(tmp_path / "saved.json")
+    with pytest.raises(TypeError, match="sequence of reports; got RankingReport"):
+        compare(reports[0])

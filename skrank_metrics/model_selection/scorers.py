@@ -107,7 +107,8 @@ class RankingScore:
     ) -> tuple[PerQuery, Any, NDArray[Any]]:
         """Values, weights and ids of the queries, computed once for all metrics that were made together."""
         given = (self.together, y_true, y_score, *columns.values())
-        if self.number not in _last.results or any(map(operator.is_not, given, _last.given)):
+        scores = hash(np.asarray(y_score).tobytes())  # a model may return the same array with other scores
+        if self.number not in _last.results or scores != _last.scores or any(map(operator.is_not, given, _last.given)):
             lists = self._lists(y_true, y_score, X, columns)
             try:
                 results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
@@ -115,7 +116,7 @@ class RankingScore:
                 results = {self.number: per_query(lists, [self.metric.computation])[0]}
             _last.results = {number: (one, lists.weights, lists.grouping.ids) for number, one in results.items()}
         found = _last.results.pop(self.number)
-        _last.given = given if _last.results else ()
+        _last.given, _last.scores = given if _last.results else (), scores
         return found
 
     def _lists(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> QueryLists:
@@ -137,6 +138,7 @@ class _Last(threading.local):
     """Results of the rows that were scored last, as scikit-learn passes the very same objects to scorers of a dict."""
 
     given: tuple[Any, ...] = ()
+    scores: int = 0  # their hash
     results: Any = ()  # by number of the metric, of the scorers that have not taken theirs
 
 

@@ -358,3 +358,16 @@ def test_a_metric_that_refuses_the_labels_does_not_stop_the_others():
     assert scorers["spearman"](model, np.array([[1.0], [2.0], [3.0]]), labels) == pytest.approx(1)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
         scorers["mrr"](model, np.array([[1.0], [2.0], [3.0]]), labels)
+
+
+def test_scores_that_changed_in_place_are_scored_again():
+    class Model(LinearRegression):
+        def predict(self, X):
+            return OWN
+
+    OWN, X = np.array([1.0, 2.0, 3.0]), np.zeros((3, 1))
+    model, labels = Model().fit(X, [0, 0, 0]), with_qid([1, 0, 0], ["a"] * 3)
+    scorers = ranking_scorers("mrr", "map")
+    assert scorers["mrr"](model, X, labels) == pytest.approx(1 / 3)
+    OWN[:] = [3, 2, 1]
+    assert scorers["map"](model, X, labels) == 1

@@ -107,7 +107,8 @@ class RankingScore:
     ) -> tuple[PerQuery, Any, NDArray[Any]]:
         """Values, weights and ids of the queries, computed once for all metrics that were made together."""
         given = (self.together, y_true, y_score, *columns.values())
-        scores = hash(np.asarray(y_score).tobytes())  # a model may return the same array with other scores
+        # A model may return the same array with other scores.
+        scores = hash(y_score.tobytes()) if isinstance(y_score, np.ndarray) else 0
         if self.number not in _last.results or scores != _last.scores or any(map(operator.is_not, given, _last.given)):
             lists = self._lists(y_true, y_score, X, columns)
             try:

@@ -25,7 +25,14 @@ from skrank_metrics._input.arrays import (
     to_array,
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
-from skrank_metrics._input.query_ids import carried, check_aligned, check_documents_aligned, ids_in_index, query_ids
+from skrank_metrics._input.query_ids import (
+    carried,
+    check_aligned,
+    check_documents_aligned,
+    ids_in_index,
+    named_columns,
+    query_ids,
+)
 
 T = TypeVar("T", bound=np.generic)
 
@@ -365,7 +372,7 @@ def query_lists(
             f"Leave out qid if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}."
         )
     own = document_columns(documents)
-    columns = {"y_score": y_score, **columns, **{f"documents[{name!r}]": column for name, column in own.items()}}
+    columns = named_columns(y_score=y_score, **columns, documents=own)
     own = {name: check_document_column(column, name, labels.shape).ravel() for name, column in own.items()}
     if labels.ndim == 2:
         grouping, weights = _grouped_2d(labels.shape, y_true=y_true, **columns)

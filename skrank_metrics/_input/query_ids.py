@@ -116,6 +116,14 @@ def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, ND
     }
 
 
+def named_columns(**given: Any) -> dict[str, Any]:
+    """Columns by their names in errors; a dict holds several."""
+    found: dict[str, Any] = {}
+    for name, own in given.items():
+        found |= {f"{name}[{key!r}]": part for key, part in own.items()} if isinstance(own, Mapping) else {name: own}
+    return found
+
+
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
@@ -131,7 +139,8 @@ def check_aligned(**columns: Any) -> None:
         new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         unlike = _holds_integers(one) != _holds_integers(other)
         # Predictions put into a new Series have no name, unlike a column of a frame.
-        is_prediction = "y_score" in new and getattr(columns["y_score"], "name", None) is None
+        scores = [columns[name] for name in new if name == "y_score" or name.startswith("scores[")]
+        is_prediction = any(getattr(column, "name", None) is None for column in scores)
         if ((new or unlike) and not reordered) or is_prediction:
             continue
         got = "the same labels in different orders" if reordered else "different labels"

@@ -34,6 +34,7 @@ from skrank_metrics._input.query_ids import (
     check_aligned,
     check_columns,
     group_ids,
+    named_columns,
     query_ids,
     without_labels,
 )
@@ -221,12 +222,7 @@ def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], 
     """Check what has an entry per row, and drop its labels, as a default index does not count from 0 in a fold."""
     masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
     queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
-    others = {**columns, **params}
-    parts = {name: value for name, value in others.items() if isinstance(value, Mapping)}
-    others = {name: value for name, value in others.items() if name not in parts}
-    for name in parts.keys() & {"by", "documents"}:
-        others |= {f"{name}[{key!r}]": column for key, column in parts[name].items()}
-    check_aligned(X=X, y=y, **others)
+    check_aligned(X=X, y=y, **named_columns(**columns), **params)
     params |= {name: without_labels(value) for name, value in params.items()}
     if (groups := columns["groups"]) is not None:
         units = group_ids(groups, n_rows, "groups", "y").codes

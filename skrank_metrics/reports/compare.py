@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import (
     check_seed,
     to_float64,
 )
-from skrank_metrics._input.query_ids import as_python, check_aligned, check_documents_aligned
+from skrank_metrics._input.query_ids import as_python, check_aligned, check_documents_aligned, named_columns
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of
 from skrank_metrics.reports.comparison import Comparison
@@ -230,14 +230,12 @@ def leaderboard(
         raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
-    own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
-    lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **own, **masks)
-    others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by, "groups": groups}
-    others |= {f"scores[{name!r}]": own for name, own in columns.items() if getattr(own, "name", None) is not None}
+    others = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups, **masks}
+    lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **others)
+    check_aligned(**named_columns(y_true=y_true, scores=columns, qid=qid, **others))
     reports = {}
     for name, column in columns.items():
         with _naming(name):
-            check_aligned(y_true=y_true, y_score=column, qid=qid, **others)
             if np.ndim(y_true) == 2:
                 check_documents_aligned(y_true=y_true, y_score=column)
             of_model = _with_scores(lists, column, np.shape(y_true))

@@ -133,9 +133,7 @@ def _labelled_rows(*rows: Any) -> Any:
 
 def labels_of_rows(y_true: Any, *others: Any) -> Any:
     """The index of the first of these that has one; None if rows are queries."""
-    if np.ndim(y_true) == 2:
-        return None
-    return next((labels for rows in (y_true, *others) if (labels := row_labels(rows)) is not None), None)
+    return None if np.ndim(y_true) == 2 else row_labels(_labelled_rows(y_true, *others))
 
 
 def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], **fields: Any) -> RankingReport:

@@ -17,7 +17,7 @@ def labelled(values, name=None):
 
 BY = labelled(list("wwwxxxyyyzzz"))
 WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
-FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"])
+FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,8 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"])
         lambda by, w: compare([evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
+        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by={"g": by}),
+        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}),
         lambda by, w: cross_evaluate(
             Ridge(), pd.DataFrame({"x": SCORES}, index=ROWS), labelled(Y), qid=QID, cv=QueryKFold(2), by={"g": by}
         ),
@@ -45,6 +47,8 @@ def test_scores_of_models_in_different_orders_are_an_error():
         leaderboard(Y, scores, qid=QID)
     with pytest.raises(ValueError, match="same columns"):
         leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
+    with pytest.raises(ValueError, match="same index"):
+        leaderboard(FRAME.to_numpy(), {"a": FRAME, "b": FRAME[::-1]}, metrics="mrr")
 
 
 @pytest.mark.parametrize(

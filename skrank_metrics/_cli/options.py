@@ -101,7 +101,7 @@ _OPTIONS: list[tuple[Any, ...]] = [
     ("qid", ALL, TABLES, "COLUMN", "column of a table with the query ids (default: qid)"),
     ("retrieved", ALL, TABLES, "COLUMN", "column that is false for documents that were not ranked"),
     ("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
-    ("condense", ALL, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
+    ("condense", OF_REPORTS, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
     ("missing", ALL, TREC, [*MISSING], "topics without a ranking: count as 0 (default), leave out, or refuse"),
     ("exclude", ALL, TREC, "FILE", "table of pairs to leave out of the rankings, in columns query and document"),
     ("score-type", ALL, TREC, [*SCORE_TYPES], "of scores of runs (default: float32, as in trec_eval 9)"),

@@ -265,14 +265,14 @@ def _is_entry(value: Any) -> bool:
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
-    """Take rows by position, keeping the type."""
+    """Take rows by position, keeping the type of arrays and frames; a list of those of anything else."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
     if hasattr(X, "to_batches"):  # a table of pyarrow
         return X.take(rows)
-    return X[rows] if hasattr(X, "shape") else type(X)(X[row] for row in rows)
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
 
 def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:

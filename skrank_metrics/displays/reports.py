@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
-from math import isnan
+from math import ceil, isnan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -196,7 +196,7 @@ class MetricAtKDisplay(Display):
             line = {"color": look.soft, "linewidth": 0.9}
             if name in coloured:
                 line = {"color": look.curves[coloured.index(name)], "linewidth": 2, "marker": "o", "markersize": 3.5}
-                line["markevery"] = max(1, len(k) // MOST_MARKERS)
+                line["markevery"] = ceil(len(k) / MOST_MARKERS)
             (lines[name],) = ax.plot(k, [report.mean[column] for column in self._columns.values()], **line, zorder=2)
             if name in coloured and len(coloured) <= MOST_BANDS:
                 intervals = report.intervals()

@@ -233,12 +233,12 @@ def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
 
 
 def count_ticks(first: float, last: float) -> list[float]:
-    """Ticks at round numbers of ranks, and at 1 if they start there."""
+    """Ticks at round ranks, and at 1 if they start there."""
     from matplotlib.ticker import MaxNLocator
 
     locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
-    between = [float(tick) for tick in locator.tick_values(first, last) if max(1, first) < tick <= last]
-    return [1.0, *between] if first == 1 else between
+    ticks = {float(tick) for tick in locator.tick_values(first, last) if first <= tick <= last}
+    return sorted(ticks | {1.0} if first == 1 else ticks)
 
 
 def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:

@@ -26,7 +26,7 @@ _GIVEN = ("k", "unranked")
 # Options that all metrics have.
 _RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
 # Columns of the frames of reports and comparisons, beside those of the metrics.
-COLUMNS = ("qid", "by", "group", "weight", "model", "slice", "n_queries")
+COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 # Values beyond the bounds by less are rounded.
 _ROUNDING = 1e-9
 

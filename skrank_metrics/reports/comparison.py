@@ -274,7 +274,7 @@ class Comparison(Result):
         """
         if not self.tested:
             return np.nan
-        row = self._flips.row(self.names.index(self.baseline or self.names[0]))
+        row = self._flips.row(self.names.index(self.baseline or self._ranked[0]))
         found = (self._critical + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
         return float(self._flips.scale * np.median(found[found > 0])) if found.any() else np.nan
 

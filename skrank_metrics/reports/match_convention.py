@@ -195,9 +195,11 @@ def match_convention(
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    is_text = isinstance(value, str)
-    number: float = check_number(float(value) if is_text else value, "value")
-    exact = Decimal(value) if is_text else Decimal(repr(number)).normalize()
+    if is_text := isinstance(value, str):
+        with suppress(ValueError):  # which the check names
+            value = float(text := value)
+    number: float = check_number(value, "value")
+    exact = Decimal(text) if is_text else Decimal(repr(number)).normalize()
     half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(number))
     return number, max(half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 

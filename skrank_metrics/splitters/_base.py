@@ -93,7 +93,10 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     if times.dtype.kind not in "biuf":
         with warnings.catch_warnings():  # times of other zones become UTC
             warnings.filterwarnings("ignore", category=UserWarning)
-            times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
+            try:
+                times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"time must hold dates or numbers; got this error: {error}.") from None
     elif times.dtype.kind != "f":
         times = to_float64(times, "time")
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)

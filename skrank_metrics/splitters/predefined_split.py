@@ -45,8 +45,8 @@ class PredefinedQuerySplit(QuerySplitter):
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
         self.parts: Any = parts
         self.validation: bool = check_bool(validation, "validation")
-        if not len(parts):
-            raise ValueError("parts must hold the part of each row; got none.")
+        if not (hasattr(parts, "__len__") and len(parts)):
+            raise ValueError(f"parts must hold the part of each row; got {parts!r}.")
         self.n_splits: int = len(group_ids(parts, len(parts), "parts", "X").ids)
         least = 3 if validation else 2
         if self.n_splits < least:

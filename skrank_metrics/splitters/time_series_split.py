@@ -60,7 +60,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
-        elif time is None or _duration(gap) < np.timedelta64(0, "s"):
+        elif time is None or not _duration(gap) >= np.timedelta64(0, "s"):
             raise ValueError(f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
@@ -92,12 +92,15 @@ class QueryTimeSeriesSplit(QuerySplitter):
         if self.time is None:
             return np.arange(len(grouping.ids)), None, None
         times = grouping.sort(check_times(self.time, len(grouping.codes)))
+        if times.dtype.kind != "M" and not isinstance(self.gap, int):
+            raise ValueError(f"gap must be a number of queries if time holds numbers; got {self.gap!r}.")
         starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
         by_id = canonical_order(grouping.ids)  # so that the order of rows does not matter
         return by_id[np.argsort(starts[by_id], kind="stable")], starts, ends
 
 
-def _duration(gap: Any) -> np.timedelta64:
+def _duration(gap: Any) -> Any:
+    """The gap as NumPy has it; NaT if it is no duration."""
     import pandas as pd
 
-    return pd.Timedelta(gap).to_timedelta64()
+    return pd.to_timedelta([gap], errors="coerce").to_numpy()[0]

@@ -61,7 +61,6 @@ def test_every_way_gives_its_value(name, rows):
         assert way.distance == way.value - value
 
 
-@pytest.mark.option("match_convention.value", "match_convention.qid", "match_convention.metric")
 def test_all_ways_by_hand():
     match = match_convention(Y, SCORES, qid=QID, value=0.8984)
     assert isinstance(match, ConventionMatch)
@@ -92,7 +91,6 @@ def test_of_equally_near_ways_those_of_libraries_come_first(name):
     assert not any(second and not first for (_, first), (_, second) in alike)
 
 
-@pytest.mark.option("match_convention.metric")
 def test_parameters_that_the_metric_sets_are_not_varied():
     match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="ndcg(gain=linear)@1")
     assert list(match.ways[0].options) == ["ties", "replace_undefined_by"]
@@ -103,7 +101,6 @@ def test_parameters_that_the_metric_sets_are_not_varied():
 
 
 @pytest.mark.slow
-@pytest.mark.option("match_convention.tolerance")
 def test_tolerance_is_half_a_unit_of_the_last_digit():
     texts = [("0.8984", 5e-5), ("0.90", 5e-3), ("0.900", 5e-4), ("0.9", 5e-2), ("1", 0.5), ("0.898300000", 1e-6)]
     numbers = [(0.8984, 5e-5), (0.898, 5e-4), (0.9, 5e-3), (1, 5e-3), (0.8983461, 1e-6), (0.89835, 5e-6)]
@@ -132,20 +129,17 @@ def test_libraries_are_named_at_the_cutoff_that_the_user_chose(rows, peer, k):
     assert match.matches[0].metric(labels, scores, qid=qid) == pytest.approx(value)
 
 
-@pytest.mark.option("match_convention.sample_weight")
 def test_weights_of_the_matched_mean():
     match = match_convention(Y, SCORES, qid=QID, value=(3 * EXP2 + 1) / 4, sample_weight=[3, 3, 1])
     assert match.matches[0].peers == ("lightgbm", "xgboost")
 
 
-@pytest.mark.option("match_convention.retrieved")
 def test_documents_that_were_not_ranked_in_the_matched_mean():
     # The document of grade 2 counts in the ideal order only.
     match = match_convention(Y, SCORES, qid=QID, value=1 / (3 + D), retrieved=[True, False, True])
     assert match.matches[0].options["gain"] == "exp2"
 
 
-@pytest.mark.option("match_convention.judged")
 def test_documents_that_nobody_judged_in_the_matched_mean():
     match = match_convention(Y, SCORES, qid=QID, value=D / 2, judged=[False, True, True])
     assert match.matches[0].value == pytest.approx(D / 2)
@@ -174,7 +168,6 @@ def test_text_if_nothing_or_much_matches(rows):
     assert f"{n_values - 10} more values match: see .matches." in text
 
 
-@pytest.mark.option("ConventionMatch.to_frame.library")
 def test_frame_has_a_row_per_way():
     match = match_convention(Y, SCORES, qid=QID, value=0.8984)
     frame = match.to_frame()

@@ -16,6 +16,8 @@ def labelled(values, name=None):
 
 
 BY = labelled(list("wwwxxxyyyzzz"))
+MODELS = {"a": SCORES, "b": -SCORES}
+UNLABELLED = {"y_true": Y, "scores": MODELS, "qid": QID}
 WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
 FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"])
 
@@ -28,6 +30,10 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"])
         lambda by, w: compare([evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
+        *(
+            lambda by, w, rows=rows: leaderboard(**UNLABELLED | rows).inspect(1, documents=by)
+            for rows in ({"y_true": labelled(Y)}, {"qid": labelled(QID)}, {"scores": pd.DataFrame(MODELS, ROWS)})
+        ),
         lambda by, w: cross_evaluate(
             Ridge(), pd.DataFrame({"x": SCORES}, index=ROWS), labelled(Y), qid=QID, cv=QueryKFold(2), by={"g": by}
         ),
@@ -41,7 +47,7 @@ def test_rows_in_another_order_are_an_error(call):
 
 def test_scores_of_models_in_different_orders_are_an_error():
     scores = {"a": labelled(SCORES, "a"), "b": labelled(SCORES, "b")[::-1]}
-    with pytest.raises(ValueError, match="same index"):
+    with pytest.raises(ValueError, match=r"scores\['b'\] must have the same index"):
         leaderboard(Y, scores, qid=QID)
     with pytest.raises(ValueError, match="same columns"):
         leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")

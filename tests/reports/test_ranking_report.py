@@ -9,7 +9,7 @@ from scipy import stats
 from support.ranks import N_DOCUMENTS, report_of_ranks
 from support.shown import words
 
-from skrank_metrics import RankingReport, evaluate, get_metric
+from skrank_metrics import RankingReport, evaluate
 from skrank_metrics.datasets import make_ranking
 
 

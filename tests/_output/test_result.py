@@ -70,30 +70,30 @@ def test_text_fits_80_columns(result):
     assert max(map(len, str(result).splitlines())) <= 80
 
 
+TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td"}
 # Tags of a page beyond those of tables.
 PAGE = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
 
 
-def test_html_holds_nothing_but_a_table_and_lines(result):
+def numbers(text):
+    return set(re.findall(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)", re.sub(r"<[^>]*>", " ", text)))
+
+
+def test_html_holds_nothing_but_a_table_and_lines_with_every_number_of_the_text(result):
     seen = Seen(result._repr_html_())
-    assert set(seen.tags) == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(seen.tags) == TAGS
     assert {name for name, _ in seen.attributes} == {"style"}
-
-
-def test_html_has_every_number_of_the_text(result):
     # In HTML a table is in one piece; in text its first column may be repeated.
-    numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
-    assert set(numbers.findall(str(result))) == set(numbers.findall(re.sub(r"<[^>]*>", " ", result._repr_html_())))
+    assert numbers(str(result)) == numbers(result._repr_html_())
 
 
 def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     result.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     words = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
-    assert set(Seen(words).tags) <= PAGE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(Seen(words).tags) <= PAGE | TAGS
     assert {name for name, _ in Seen(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
-    numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
-    assert set(numbers.findall(str(result))) <= set(numbers.findall(re.sub(r"<[^>]*>", " ", page)))
+    assert numbers(str(result)) <= numbers(page)
     assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
 
 

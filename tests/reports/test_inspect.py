@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from support.shown import words
 
 from skrank_metrics import RankingAccumulator, compare, evaluate, make_metric
 from skrank_metrics.datasets import make_ranking
@@ -39,19 +40,15 @@ def test_ranks_labels_scores_ties_and_rows():
     assert found.ideal_value == pytest.approx(2 + 1 / np.log2(3))
 
 
-@pytest.mark.parametrize(("threshold", "relevant"), [(None, [1, 3]), (1, [1, 3]), (1.5, [3]), (2, [3])])
-def test_documents_that_the_metric_counts_as_relevant(threshold, relevant):
-    found = only(report_of("recall" if threshold is None else f"recall(relevance_threshold={threshold})").inspect("a"))
-    assert found.n_relevant == len(relevant)
+@pytest.mark.parametrize(("options", "n"), [("", 2), ("(relevance_threshold=1)", 2), ("(relevance_threshold=1.5)", 1)])
+def test_documents_that_the_metric_counts_as_relevant(options, n):
+    assert only(report_of(f"recall{options}").inspect("a")).n_relevant == n
 
 
-@pytest.mark.parametrize(
-    ("ties", "rows"),
-    [("average", [0, 1, 2, 3]), ("stable", [0, 1, 2, 3]), ("best", [0, 1, 2, 3]), ("worst", [0, 2, 1, 3])],
-)
-def test_order_of_ties_is_that_of_the_metric(ties, rows):
+@pytest.mark.parametrize("ties", ["average", "stable", "best", "worst"])
+def test_order_of_ties_is_that_of_the_metric(ties):
     found = only(report_of(ties=ties).inspect("a"))
-    assert found.columns["row"].tolist() == rows
+    assert found.columns["row"].tolist() == ([0, 2, 1, 3] if ties == "worst" else [0, 1, 2, 3])
     if ties != "average":
         np.testing.assert_allclose(found.columns["added"], found.columns["label"] / np.log2([2, 3, 4, 5]), atol=1e-15)
 
@@ -113,7 +110,8 @@ def test_a_query_without_ranked_documents():
     assert len(report.inspect([0, 1]).to_frame()) == 2
 
 
-def test_infinite_scores_tie():
+def test_infinite_scores_tie_and_negative_zero_is_zero():
+    assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
     report = evaluate([[0, 1, 2, 0]], [[-np.inf, np.inf, np.inf, -np.inf]], metrics="ndcg")
     found = only(report.inspect(0))
     assert found.columns["row"].tolist() == [1, 2, 0, 3]
@@ -121,20 +119,18 @@ def test_infinite_scores_tie():
 
 
 def test_undefined_queries_say_what_they_count_as():
-    labels, scores = [[0, 0], [1, 0]], [[2, 1], [2, 1]]
     for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
-        report = evaluate(labels, scores, metrics="ndcg", replace_undefined_by=value)
-        shown = " ".join(str(report.inspect(0)).split())
-        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in shown
-        assert "adds" not in str(report.inspect(0))
-        assert not only(report.inspect(0)).is_defined
+        found = evaluate([[0, 0], [1, 0]], [[2, 1]] * 2, metrics="ndcg", replace_undefined_by=value).inspect(0)
+        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in words(found)
+        assert "adds" not in str(found)
+        assert not only(found).is_defined
 
 
 def test_metrics_that_are_no_sums_show_the_order():
     own = make_metric(lambda labels: float(labels[0]), name="first_label")
     for metric in ("pairwise_accuracy", own):
         inspection = report_of([metric]).inspect("a")
-        assert "is not computed as a sum over ranks, so only the order is shown." in " ".join(str(inspection).split())
+        assert "is not computed as a sum over ranks, so only the order is shown." in words(inspection)
         assert np.isnan(only(inspection).columns["added"]).all()
         assert "adds" not in inspection._repr_html_()
 
@@ -147,8 +143,7 @@ def test_several_ids_in_the_order_given():
 
 
 def test_an_id_that_is_a_tuple_is_one_id():
-    ids = np.empty(4, dtype=object)
-    ids[:] = [(1, "x"), (1, "x"), (2, "y"), (2, "y")]
+    ids = pd.Series([(1, "x"), (1, "x"), (2, "y"), (2, "y")])
     report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=ids, metrics="mrr")
     assert only(report.inspect((2, "y"))).qid == (2, "y")
 
@@ -159,7 +154,6 @@ def test_an_id_that_is_a_tuple_is_one_id():
         (["alpha", "beta"], "alpa", r"qid 'alpa' is not in the report\.$"),
         ([1, 2], "2", r"qid '2' is not in the report\. Did you mean 2, of type int\?"),
         ([1, 2], [2, 7], r"qid 7 is not in the report\."),
-        ([99, 998], 9999, r"qid 9999 is not in the report\.$"),
         ([99, 998], "9999", r"qid '9999' is not in the report\.$"),
         ([1, 2], [], "qid must name at least one query; got none"),
     ],
@@ -205,17 +199,12 @@ def test_long_documents_are_cut():
 
 
 @pytest.mark.parametrize(
-    ("documents", "error", "message"),
-    [
-        (["x"] * 5, ValueError, "documents must hold one entry per row that was evaluated, 6 in all; got list of 5"),
-        (["x"] * 7, ValueError, "6 in all; got list of 7"),
-        (np.zeros((4, 6)), ValueError, "6 in all; got ndarray of 4"),
-        ("abcdef", ValueError, "6 in all; got str of 6"),
-        ({"a": 1}, ValueError, "6 in all; got dict of 1"),
-    ],
+    ("documents", "got"),
+    [(["x"] * 7, "list of 7"), (np.zeros((4, 6)), "ndarray of 4"), ("abcdef", "str of 6"), ({"a": 1}, "dict of 1")],
 )
-def test_documents_that_do_not_fit(documents, error, message):
-    with pytest.raises(error, match=message):
+def test_documents_that_do_not_fit(documents, got):
+    message = f"documents must hold one entry per row that was evaluated, 6 in all; got {got}"
+    with pytest.raises(ValueError, match=message):
         report_of().inspect("a", documents=documents)
 
 
@@ -255,10 +244,9 @@ def test_slices_show_the_rows_and_documents_of_the_whole_report():
 
 
 def test_reports_of_batches_have_kept_no_documents():
-    accumulator = RankingAccumulator(["mrr"])
-    accumulator.update(LABELS, SCORES, qid=QID)
+    report = RankingAccumulator(["mrr"]).update(LABELS, SCORES, qid=QID).result()
     with pytest.raises(ValueError, match=r"this report keeps no labels or scores.* Read the rows of these queries"):
-        accumulator.result().inspect("a")
+        report.inspect("a")
 
 
 def test_frame_has_one_row_per_rank():
@@ -330,7 +318,3 @@ def test_documents_need_the_same_rows_in_all_reports(order):
     assert len(comparison.inspect(1).queries[0]) == 2
     with pytest.raises(ValueError, match="got 'first' and 'second' with the rows in different orders"):
         comparison.inspect(documents=["x"] * 6)
-
-
-def test_negative_zero_is_zero():
-    assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))

@@ -76,7 +76,7 @@ PAGE = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "co
 
 
 def numbers(text):
-    return set(re.findall(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)", re.sub(r"<[^>]*>", " ", text)))
+    return set(re.findall(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)", text))
 
 
 def test_html_holds_nothing_but_a_table_and_lines_with_every_number_of_the_text(result):
@@ -84,7 +84,7 @@ def test_html_holds_nothing_but_a_table_and_lines_with_every_number_of_the_text(
     assert set(seen.tags) == TAGS
     assert {name for name, _ in seen.attributes} == {"style"}
     # In HTML a table is in one piece; in text its first column may be repeated.
-    assert numbers(str(result)) == numbers(result._repr_html_())
+    assert numbers(str(result)) == numbers(re.sub(r"<[^>]*>", " ", result._repr_html_()))
 
 
 def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
@@ -93,7 +93,7 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     words = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
     assert set(Seen(words).tags) <= PAGE | TAGS
     assert {name for name, _ in Seen(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
-    assert numbers(str(result)) <= numbers(page)
+    assert numbers(str(result)) <= numbers(re.sub(r"<[^>]*>", " ", page))
     assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
 
 

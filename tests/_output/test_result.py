@@ -36,7 +36,7 @@ def ten_reports():
 
 
 def searched():
-    grid = {"estimator__alpha": np.logspace(-3, 9, 18), "estimator__fit_intercept": [True, False]}
+    grid = {"estimator__alpha": np.logspace(-3, 9, 6), "estimator__fit_intercept": [True, False]}
     scoring = ranking_scorers(*METRICS)
     search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=scoring, refit=METRICS[0], cv=QueryKFold(2))
     return search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID, n_candidates=4)

@@ -95,9 +95,8 @@ def marked(display):
 
 
 def difference(effects, changes):
-    causes = [
-        Cause("gain", change, effect, 1, f"gain: {change}") for effect, change in zip(effects, changes, strict=True)
-    ]
+    steps = zip(changes, effects, strict=True)
+    causes = [Cause("gain", change, effect, 1, f"gain: {change}") for change, effect in steps]
     return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
 
 
@@ -107,13 +106,8 @@ def test_steps_lead_from_one_value_to_the_other():
     up, down, again = (bar.get_facecolor() for bar in display.ax_.patches)
     assert up == again != down
     assert marked(display) == [[0.5, 0], [0.375, 4]]
-    assert sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True)) == [
-        (0, "0.5000"),
-        (1, "+0.2500"),
-        (2, "-0.5000"),
-        (3, "+0.1250"),
-        (4, "0.3750"),
-    ]
+    by_place = sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True))
+    assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
     assert row_names(display) == ["sklearn", *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")), "xgboost"]
     tiny = difference([0.00002], ["a"]).plot(ax=axes())
     assert set(written(tiny)) == {"0.50000", "+0.00002", "0.50002"}, "as many digits as show the sign"
@@ -123,31 +117,21 @@ def test_steps_lead_from_one_value_to_the_other():
 def test_a_difference_is_drawn_as_it_is_explained():
     expected = explain_difference(Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost"))
     display = expected.plot(ax=axes())
-    np.testing.assert_allclose(
-        [bar.get_width() for bar in display.ax_.patches], [cause.effect for cause in expected.causes]
-    )
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    np.testing.assert_allclose(widths, [cause.effect for cause in expected.causes])
     assert [x for x, _ in marked(display)] == pytest.approx([expected.start, expected.end], abs=1e-15)
     assert display.ax_.get_xlabel() == "ndcg"
 
 
 def test_folds_and_leaks():
-    table = {
-        "documents": [300, 1000],
-        "queries": [5, 1],
-        "share_relevant": [0.5, 0.25],
-        "leaking": [0, 2],
-        "cut": [0, 1],
-    }
-    table = {name: np.array(column) for name, column in table.items()}
+    table = {"documents": [300, 1000], "queries": [5, 1], "share_relevant": [0.5, 0.25]}
+    table = {name: np.array(column) for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()}
     display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
     widths = [[bar.get_width() for bar in panel.patches] for panel in display.axes_]
     assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
     assert [panel.get_xlabel() for panel in display.axes_] == ["queries", "documents", "share of relevant documents"]
-    assert [[text.get_text() for text in panel.texts] for panel in display.axes_] == [
-        ["5", "1"],
-        ["300", "1,000"],
-        ["50.0%", "25.0%"],
-    ]
+    texts = [[text.get_text() for text in panel.texts] for panel in display.axes_]
+    assert texts == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
     assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
     sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
     assert sound != leaking

@@ -1,7 +1,5 @@
 """A metric of a report goes by its name there, by another spelling, and by the metric itself."""
 
-import re
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -97,10 +95,8 @@ def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
 def test_every_table_says_that_orders_were_drawn():
     tied = np.zeros(len(Y))
     reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
-    (finding,) = (text for text in reports["a"].health.findings if text.startswith("Drawn"))
     sentence = "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 "
-    assert finding.startswith(sentence)
-    assert re.search(r"different orders of tied documents: \d+ queries\.$", finding)
+    assert any(finding.startswith(sentence) for finding in reports["a"].health.findings)
     assert "Drawn orders: a; see reports['a'].health." in words(compare(reports, first_hit))
     models = {"constant": QueryRanker(Ridge(1e300))}
     evaluation = cross_evaluate(models, X, Y, qid=QID, metrics=[first_hit], cv=QueryKFold(3))

@@ -34,16 +34,17 @@ def test_reports_are_those_of_evaluate(board):
     assert means == sorted(means), "smaller is better"
 
 
-TESTS = [{}, {"baseline": "first", "margin": 0.05}, {"test": "t", "correction": "bh"}]
+TESTS = [{"baseline": "first", "margin": 0.05}, {"test": "t"}, {"correction": "bh"}, {"correction": "holm"}]
 
 
-@pytest.mark.parametrize("options", [*TESTS, {"margin": 0.3}, {"confidence": 0.8}, {"random_state": 3}])
+@pytest.mark.parametrize("options", [{}, *TESTS, {"margin": 0.3}, {"confidence": 0.8}, {"random_state": 3}])
 def test_options_of_compare(board, options):
     found = leaderboard(Y, SCORES, qid=QID, metrics=METRICS, **options)
     expected = compare({name: evaluate(Y, own, qid=QID, metrics=METRICS) for name, own in SCORES.items()}, **options)
     assert found.to_frame(pairs=True).equals(expected.to_frame(pairs=True))
     assert str(found) == str(expected)
-    assert (str(found) == str(board)) == (not options)
+    unchanged = str(found) == str(board) and found.to_frame(pairs=True).equals(board.to_frame(pairs=True))
+    assert unchanged == (not options)
 
 
 RETRIEVED = np.arange(len(Y)) % 5 > 0

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import QueryKFold, RankingReport, compare, cross_evaluate, evaluate, leaderboard
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, leaderboard
 
 ROWS = list("abcdefghijkl")
 Y, QID, SCORES = np.tile([1, 0, 0], 4), np.repeat([0, 1, 2, 3], 3), np.linspace(0, 1, 12)
@@ -51,23 +51,3 @@ def test_scores_of_models_in_different_orders_are_an_error():
         leaderboard(Y, scores, qid=QID)
     with pytest.raises(ValueError, match="same columns"):
         leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"qid": [1, 2, 3], "mrr": [0.5]}, "different lengths"),
-        ({"qid": [1, 2], "mrr": [0.5, 0.4, 0.1]}, "different lengths"),
-        ({"qid": pd.Series([1, 2], ["a", "b"]), "mrr": pd.Series([0.5, 0.4], ["b", "a"])}, "same index"),
-    ],
-)
-def test_columns_of_values_per_query_belong_together(columns, message):
-    with pytest.raises(ValueError, match=message):
-        RankingReport.from_frame(columns)
-
-
-def test_a_margin_of_numpy_is_saved(tmp_path):
-    reports = [evaluate(Y, x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)]
-    compare(reports, margin=np.float32(0.5)).save(tmp_path / "saved.json")
-    with pytest.raises(TypeError, match="sequence of reports; got RankingReport"):
-        compare(reports[0])

@@ -89,13 +89,19 @@ def test_the_spread_of_a_pooled_ratio_is_that_of_the_queries():
 def test_flat_keys_suit_loggers_and_differ(rows):
     names = ["ndcg@10", "ndcg_at_10", "ndcg(gain=exp2, ties=worst)@3", "err(p=0.5)"]
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=names)
-    flat = report.to_dict(flat=True)
+    flat, nested, intervals = report.to_dict(flat=True), report.to_dict(), report.intervals()
+    assert list(nested) == names
+    for name, values in nested.items():
+        low, high = intervals[name]
+        expected = {"mean": report.mean[name], "low": low, "high": high, "std": report.std[name]}
+        assert values == {**expected, "n_undefined": report.n_undefined[name]}
     assert all(re.fullmatch(r"[a-z0-9_]+", key) for key in flat)
     assert all(type(value) is (int if key.endswith("n_undefined") else float) for key, value in flat.items())
     assert len(flat) == 5 * len(names)
     assert flat["ndcg_at_10"] == flat["ndcg_at_10_2"] == report.mean["ndcg@10"]
     assert flat["ndcg_gain_exp2_ties_worst_at_3"] == report.mean["ndcg(gain=exp2, ties=worst)@3"]
-    assert flat["err_p_0_5_high"] == report.to_dict()["err(p=0.5)"]["high"] == report.intervals()["err(p=0.5)"][1]
+    keys = {"": "mean", "_low": "low", "_high": "high", "_std": "std", "_n_undefined": "n_undefined"}
+    assert {key: flat[f"err_p_0_5{end}"] for end, key in keys.items()} == nested["err(p=0.5)"]
 
 
 def test_survives_pickling_without_what_was_computed_on_the_way(data):

@@ -136,15 +136,10 @@ def test_comparisons_leaderboards_and_accumulators_take_them():
     assert {name: part.mean["mrr"] for name, part in accumulator.result().slices.items()} == {1: 1, 2: 0, None: 1 / 2}
 
 
-@pytest.fixture(scope="module")
-def many():
-    """Slices 1 to 30; slice n has n queries, and the relevant document is at rank 1 if n is even, else at rank 2."""
+def test_of_many_slices_the_largest_are_shown_and_the_others_together():
+    # Slices 1 to 30; slice n has n queries, and the relevant document is at rank 1 if n is even, else at rank 2.
     by = np.repeat(np.arange(1, 31), np.arange(1, 31))
-    labels = np.where(by[:, None] % 2, [0, 1], [1, 0])
-    return evaluate(labels, np.tile([2, 1], (len(by), 1)), metrics="mrr", by=by)
-
-
-def test_of_many_slices_the_largest_are_shown_and_the_others_together(many):
+    many = evaluate(np.where(by[:, None] % 2, [0, 1], [1, 0]), [[2, 1]] * len(by), metrics="mrr", by=by)
     lines = [line.split() for line in str(many).splitlines()]
     first = next(number for number, line in enumerate(lines) if line[0] == "slice") + 1
     assert [line[0] for line in lines[first : first + 21]] == [str(value) for value in range(11, 31)] + ["10"]

@@ -21,7 +21,7 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
-from skrank_metrics._output.result import Result, counted, text_of
+from skrank_metrics._output.result import Result, text_of
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 
@@ -116,10 +116,3 @@ def test_sentences_are_wrapped_and_not_cut():
     lines = text_of([sentence]).splitlines()
     assert max(map(len, lines)) <= 80
     assert "".join(lines).replace(" ", "") == sentence.replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("number", "noun", "expected"), [(1, "query", "1 query"), (2, "query", "2 queries"), (0, "fold", "0 folds")]
-)
-def test_counted(number, noun, expected):
-    assert counted(number, noun) == expected

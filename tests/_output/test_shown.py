@@ -16,14 +16,6 @@ def ends(interval, sign=""):
     return "none" if np.isnan(low) else f"[{low:{sign}.4f}, {high:{sign}.4f}]"
 
 
-def check_frames(result, expected):
-    for library in ("pandas", "polars"):
-        frame = result.to_frame(library=library)
-        assert type(frame).__module__.startswith(library)
-        check_frame(frame, expected)
-    assert result.to_frame().equals(result.to_frame(library="pandas"))
-
-
 @pytest.fixture(scope="module")
 def report():
     weights = np.repeat([5, 2, 3, 1, 4, 2], 6)
@@ -55,7 +47,7 @@ def test_report(report):
     assert report.health.findings
     by = ["de", "fr", "fr", "de", "de", "fr"]
     values = {name: values.tolist() for name, values in report.per_query.items()}
-    check_frames(report, {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values})
+    check_frame(report.to_frame(), {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values})
     assert report.to_frame().index.name == "qid"
 
 
@@ -71,7 +63,7 @@ def test_difference():
     lines = [title, "To get trec_eval's value, pass convention='trec_eval'."]
     assert_shown(difference, [[["", "effect", "queries affected"], *rows, gap]], lines)
     names = ("cause", "change", "effect", "n_queries")
-    check_frames(difference, {name: [getattr(cause, name) for cause in difference.causes] for name in names})
+    check_frame(difference.to_frame(), {name: [getattr(cause, name) for cause in difference.causes] for name in names})
 
 
 def test_names_are_left_and_numbers_right_in_html(report):

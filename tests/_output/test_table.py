@@ -14,8 +14,6 @@ HEADS = ["mean over queries", "std over folds", "undefined queries", "share with
     ("spell", "value", "expected"),
     [
         (as_text, 0.5, "0.5000"),
-        (as_text, 12, "12"),
-        (as_text, "name", "name"),
         (as_text, (0.25, 0.5), "[0.2500, 0.5000]"),
         (as_text, (math.nan, math.nan), "none"),
         (as_text, -0.00004, "0.0000"),

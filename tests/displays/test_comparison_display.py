@@ -118,13 +118,10 @@ def test_a_baseline_and_a_margin():
         for row in comparison.standings()
     ]
     assert "difference from middle" in display.axes_[1].get_xlabel()
-    assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [-0.05]
-
-
-def test_the_margin_of_a_distance_is_above_0():
     options = {"metrics": [kendall_tau_distance], "baseline": "middle", "margin": 0.05}
-    display = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
-    assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [0.05]
+    distances = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
+    for shown, place in ((display, -0.05), (distances, 0.05)):
+        assert [float(bar.get_xdata()[0]) for bar in shown.axes_[1].lines if bar.get_linestyle() == "--"] == [place]
 
 
 def test_metrics_without_tests_and_single_models_show_means_only(board):

@@ -69,8 +69,6 @@ def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way()
         compare(reports, get_metric("ndcg@5"))
     for metric in ("ndcg@5", get_metric("ndcg(ties=worst)@5")):
         assert list(compare(reports, metric).metrics) == ["ndcg@5"]
-    with pytest.raises(ValueError, match="metric 'mrr' is missing from report '0', which has 'ndcg@5'"):
-        compare(reports, get_metric("mrr"))
     with pytest.raises(ValueError, match="metric must be one of"):
         reports[0].worst(metric=map_score)
     with pytest.raises(ValueError, match="metric '3' is missing"):
@@ -105,9 +103,7 @@ def test_every_table_says_that_orders_were_drawn():
 
 @pytest.mark.parametrize("ties", ["average", "best"])
 def test_orders_of_documents_with_other_columns_are_counted(ties):
-    price = make_metric(
-        lambda labels, price: float(price[0]), name="price_of_first", documents=["price"], bounds=(0, 9)
-    )
+    price = make_metric(lambda labels, price: price[0], name="first_price", documents=["price"], bounds=(0, 9))
     columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
     flat = evaluate([[1] * 9] * 3, [[0] * 9] * 3, metrics=[price, "mrr"], documents=columns, ties=ties, by=[0, 1, 0])
     for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics import explain_difference, get_metric, get_metric_names, ndcg_score, with_qid
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
@@ -34,24 +34,35 @@ def test_effects_are_means_over_all_orders(pair, metric):
     rng = np.random.default_rng(0)
     labels, scores, qid = rng.integers(0, 10, 400) / 4, rng.integers(0, 9, 400), np.repeat(range(10), 40)
     labels[qid == 3] = 0
-    given = {"qid": qid, "sample_weight": qid + 1, "retrieved": rng.random(400) < 0.9}
-    difference = explain_difference(labels, scores, metric=metric, conventions=pair, **given)
+    rows = {"y_true": labels, "y_score": scores, "qid": qid, "retrieved": rng.random(400) < 0.9}
+    weights = np.arange(1, 11)
+    difference = explain_difference(**rows, sample_weight=weights[qid], metric=metric, conventions=pair)
     first, second = (get_metric(metric, convention=convention) for convention in pair)
     names = [n for n in first.record.parameters if first.get(n) != second.get(n)]
     orders = list(itertools.permutations(names))
-    expected = dict.fromkeys(names, 0.0)
+    expected, affected = dict.fromkeys(names, 0.0), {name: np.zeros(10, bool) for name in names}
     for order in orders:
         bound = first
         for name in order:
             changed = bound.replace(**{name: second.get(name)})
-            gain = changed(labels, scores, **given) - bound(labels, scores, **given)
-            expected[name], bound = expected[name] + gain / len(orders), changed
-    assert difference.end == second(labels, scores, **given)
-    changes = {cause.change: cause.effect for cause in difference.causes}
-    assert len(changes) == len(names) > 1
+            gains = changed(**rows, average=None) - bound(**rows, average=None)
+            expected[name] += weights @ gains / weights.sum() / len(orders)
+            affected[name] |= gains != 0
+            bound = changed
+    assert difference.start == first(**rows, sample_weight=weights[qid])
+    assert difference.end == second(**rows, sample_weight=weights[qid])
+    found = {cause.change: (cause.effect, cause.n_queries) for cause in difference.causes}
+    assert len(found) == len(names) > 1
     for name in names:
-        assert changes[f"{first.get(name)} -> {second.get(name)}"] == pytest.approx(expected[name], abs=1e-14)
-    assert sum(changes.values()) == pytest.approx(difference.end - difference.start, abs=1e-14)
+        effect, n_queries = found[f"{first.get(name)} -> {second.get(name)}"]
+        assert effect == pytest.approx(expected[name], abs=1e-14)
+        assert n_queries == affected[name].sum()
+    assert sum(effect for effect, _ in found.values()) == pytest.approx(difference.end - difference.start, abs=1e-14)
+
+
+def test_defaults():
+    difference = explain_difference(with_qid([1, 2], [7, 7]), [1, 1])
+    assert (difference.conventions, difference.metric) == (("sklearn", "lightgbm"), "ndcg@10")
 
 
 def test_same_conventions_have_no_gap():
@@ -85,9 +96,3 @@ def test_a_gain_in_an_array_is_the_same_by_both():
     found = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric)
     expected = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg(gain=exp2)")
     assert [(c.cause, c.effect) for c in found.causes] == [(c.cause, c.effect) for c in expected.causes]
-
-
-def test_queries_that_a_cause_changes_only_after_another_one_count():
-    # Without a cutoff, precision divides by the number of ranked documents anyway.
-    found = explain_difference([[1, 0]], [[2, 1]], metric="precision", conventions=("sklearn", "xgboost"))
-    assert {cause.cause: cause.n_queries for cause in found.causes} == {"cutoff": 1, "divisor": 1, "ties": 0}

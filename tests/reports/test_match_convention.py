@@ -175,10 +175,7 @@ def test_gains_that_the_labels_do_not_allow_are_left_out():
 
 
 def test_options_of_a_metric_of_your_own_are_left_as_they_are():
-    def first(labels, gain=2):
-        return gain * labels[0]
-
-    metric = make_metric(first, name="first_of_mine", bounds=(0, 10))
+    metric = make_metric(lambda labels, gain=2: gain * labels[0], name="first_of_mine", bounds=(0, 10))
     match = match_convention([[1, 0], [0, 1]], [[2, 1], [2, 1]], value=1, metric=metric)
     assert match.ways[0].value == 1
     assert "gain" not in match.ways[0].options

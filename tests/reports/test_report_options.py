@@ -1,11 +1,11 @@
-"""The options of evaluate, of reports and of explain_difference, against values by hand."""
+"""The options of evaluate and of reports, against values by hand."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import evaluate, explain_difference, kendall_tau_distance, ndcg_score, with_qid
+from skrank_metrics import evaluate, kendall_tau_distance
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 
 LOG3 = np.log2(3)
@@ -104,36 +104,3 @@ def test_worst_queries():
     assert list(report.worst(n=2, metric="kendall_tau_distance").items()) == [("c", 3), ("e", 2)]
     many = report_of_ranks([1, 2] * 8)
     assert len(many.worst()) == 10
-
-
-def causes_of(difference):
-    return {c.cause: (c.change, pytest.approx(c.effect, abs=1e-12), c.n_queries) for c in difference.causes}
-
-
-def test_pair_of_conventions():
-    # "a": (2 + 1/2) / (2 + 1 / log2(3)) with linear gains, (3 + 1/2) / (3 + 1 / log2(3)) with exponential ones.
-    gain = ((3 + 1 / 2) / (3 + 1 / LOG3) - (2 + 1 / 2) / (2 + 1 / LOG3)) / 3
-    difference = explain_difference(LABELS, SCORES, qid=QID, conventions=("lightgbm", "trec_eval"))
-    assert difference.conventions == ("lightgbm", "trec_eval")
-    assert causes_of(difference) == {
-        "gain": ("exp2 -> linear", -gain, 1),
-        "queries without a value": ("1.0 -> 0.0", -1 / 3, 1),
-    }
-    assert difference.end - difference.start == pytest.approx(-gain - 1 / 3)
-    assert difference.end == ndcg_score(LABELS, SCORES, qid=QID)
-    default = explain_difference(with_qid(LABELS, QID), SCORES)
-    assert default.conventions == ("sklearn", "lightgbm")
-    assert default.metric == "ndcg@10"
-    one = explain_difference(LABELS, SCORES, qid=np.zeros(7), conventions=("lightgbm", "trec_eval"))
-    assert causes_of(one)["queries without a value"] == ("1.0 -> 0.0", 0, 0)
-
-
-def test_queries_that_a_cause_changes_in_one_order_only_are_counted():
-    # Equal scores: by position, linear and exponential gains of 1 and 0 are the same; of 2 and 1 they differ.
-    labels, qid = [1, 0, 2, 1], [0, 0, 1, 1]
-    difference = explain_difference(labels, [1, 1, 1, 1], qid=qid)
-    assert {cause: n for cause, (_, _, n) in causes_of(difference).items()} == {
-        "gain": 1,
-        "ties": 2,
-        "queries without a value": 0,
-    }

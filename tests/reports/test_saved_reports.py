@@ -126,10 +126,8 @@ def test_ids_that_a_file_cannot_hold_are_refused(tmp_path):
     with pytest.raises(TypeError, match=r"A file cannot hold .*, of type Timestamp. Evaluate with str\(id\)"):
         by_time.save(tmp_path / "report.json")
     times = np.array(["2001-01-01", "NaT", "2001-01-01T00:00:00.000000001"], dtype="M8[ns]")
-    for by in ([frozenset("a")] * 3, [datetime.timedelta(1)] * 3, times):
-        report = evaluate(
-            [[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=pd.Series(by, dtype=getattr(by, "dtype", object))
-        )
+    for by in (object_array([frozenset("a")] * 3, 3), object_array([datetime.timedelta(1)] * 3, 3), times):
+        report = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=by)
         with pytest.raises(TypeError, match="A file cannot hold"):
             report.save(tmp_path / "report.json")
     assert list(tmp_path.iterdir()) == []

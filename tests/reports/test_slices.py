@@ -16,6 +16,7 @@ from support.ranks import N_DOCUMENTS, rows_of_ranks
 
 from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric
 from skrank_metrics.metrics.from_function import COLUMNS
+from skrank_metrics.reports.slices import object_array
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.
@@ -257,8 +258,7 @@ VALUES = st.recursive(
 @example(["US low", "US", "US_low", "", None, "missing", True, "True"])
 @example([("a", "b"), ("a_x_b", None), "a_x_b", ("a_", "_b"), ("a__", "b")])
 def test_flat_keys_of_slices_are_unambiguous_and_do_not_depend_on_each_other(values):
-    by = np.empty(len(values), dtype=object)
-    by[:] = values
+    by = object_array(values, len(values))
     labels, scores = [[1, 0]] * len(values), [[2, 1]] * len(values)
     flat = evaluate(labels, scores, metrics=["mrr", "map@3"], by={"value": by}).to_dict(flat=True)
     slices = len(evaluate(labels, scores, metrics="mrr", by={"value": by}).slices)
@@ -274,9 +274,8 @@ def test_flat_keys_by_hand():
         *("de", "C_x2b__x2b_", "new_user", "Z_xfc_rich", "_x2d_1", "_x27__x2d_1", "missing", "_x27_missing"),
         *("1_x2e_5", "a_x5f_xb", "_x3d_2001_x2d_01_x2d_02_x20_00_x3a_00_x3a_00", "_x27__x3d_1"),
     ]
-    array = np.empty(len(by), dtype=object)
-    array[:] = by
-    flat = evaluate([[1, 0]] * 12, [[2, 1]] * 12, metrics="mrr", by={"value": array}).to_dict(flat=True)
+    by = {"value": object_array(by, 12)}
+    flat = evaluate([[1, 0]] * 12, [[2, 1]] * 12, metrics="mrr", by=by).to_dict(flat=True)
     assert {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")} == set(expected)
     pairs = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=[("de", 1), ("de", None)]).to_dict(flat=True)
     assert {"mrr_slice_de_x_1", "mrr_slice_de_x_missing"} <= set(pairs)

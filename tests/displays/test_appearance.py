@@ -211,7 +211,3 @@ def test_names_stay_as_they_are_in_a_picture():
     html = page_picture(evaluate([[1, 0]] * 4, [[2, 1]] * 4, metrics="mrr", by=odd))
     texts = {text.text for text in ET.fromstring(html).iter("{http://www.w3.org/2000/svg}text")}
     assert {"$a$ & <b>", "run #3 id=1.23456", "#0072b2", r"\x1b[31mred"} <= texts
-
-
-def test_results_without_a_display_have_no_picture():
-    assert page_picture(object()) == ""

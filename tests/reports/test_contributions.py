@@ -83,11 +83,6 @@ def test_ranks_below_are_taken_together_up_to_the_cutoff():
     assert inspected("recall", [0, 1, 1, 1], 2).rest == 2 / 3
 
 
-def test_undefined_queries_have_no_contributions():
-    found = inspected("ndcg", [0, 0])
-    assert np.isnan([*found.columns["added"], found.rest, found.ideal_value]).all()
-
-
 # Each option of the metrics that are sums, with gains that fall and gains of non-relevant documents.
 BINARY, FALLING = {"gain": "binary", "relevance_threshold": 2}, ([3, 1, 2, 0], [0, 2, 1, 1])
 VARIANTS = {

@@ -76,9 +76,8 @@ def test_no_metric_is_an_error(rows):
 
 
 def test_slices_of_an_array_of_objects_have_plain_keys():
-    by = np.empty(4, dtype=object)
-    by[:] = [np.str_("DE"), np.str_("DE"), np.bool_(True), np.bool_(True)]
-    slices = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="mrr", by=by).slices
+    by = np.array([np.str_("DE"), np.bool_(True)], dtype=object)
+    slices = evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=by).slices
     assert [(name, type(name)) for name in slices] == [("DE", str), (True, bool)]
     assert [part.mean["mrr"] for part in slices.values()] == [1, 1 / 2]
 

@@ -137,8 +137,11 @@ def test_scores_in_a_frame(library, board):
         ({"a": X[:, 0], "b": X}, ValueError, r"scores\['b'\] must have the same shape.* not one per class"),
         ({"a": X[:, 0], "b": QID.astype(str)}, TypeError, r"scores\['b'\] .* Pass only the columns of scores"),
         ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must hold scores; all are NaN"),
-        ({1: X[:, 0], "1": X[:, 0]}, ValueError, r"different names; got '1' more than once\. Rename the columns"),
-        (pd.DataFrame(NOISE[:, :2], columns=["a", "a"]), ValueError, "different names; got 'a' more than once"),
+        (
+            pd.DataFrame(NOISE[:, :2], columns=["a", "a"]),
+            ValueError,
+            r"different names; got 'a' more than once\. Rename",
+        ),
     ],
 )
 def test_bad_scores(scores, error, message):

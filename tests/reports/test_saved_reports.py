@@ -191,8 +191,6 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     compare([report_of(0), report_of(1)]).save(path)
     with pytest.raises(ValueError, match=r"report.json is not a saved report"):
         load(path)
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "missing.json")
     with pytest.raises(TypeError, match=r"expected str, bytes or os.PathLike object, not int"):
         load(3)
 
@@ -265,7 +263,6 @@ def test_values_from_anywhere_are_compared():
         (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, r"qid must be one of \['map'\]; got 'id'"),
         ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, r"metrics must be one of .*'map'\]; got 'mrr'"),
         ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
-        ({"qid": [1, 2, 3], "map": [0.5]}, {}, ValueError, "different lengths"),
         ({"qid": [1, 2], "map": [0.5, 0.4, 0.1]}, {}, ValueError, "different lengths"),
         ({"qid": pd.Series([1, 2], [3, 4]), "map": pd.Series([0.5, 0.4], [4, 3])}, {}, ValueError, "same index"),
         ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),

@@ -27,12 +27,6 @@ def paired(differences, level=0.05, **options):
     return p, interval
 
 
-def sums_of_signs(columns):
-    """Sums of each column with all patterns of signs."""
-    signs = np.array(list(itertools.product((1, -1), repeat=len(columns))))
-    return signs @ columns
-
-
 def statistic(columns, totals=None):
     """The statistic of the columns, or its null distribution for sums with random signs."""
     squares = (columns**2).sum(axis=0)
@@ -51,7 +45,8 @@ def test_all_families_by_enumeration(weighted, grouped):
     pairs = list(itertools.combinations(range(4), 2))
     d = weights[:, None] * np.stack([values[:, i] - values[:, j] for i, j in pairs], axis=1)
     d = np.stack([d[units == unit].sum(axis=0) for unit in np.unique(units)])
-    z, null = statistic(d) - 1e-9, statistic(d, sums_of_signs(d))
+    signs = np.array(list(itertools.product((1, -1), repeat=len(d))))
+    z, null = statistic(d) - 1e-9, statistic(d, signs @ d)
     family = Family([flips(values, weights, units)], 0.05)
     n_changed = (np.abs(d) > 1e-12).sum(axis=0)
     alone = np.maximum((null >= z).mean(axis=0), 2.0 ** (1 - n_changed))

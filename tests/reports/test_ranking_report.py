@@ -48,12 +48,14 @@ def test_reads_well():
     ]
 
 
-def test_worst_refuses(data):
+def test_bad_arguments_of_methods(data):
     report = evaluate(*data[:2], qid=data[2])
     with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
         report.worst(0)
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10'.*Did you mean 'map'"):
         report.worst(3, "map@3")
+    with pytest.raises(ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"):
+        report.to_frame("arrow")
 
 
 def test_keys_of_dates_are_dates():
@@ -71,11 +73,6 @@ def test_spread_of_tiny_and_huge_values(size):
     assert scaled.std["cg"] == pytest.approx(size * values.std["cg"], rel=1e-12)
     expected = size * np.array(values.intervals()["cg"])  # cg has no upper bound
     np.testing.assert_allclose(scaled.intervals()["cg"], expected, rtol=1e-9)
-
-
-def test_frame_of_another_library(rows):
-    with pytest.raises(ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"):
-        evaluate(rows[0], rows[1], qid=rows[2]).to_frame("arrow")
 
 
 def test_the_spread_of_a_pooled_ratio_is_that_of_the_queries():

@@ -258,9 +258,9 @@ VALUES = st.recursive(
 def test_flat_keys_of_slices_are_unambiguous_and_do_not_depend_on_each_other(values):
     by = object_array(values, len(values))
     labels, scores = [[1, 0]] * len(values), [[2, 1]] * len(values)
-    flat = evaluate(labels, scores, metrics=["mrr", "map@3"], by={"value": by}).to_dict(flat=True)
-    slices = len(evaluate(labels, scores, metrics="mrr", by={"value": by}).slices)
-    assert sum(key.startswith("mrr_slice_") for key in flat) == slices
+    report = evaluate(labels, scores, metrics=["mrr", "map@3"], by={"value": by})
+    flat = report.to_dict(flat=True)
+    assert sum(key.startswith("mrr_slice_") for key in flat) == len(report.slices)
     assert all(re.fullmatch("[A-Za-z0-9_]+", key) for key in flat)
     few = evaluate(labels[:2], scores[:2], metrics=["mrr", "map@3"], by={"value": by[:2]}).to_dict(flat=True)
     assert {key for key in few if "_slice_" in key} <= set(flat)

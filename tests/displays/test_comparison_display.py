@@ -72,6 +72,8 @@ def test_another_metric_and_fewer_models(board):
     assert len(display.axes_) == 2
     assert row_names(display.ax_) == ["best", "middle"]
     assert display.figure_.get_suptitle().replace("\n", " ") == board.by_metric("recall@1").verdict
+    median = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
+    assert len(median.axes_) == 1, "means only, without tests"
     with pytest.raises(ValueError, match="metric must be one of"):
         board.plot(metric="map")
     with pytest.raises(ValueError, match="n_models must be an int >= 1"):
@@ -118,18 +120,10 @@ def test_a_baseline_and_a_margin():
         for row in comparison.standings()
     ]
     assert "difference from middle" in display.axes_[1].get_xlabel()
-    assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [-0.05]
-
-
-def test_the_margin_of_a_distance_is_above_0():
     options = {"metrics": [kendall_tau_distance], "baseline": "middle", "margin": 0.05}
-    display = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
-    assert [float(line.get_xdata()[0]) for line in display.axes_[1].lines if line.get_linestyle() == "--"] == [0.05]
-
-
-def test_metrics_without_tests_and_single_models_show_means_only(board):
-    median = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
-    assert len(median.axes_) == 1
+    distances = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
+    for shown, place in ((display, -0.05), (distances, 0.05)):
+        assert [float(bar.get_xdata()[0]) for bar in shown.axes_[1].lines if bar.get_linestyle() == "--"] == [place]
 
 
 def test_one_axes_is_divided():

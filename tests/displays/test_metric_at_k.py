@@ -58,31 +58,24 @@ def board(n_models):
     return leaderboard(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
 
 
-def test_few_models_have_colours_and_bands():
-    display = MetricAtKDisplay.from_result(board(3))
-    assert len(display.ax_.collections) == 3
-    assert len({line.get_color() for line in display.ax_.lines}) == 3
-    assert set(names_beside(display)) == {"model 0", "model 1", "model 2"}
-    colours = {text.get_text(): text.get_color() for text in display.ax_.texts}
-    assert colours["model 0"] == display.ax_.lines[-1].get_color(), "the best, on top"
-
-
-def test_of_many_models_the_best_is_highlighted():
-    display = MetricAtKDisplay.from_result(board(10))
-    assert (len(display.ax_.lines), len(display.ax_.collections)) == (10, 1)
+@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (10, 1, 2)])
+def test_few_models_have_colours_and_bands_and_of_many_the_best(n_models, n_bands, n_colours):
+    display = MetricAtKDisplay.from_result(board(n_models))
+    assert (len(display.ax_.lines), len(display.ax_.collections)) == (n_models, n_bands)
     *others, best = (line.get_color() for line in display.ax_.lines)
-    assert len(set(others)) == 1
-    assert best != others[0]
-    assert len(names_beside(display)) == 10
+    assert len({*others, best}) == n_colours
+    assert best not in others
+    assert sorted(names_beside(display)) == [f"model {number}" for number in range(n_models)]
+    colours = {text.get_text(): text.get_color() for text in display.ax_.texts}
+    assert colours["model 0"] == best, "on top"
 
 
 @pytest.mark.parametrize("metric", [None, "kendall_tau", "ndcg@10"])
 def test_a_result_with_one_cutoff(metric):
+    report = evaluate(Y, SCORES, qid=QID, metrics=["ndcg@10", "map", "mrr", "kendall_tau"])
     message = r"at two or more cutoffs, such as .*@1,5,10; got ndcg@10, map, mrr, kendall_tau\."
     with pytest.raises(ValueError, match=message):
-        MetricAtKDisplay.from_result(
-            evaluate(Y, SCORES, qid=QID, metrics=["ndcg@10", "map", "mrr", "kendall_tau"]), metric=metric
-        )
+        MetricAtKDisplay.from_result(report, metric=metric)
     assert plt.get_fignums() == []
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
@@ -26,10 +25,6 @@ Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])
 X = SCORES[:, None]
 
 
-def axes():
-    return Figure().subplots()
-
-
 def row_names(display):
     return [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()]
 
@@ -38,19 +33,15 @@ def written(display):
     return [text.get_text().replace("\N{MINUS SIGN}", "-") for text in display.ax_.texts]
 
 
-def drawn_interval(bars):
-    (segment,) = bars.lines[2][0].get_segments()
-    return segment[:, 0].tolist()
-
-
 def test_each_metric_has_its_histogram_mean_and_interval():
     report = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"])
-    display = QueryScoreDisplay.from_result(report, ax=axes())
+    display = QueryScoreDisplay.from_result(report)
     assert row_names(display) == ["mrr", "recall@1"]
     assert written(display) == [f"{mean:.4f}" for mean in report.mean.values()]
     for bars, (name, mean) in zip(display.ax_.containers, report.mean.items(), strict=True):
         assert bars.lines[0].get_xdata().tolist() == [mean]
-        assert drawn_interval(bars) == pytest.approx(report.intervals()[name])
+        (segment,) = bars.lines[2][0].get_segments()
+        assert tuple(segment[:, 0]) == pytest.approx(report.intervals()[name])
     heights, edges, base = display.ax_.patches[0].get_data()
     shares = {round(float(edges[place]), 2): float(base - heights[place]) for place in np.flatnonzero(heights < base)}
     assert shares == pytest.approx({0.32: 0.3, 0.48: 0.3, 0.96: 0.6}), "two queries at 1, one each at 1/2 and 1/3"
@@ -95,59 +86,43 @@ def marked(display):
 
 
 def difference(effects, changes):
-    causes = [
-        Cause("gain", change, effect, 1, f"gain: {change}") for effect, change in zip(effects, changes, strict=True)
-    ]
+    steps = zip(changes, effects, strict=True)
+    causes = [Cause("gain", change, effect, 1, f"gain: {change}") for change, effect in steps]
     return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
 
 
 def test_steps_lead_from_one_value_to_the_other():
-    display = difference([0.25, -0.5, 0.125], ["a -> b", "c -> d", "e -> f"]).plot(ax=axes())
+    display = difference([0.25, -0.5, 0.125], ["a -> b", "c -> d", "e -> f"]).plot()
     assert [(bar.get_x(), bar.get_width()) for bar in display.ax_.patches] == [(0.5, 0.25), (0.75, -0.5), (0.25, 0.125)]
     up, down, again = (bar.get_facecolor() for bar in display.ax_.patches)
     assert up == again != down
     assert marked(display) == [[0.5, 0], [0.375, 4]]
-    assert sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True)) == [
-        (0, "0.5000"),
-        (1, "+0.2500"),
-        (2, "-0.5000"),
-        (3, "+0.1250"),
-        (4, "0.3750"),
-    ]
+    by_place = sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True))
+    assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
     assert row_names(display) == ["sklearn", *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")), "xgboost"]
-    tiny = difference([0.00002], ["a"]).plot(ax=axes())
+    tiny = difference([0.00002], ["a"]).plot()
     assert set(written(tiny)) == {"0.50000", "+0.00002", "0.50002"}, "as many digits as show the sign"
-    assert written(difference([], []).plot(ax=axes())) == ["0.5000", "0.5000"]
+    assert written(difference([], []).plot()) == ["0.5000", "0.5000"]
 
 
 def test_a_difference_is_drawn_as_it_is_explained():
     expected = explain_difference(Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost"))
-    display = expected.plot(ax=axes())
-    np.testing.assert_allclose(
-        [bar.get_width() for bar in display.ax_.patches], [cause.effect for cause in expected.causes]
-    )
+    display = expected.plot()
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    np.testing.assert_allclose(widths, [cause.effect for cause in expected.causes])
     assert [x for x, _ in marked(display)] == pytest.approx([expected.start, expected.end], abs=1e-15)
     assert display.ax_.get_xlabel() == "ndcg"
 
 
 def test_folds_and_leaks():
-    table = {
-        "documents": [300, 1000],
-        "queries": [5, 1],
-        "share_relevant": [0.5, 0.25],
-        "leaking": [0, 2],
-        "cut": [0, 1],
-    }
-    table = {name: np.array(column) for name, column in table.items()}
+    table = {"documents": [300, 1000], "queries": [5, 1], "share_relevant": [0.5, 0.25]}
+    table = {name: np.array(column) for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()}
     display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
     widths = [[bar.get_width() for bar in panel.patches] for panel in display.axes_]
     assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
     assert [panel.get_xlabel() for panel in display.axes_] == ["queries", "documents", "share of relevant documents"]
-    assert [[text.get_text() for text in panel.texts] for panel in display.axes_] == [
-        ["5", "1"],
-        ["300", "1,000"],
-        ["50.0%", "25.0%"],
-    ]
+    texts = [[text.get_text() for text in panel.texts] for panel in display.axes_]
+    assert texts == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
     assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
     sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
     assert sound != leaking
@@ -184,7 +159,7 @@ MAP = ranking_scorers("map")["map"]
 
 
 def test_candidates_from_the_best_down():
-    display = CVResultsDisplay.from_result(SEARCH, ax=axes())
+    display = CVResultsDisplay.from_result(SEARCH)
     assert row_names(display) == ["alpha=100", "alpha=10", "alpha=1"]
     folds, means = display.ax_.lines[::2], display.ax_.lines[1::2]
     assert [line.get_xdata().tolist() for line in folds] == [[0.8, 0.8], [0.7, 0.5], [0.3, 0.5]]

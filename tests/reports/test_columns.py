@@ -5,6 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
+from support.shown import words
 
 from skrank_metrics import (
     QueryKFold,
@@ -32,6 +33,7 @@ SPELLINGS = {
     "ndcg@5": ["ndcg@5", "NDCG@5", "ndcg_at_5", get_metric("ndcg@5"), get_metric(ndcg_score, k=5, ties="average")],
     "map": [map_score, "MAP"],
     "first_hit": ["first_hit", first_hit, get_metric(first_hit)],
+    str(METRICS[4]): [METRICS[4]],  # with an array as an option
 }
 
 
@@ -58,18 +60,12 @@ def test_reports_may_spell_a_metric_differently():
         assert found.pair("a", "b").difference == pytest.approx(expected)
 
 
-def test_a_metric_with_an_array_as_an_option_finds_itself():
-    assert list(compare([report(0), report(1)], METRICS[4]).metrics) == [str(METRICS[4])]
-
-
 def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way():
     reports = [report(0, "ndcg@5", ties="worst"), report(1, "ndcg@5", ties="worst")]
     with pytest.raises(ValueError, match="missing from report '0', which has 'ndcg@5', computed as ndcg"):
         compare(reports, get_metric("ndcg@5"))
     for metric in ("ndcg@5", get_metric("ndcg(ties=worst)@5")):
         assert list(compare(reports, metric).metrics) == ["ndcg@5"]
-    with pytest.raises(ValueError, match="metric 'mrr' is missing from report '0', which has 'ndcg@5'"):
-        compare(reports, get_metric("mrr"))
     with pytest.raises(ValueError, match="metric must be one of"):
         reports[0].worst(metric=map_score)
     with pytest.raises(ValueError, match="metric '3' is missing"):
@@ -79,42 +75,32 @@ def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way()
 @pytest.fixture(scope="module")
 def search():
     scoring = {"own": make_ranking_scorer(first_hit), "five": make_ranking_scorer(ndcg_score, k=5)}
-    found = GridSearchCV(
-        QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e9]}, scoring=scoring, refit="own", cv=QueryKFold(3)
-    )
+    grid = {"estimator__alpha": [1.0, 1e9]}
+    found = GridSearchCV(QueryRanker(Ridge()), grid, scoring=scoring, refit="own", cv=QueryKFold(3))
     return found.fit(X, with_qid(Y, QID))
 
 
 @pytest.mark.parametrize("metric", ["five", "ndcg@5", "NDCG@5", get_metric("ndcg@5")])
 def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
     assert next(iter(search_report(search, X, Y, qid=QID, metric=metric).metrics)) == "ndcg@5"
-    np.testing.assert_array_equal(
-        CVResultsDisplay.from_result(search, metric=metric, ax=Figure().subplots()).scores,
-        CVResultsDisplay.from_result(search, metric="five", ax=Figure().subplots()).scores,
-    )
+    drawn = [CVResultsDisplay.from_result(search, metric=one, ax=Figure().subplots()) for one in (metric, "five")]
+    np.testing.assert_array_equal(drawn[0].scores, drawn[1].scores)
 
 
 def test_every_table_says_that_orders_were_drawn():
     tied = np.zeros(len(Y))
     reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
-    (finding,) = (text for text in reports["a"].health.findings if text.startswith("Drawn"))
-    n_drawn = int(finding.split()[-2])
-    sentence = (
-        "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 different "
-        "orders of tied documents: "
-    )
-    assert finding == f"{sentence}{n_drawn} queries."
-    assert "Drawn orders: a; see reports['a'].health." in " ".join(str(compare(reports, first_hit)).split())
+    sentence = "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 "
+    assert any(finding.startswith(sentence) for finding in reports["a"].health.findings)
+    assert "Drawn orders: a; see reports['a'].health." in words(compare(reports, first_hit))
     models = {"constant": QueryRanker(Ridge(1e300))}
     evaluation = cross_evaluate(models, X, Y, qid=QID, metrics=[first_hit], cv=QueryKFold(3))
-    assert sentence in " ".join(str(evaluation).split())
+    assert sentence in words(evaluation)
 
 
 @pytest.mark.parametrize("ties", ["average", "best"])
 def test_orders_of_documents_with_other_columns_are_counted(ties):
-    price = make_metric(
-        lambda labels, price: float(price[0]), name="price_of_first", documents=["price"], bounds=(0, 9)
-    )
+    price = make_metric(lambda labels, price: price[0], name="first_price", documents=["price"], bounds=(0, 9))
     columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
     flat = evaluate([[1] * 9] * 3, [[0] * 9] * 3, metrics=[price, "mrr"], documents=columns, ties=ties, by=[0, 1, 0])
     for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):

@@ -20,9 +20,9 @@ def report(feature, rows=slice(None), metrics=("ndcg@10", "mrr"), **options):
     return evaluate(Y[rows], X[rows, feature], qid=QID[rows], metrics=metrics, **options)
 
 
-def of_ranks(ranks, metrics=None, **options):
+def of_ranks(ranks, of="mrr", **options):
     """Compare rankings given by the rank of the only relevant document of each query."""
-    return compare({name: report_of_ranks(own) for name, own in ranks.items()}, metrics, **options)
+    return compare({name: report_of_ranks(own, metrics=of) for name, own in ranks.items()}, **options)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,6 @@ def reports():
 # Pairs
 
 
-@pytest.mark.option("Comparison.pairs.metric", "Comparison.pair.metric", "compare.metrics")
 def test_pairs_are_differences_query_by_query(reports):
     comparison = compare(reports)
     assert (comparison.names, comparison.metrics) == (("first", "second", "noise"), ("ndcg@10", "mrr"))
@@ -60,9 +59,6 @@ def test_pairs_are_differences_query_by_query(reports):
 QUERIES = {"first": [1, 2, 1, 1, 3], "second": [2, 1, 1, 3, 2], "third": [6] * 5}
 
 
-@pytest.mark.option("Comparison.worst.n", "Comparison.worst.first", "Comparison.worst.second")
-@pytest.mark.option("Comparison.best.n", "Comparison.best.first", "Comparison.best.second")
-@pytest.mark.option("Comparison.pair.first", "Comparison.pair.second")
 def test_queries_that_the_first_loses_and_wins():
     comparison = of_ranks(QUERIES)
     worst, best = comparison.worst(), comparison.best(1)
@@ -110,14 +106,14 @@ def test_of_a_distance_the_smaller_wins():
 
 
 def test_different_queries_are_refused(reports):
-    fewer, n_queries = report(1, QID >= 10), r"reports must be over the same queries; got {} in '0' and {} in '1', "
-    with pytest.raises(
-        ValueError, match=n_queries.format(60, 50) + r"50 of them in both\. Evaluate all on the queries"
-    ):
+    fewer, other = report(1, QID >= 10), evaluate(Y, X[:, 1], qid=QID.astype(str))
+    message = (
+        r"reports must be over the same queries; got 60 in '0' and 50 in '1', 50 of them in both\. Evaluate all on"
+    )
+    with pytest.raises(ValueError, match=message):
         compare([reports["first"], fewer])
-    with pytest.raises(ValueError, match=n_queries.format(50, 60) + "50 of them"):
+    with pytest.raises(ValueError, match="got 50 in '0' and 60 in '1', 50 of them"):
         compare([fewer, reports["first"]])
-    other = evaluate(Y, X[:, 1], qid=QID.astype(str))
     with pytest.raises(ValueError, match=r"0 of them in both\. Check that ids have the same type\.$"):
         compare([reports["first"], other], "ndcg@10")
 
@@ -125,13 +121,10 @@ def test_different_queries_are_refused(reports):
 def test_refuses_reports_of_other_documents_or_labels():
     y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
     ours = evaluate(y, s, qid=qid)
-    with pytest.raises(
-        ValueError,
-        match=r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved=",
-    ):
-        compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
-    with pytest.raises(ValueError, match="'ours' and 'other' differ in query 2"):
-        compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
+    message = r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved="
+    for other in (evaluate([1, 0, 1, 0, 0], s, qid=qid), evaluate(y[:-1], s[:-1], qid=qid[:-1])):
+        with pytest.raises(ValueError, match=message):
+            compare({"ours": ours, "other": other})
     order = [4, 1, 0, 3, 2]
     assert compare([ours, evaluate(y[order], s[order], qid=qid[order])]).pair().difference == 0
 
@@ -160,13 +153,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
-        (
-            {"by": "country"},
-            ValueError,
-            r"by must hold one value per query, 60 in all, or per document, \d+ in all; got",
-        ),
-        ({"by": {}}, ValueError, "got no columns"),
-        ({"by": {"a": np.zeros(7), "b": np.zeros(3)}}, ValueError, r"got shape \(3,\) and shape \(7,\)"),
+        ({"by": "country"}, ValueError, r"by must hold one value per query, 60 in all, or per document, \d+ in all"),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
         ({"groups": np.zeros(7)}, ValueError, r"groups must hold one value per query, 60 in all.* got shape \(7,\)"),
     ],
@@ -177,11 +164,9 @@ def test_bad_input(change, error, message):
 
 
 def test_metrics_of_the_same_name_have_to_be_the_same():
-    plain = report(0)
+    plain, message = report(0), r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
     for options in ({"convention": "lightgbm"}, {"ties": "worst"}, {"replace_undefined_by": np.nan}):
-        with pytest.raises(
-            ValueError, match=r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
-        ):
+        with pytest.raises(ValueError, match=message):
             compare([plain, report(1, **options)])
     functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
@@ -201,12 +186,11 @@ def test_metrics_that_are_no_means_over_queries():
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
         comparison.pairs(name)
     assert f"{name} status" not in comparison.to_frame()
-    pooled = compare(list(comparison.reports.values()), name)
-    assert pooled.verdict == (
-        f"{pooled.names[0]} is ahead by {name}, which is not a mean over queries and cannot be tested."
-    )
+    pooled, both = (compare(comparison.reports, metrics) for metrics in (name, [name, "mrr"]))
+    sentence = f"is ahead by {name}, which is not a mean over queries and cannot be tested."
+    assert pooled.verdict == f"{pooled.names[0]} {sentence}"
     assert str(pooled).count("\n") > 3
-    assert "mrr" in str(compare(list(comparison.reports.values()), [name, "mrr"])), "only the second can be tested"
+    assert "mrr" in str(both), "only the second can be tested"
 
 
 # Queries that do not count, or not in full
@@ -248,20 +232,17 @@ def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
     assert list(comparison.names) == sorted(values, key=lambda name: -values[name][2:].mean())
     assert "Left out: 2 queries without a value of judge in every ranking." in words(comparison)
     none = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
-    with pytest.raises(
-        ValueError, match=r"reports must have a query .* a value of 'mrr' in every ranking; got none among 1"
-    ):
+    with pytest.raises(ValueError, match=r"must have a query .* a value of 'mrr' in every ranking; got none among 1"):
         compare(none)
 
 
 def test_the_effective_number_of_queries_is_printed_if_weights_halve_it():
-    ranks, weights = [[1, 2] * 10, [2, 1, 1, 1] * 5], np.r_[np.full(4, 50), np.ones(16)]
-    unequal = compare([report_of_ranks(own, weights=weights) for own in ranks])
-    assert "Because of unequal weights, 20 queries count as 5." in words(unequal)  # 216^2 / (4 50^2 + 16)
-    assert "count as" not in words(compare([report_of_ranks(own, weights=np.tile([1, 2], 10)) for own in ranks]))
+    ranks, weights = [[1, 2] * 10, [2, 1, 1, 1] * 5], [np.r_[np.full(4, 50), np.ones(16)], np.tile([1, 2], 10)]
+    unequal, similar = (words(compare([report_of_ranks(own, weights=w) for own in ranks])) for w in weights)
+    assert "Because of unequal weights, 20 queries count as 5." in unequal  # 216^2 / (4 50^2 + 16)
+    assert "count as" not in similar
 
 
-@pytest.mark.option("compare.groups")
 def test_groups_flip_together():
     users = np.arange(24) // 4
     plain, grouped = (of_ranks({"a": [1] * 24, "b": [2] * 24}, groups=groups) for groups in (None, users))
@@ -271,12 +252,10 @@ def test_groups_flip_together():
     assert "The queries are in 6 groups, which are independent." in words(grouped)
     by_report = [report_of_ranks([rank] * 24, groups=np.repeat(users, N_DOCUMENTS)) for rank in (1, 2)]
     assert compare(by_report).pair().p_value == 2 / 2**6
-    other = report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
-    with pytest.raises(ValueError, match="reports must have the same groups; '0' and '1' differ"):
-        compare([by_report[0], other])
-    alone = report_of_ranks([2] * 24)
-    with pytest.raises(ValueError, match=r"the same groups; .* or pass groups to compare\."):
-        compare([by_report[0], alone])
+    alone, other = report_of_ranks([2] * 24), report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
+    for second in (alone, other):
+        with pytest.raises(ValueError, match=r"have the same groups; '0' and '1' differ.* pass groups to compare\."):
+            compare([by_report[0], second])
     assert compare([by_report[0], alone], groups=users).pair().p_value == 2 / 2**6
 
 
@@ -312,57 +291,41 @@ def test_the_best_set_the_verdict_and_regret():
 
 def test_the_best_by_another_metric_is_compared_with_the_second_best_by_it():
     ranks = {"a": [1, 1, *[2] * 6], "b": [1, *[2] * 7], "c": [1, 1, 1, *[6] * 5]}
-    comparison = compare({name: report_of_ranks(own, metrics=["mrr", "recall@1"]) for name, own in ranks.items()})
+    comparison = of_ranks(ranks, of=["mrr", "recall@1"])
     assert comparison.names == ("a", "b", "c")
     found = [(row.name, row.difference) for row in comparison.standings("recall@1")]
     assert found == [("c", 1 / 8), ("a", -1 / 8), ("b", -1 / 4)]
 
 
 def test_two_rankings_have_one_p_value_for_everything():
-    for ranks in (OFTEN, [1] * 34 + [2] * 6, [1] * 35 + [2] * 5):
+    for ranks, verdict, status in (([1] * 34 + [2] * 6, "better", "best"), ([1] * 35 + [2] * 5, "undecided", "leads")):
         comparison = of_ranks({"a": ALWAYS, "b": ranks})
         pair, (best, other) = comparison.pair(), comparison.standings()
-        assert (pair.p_adjusted, pair.simultaneous) == (pair.p_value, pair.interval)
-        assert other.p_value == pair.p_value
-        assert best.status == ("best" if pair.p_value <= 0.05 else "leads")
-        assert pair.verdict == ("better" if pair.p_value <= 0.05 else "undecided")
-        assert (pair.interval[0] > 0) == (pair.p_value <= 0.05)
+        assert pair.p_adjusted == pair.p_value == other.p_value
+        assert (best.status, pair.verdict) == (status, verdict)
+        assert (pair.interval[0] > 0) == (pair.p_value <= 0.05) == (verdict == "better")
 
 
-@pytest.mark.option("compare.margin")
 def test_a_margin_ships_what_loses_no_more():
     ranks = {"a": ALWAYS * 5, "b": [1, 1, 1, 1, 2] * 40, "c": RARELY * 5}
     comparison = of_ranks(ranks, margin=0.2)
-    assert comparison.verdict == (
-        "Ship a or b, which lose at most 0.2. With 95% confidence, a is best."
-        if comparison.regret["a"]
-        else "Ship a. With 95% confidence, a is best."
-    )
-    assert comparison.pair("b", "a").verdict == "not worse"
-    assert comparison.pair("c", "a").verdict == "worse"
-    assert comparison.pair("a", "c").verdict == "better"
-    strict = of_ranks(ranks, margin=0.05)
-    assert strict.pair("b", "a").verdict == "worse"
+    assert comparison.verdict == "Ship a. With 95% confidence, a is best."
+    pairs = {"not worse": ("b", "a"), "worse": ("c", "a"), "better": ("a", "c")}
+    assert {verdict: comparison.pair(*names).verdict for verdict, names in pairs.items()} == {v: v for v in pairs}
+    assert of_ranks(ranks, margin=0.05).pair("b", "a").verdict == "worse"
     none = of_ranks({"a": [1, 2] * 10, "b": [2, 1] * 10}, margin=0.01)
     assert none.verdict.startswith("Do not ship yet: no ranking is known to lose at most 0.01 against the best. 20 qu")
     assert "hip" not in of_ranks(ranks).verdict
 
 
-@pytest.mark.option("compare.baseline")
 def test_a_baseline_makes_a_family_of_its_own():
     ranks = {"old": [2] * 120, "better": [1] * 120, "worse": [3] * 120, "like": [2] * 115 + [1, 3, 1, 3, 1]}
     comparison = of_ranks(ranks, baseline="old")
     assert [(p.first, p.second) for p in comparison.pairs()] == [("better", "old"), ("like", "old"), ("worse", "old")]
-    assert {one.name: one.status for one in comparison.standings()} == {
-        "better": "better",
-        "like": "undecided",
-        "old": "baseline",
-        "worse": "worse",
-    }
-    assert comparison.verdict == (
-        "With 95% confidence, better is better than old and worse is worse than old. 120 queries cannot tell like from "
-        "old."
-    )
+    status = {one.name: one.status for one in comparison.standings()}
+    assert status == {"better": "better", "like": "undecided", "old": "baseline", "worse": "worse"}
+    known, unknown = "better is better than old and worse is worse than old", "120 queries cannot tell like from old"
+    assert comparison.verdict == f"With 95% confidence, {known}. {unknown}."
     assert np.isnan(comparison.pair("better", "worse").p_adjusted), "not in the family"
     gate = of_ranks(ranks, baseline="old", margin=0.1)
     assert gate.pair("like", "old").verdict == "not worse"
@@ -374,22 +337,16 @@ def test_a_baseline_makes_a_family_of_its_own():
 @pytest.mark.parametrize("n_queries", [3, 5, 6, 40])
 def test_equal_rankings_pass_a_gate_from_6_queries_on(n_queries):
     found = of_ranks({"old": [2] * n_queries, "new": [2] * n_queries}, baseline="old", margin=0.01)
-    if n_queries < 6:
-        assert found.pair().verdict == "undecided"
-        assert found.verdict == f"Do not ship. {n_queries} queries cannot tell new from old."
-    else:
-        assert found.pair().verdict == "not worse"
-        assert found.verdict == "Ship new. new equals old on every query."
+    few = "undecided", f"Do not ship. {n_queries} queries cannot tell new from old."
+    enough = "not worse", "Ship new. new equals old on every query."
+    assert (found.pair().verdict, found.verdict) == (few if n_queries < 6 else enough)
 
 
-@pytest.mark.option("compare.test", "compare.correction", "compare.confidence", "compare.random_state")
-def test_options_change_the_tests(reports):
+def test_random_states_and_no_correction(reports):
     def p_values(**options):
         return [(p.p_value, p.p_adjusted, p.interval) for p in compare(reports, **options).pairs()]
 
     plain = p_values()
-    for options in ({"test": "t"}, {"correction": "holm"}, {"confidence": 0.8}, {"random_state": 1}):
-        assert p_values(**options) != plain, options
     assert p_values() == plain, "the default is reproducible"
     assert all(p == adjusted for p, adjusted, _ in p_values(correction=None))
     assert p_values(random_state=np.random.default_rng(3)) == p_values(random_state=np.random.default_rng(3))
@@ -417,7 +374,6 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
 # Slices
 
 
-@pytest.mark.option("compare.by")
 @pytest.mark.parametrize("per", ["document", "query", "report"])
 def test_slices_are_corrected_together(reports, per):
     country, of_queries = np.where(QID % 3 == 0, "de", "fr"), np.where(np.arange(60) % 3 == 0, "de", "fr")
@@ -471,8 +427,6 @@ def test_many_slices_many_rankings_and_slices_without_values():
 # Planning
 
 
-@pytest.mark.option("Comparison.queries_needed.difference", "Comparison.queries_needed.power")
-@pytest.mark.option("Comparison.queries_needed.first", "Comparison.queries_needed.second")
 def test_queries_needed():
     random = np.random.default_rng(0)
     comparison = of_ranks({name: random.integers(1, 4, 200) for name in "abc"})
@@ -494,9 +448,7 @@ def test_queries_needed():
         comparison.queries_needed(0.1, power=1)
     with pytest.raises(ValueError, match="all 5 differences are equal"):
         of_ranks({"a": [1] * 5, "b": [2] * 5}).queries_needed(0.1)
-    with pytest.warns(
-        UserWarning, match="Only 2 queries of a and b differ, so the number of queries needed is uncertain"
-    ):
+    with pytest.warns(UserWarning, match="Only 2 queries of a and b differ, so .* queries needed is uncertain"):
         of_ranks({"a": [1] * 50, "b": [1] * 48 + [2] * 2}).queries_needed(0.1)
 
 
@@ -533,35 +485,27 @@ def test_power_of_queries_needed(kind):
 
 
 def test_folds_are_won_and_widen_intervals():
-    reports = {
-        "a": report_of_ranks([1, 2] * 20),
-        "b": report_of_ranks([2, 1, 1, 1] * 10),
-        "c": report_of_ranks([3] * 40),
-    }
-    fold = np.arange(40) % 4
-    plain = compare(reports)
-    comparison = Comparison(plain.reports, plain.metrics, fold)
+    plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
+    comparison = Comparison(plain.reports, plain.metrics, np.arange(40) % 4)
     # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
     assert comparison.folds_won == {"b": 3, "a": 1, "c": 0}
     assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
-    text = words(comparison)
-    assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in text
+    assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in words(comparison)
 
 
 # Text, frames, pages, files
 
 
-@pytest.mark.option("Comparison.to_frame.library", "Comparison.to_frame.pairs", "Comparison.to_frame.slices")
 def test_frames(reports):
-    comparison = compare(reports, by=np.arange(60) % 2)
+    comparison = compare(reports, by=np.arange(60) % 2, confidence=0.8)
     frame = comparison.to_frame()
     assert frame.index.tolist() == list(comparison.names)
     for metric in comparison.metrics:
         found = {one.name: one for one in comparison.standings(metric)}
         for name, row in frame.iterrows():
             one = found[name]
-            ends = comparison.reports[name].intervals()[metric]
+            ends = comparison.reports[name].intervals(0.8)[metric]
             assert (row[metric], row[f"{metric} low"], row[f"{metric} high"]) == (one.mean, *ends)
             assert (row[f"{metric} difference"], row[f"{metric} p"]) == (one.difference, one.p_value)
             assert (row[f"{metric} difference low"], row[f"{metric} difference high"]) == one.interval
@@ -576,13 +520,6 @@ def test_frames(reports):
     assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
     assert of_slices["mrr"].tolist()[3:6] == list(comparison.slices[0].means("mrr").values())
     assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * 2 * 3
-
-
-def test_frames_have_intervals_of_the_confidence_that_was_asked_for(reports):
-    comparison = compare(reports, confidence=0.8)
-    for name, row in comparison.to_frame().iterrows():
-        ends = comparison.reports[name].intervals(0.8)["mrr"]
-        assert (row["mrr low"], row["mrr high"]) == ends
 
 
 def test_slices_of_reports_with_queries_in_different_orders():
@@ -602,28 +539,20 @@ def test_text_shows_what_the_attributes_hold(reports):
         ends = "[{:+z.4f}, {:+z.4f}]".format(*one.interval)
         p = f"{one.p_value:.4f}" if one.p_value >= 5e-5 else "<0.0001"
         assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, p, one.status]
-    assert [row[1].startswith("*") for row in others[1:]] == [
-        n in comparison.by_metric("mrr").best_set for n in comparison.names
-    ]
+    best = comparison.by_metric("mrr").best_set
+    assert [row[1].startswith("*") for row in others[1:]] == [name in best for name in comparison.names]
     assert any("against all 2 others together" in line for line in lines)
     two = compare([reports["first"], reports["second"]], "mrr", confidence=0.9)
-    pair, ((_, row), _lines) = two.pair(), (html_of(two)[0][1], None)
+    pair, (heads, row) = two.pair(), html_of(two)[0][1]
     assert row == [
         *("mrr", f"{pair.difference:+.4f}", "[{:+.4f}, {:+.4f}]".format(*pair.interval)),
         *(str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.p_value:.4f}"),
     ]
-    assert html_of(two)[0][1][0][2] == "90% interval"
+    assert heads[2] == "90% interval"
     # "a" is on top half of the time, and beyond rank 2 else.
     ranks = {"a": [1] * 20 + [5] * 20, "b": [2] * 40, "c": [6] * 40}
-    hits = compare({n: report_of_ranks(r, metrics=["hit_rate@1", "hit_rate@2"]) for n, r in ranks.items()})
+    hits = of_ranks(ranks, of=["hit_rate@1", "hit_rate@2"])
     assert "But by hit_rate@2, a is worse: the best is b." in words(hits)
-
-
-def test_many_rankings_fit_into_80_columns(reports):
-    noise = np.random.default_rng(0).normal(size=(30, len(Y)))
-    many = {f"candidate {i:02d}, depth={i}": evaluate(Y, X[:, 0] + 0.1 * i * noise[i], qid=QID) for i in range(30)}
-    lines = str(compare(many)).splitlines()
-    assert max(map(len, lines)) <= 80
 
 
 def test_repr_and_construction_compute_nothing(reports):
@@ -632,9 +561,10 @@ def test_repr_and_construction_compute_nothing(reports):
     assert not vars(comparison).keys() & {"_flips", "_family", "_best", "rows"}
 
 
-@pytest.mark.option("Comparison.save.path", "Comparison.load.path")
 def test_saved_and_pickled(reports, tmp_path):
-    comparison = compare(reports, baseline="noise", margin=0.01, by=np.arange(60) % 2, groups=np.arange(60) // 3)
+    comparison = compare(
+        reports, baseline="noise", margin=np.float32(0.01), by=np.arange(60) % 2, groups=np.arange(60) // 3
+    )
     comparison.save(path=tmp_path / "comparison.json")
     for other in (Comparison.load(path=tmp_path / "comparison.json"), pickle.loads(pickle.dumps(comparison))):
         assert str(other) == str(comparison)
@@ -644,17 +574,3 @@ def test_saved_and_pickled(reports, tmp_path):
     reports["first"].save(tmp_path / "report.json")
     with pytest.raises(ValueError, match="is not a saved comparison"):
         Comparison.load(tmp_path / "report.json")
-
-
-@pytest.mark.option("Comparison.inspect.*")
-def test_inspect(reports):
-    comparison = compare(reports)
-    largest = comparison.pair().qid[np.argsort(-np.abs(comparison.pair().differences), kind="stable")[:2]].tolist()
-    assert [query[0].qid for query in comparison.inspect(2).queries] == largest
-    assert len(comparison.inspect().queries) == 3
-    one = comparison.inspect(qid=[5], first="noise", second="first", metric="mrr", n_ranks=2)
-    ((noise, first),) = one.queries
-    assert (one.metric, noise.qid, noise.ranking, first.ranking) == ("mrr", 5, "noise", "first")
-    assert len(noise.columns["row"]) == 2
-    with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
-        comparison.inspect(1, qid=5)

@@ -5,18 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import cross_evaluate, evaluate, get_metric, leaderboard, map_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
 
-NAMES = (
-    "ndcg@10",
-    "ndcg@3",
-    "ndcg(gain=exp2)@3",
-    "map",
-    "mrr",
-    "precision(average=micro)@2",
-    "dcg(ties=worst)@5",
-    "recall",
-)
+NAMES = ("ndcg@10", "ndcg(gain=exp2)@3", "map", "mrr", "precision(average=micro)@2", "dcg(ties=worst)@5", "recall")
 
 
 def test_equals_each_metric_on_its_own(rows):
@@ -29,12 +20,9 @@ def test_equals_each_metric_on_its_own(rows):
         np.testing.assert_array_equal(report.per_query[name], metric(y_true, y_score, qid=qid, average=None))
 
 
-def test_defaults_are_those_of_the_first_question(rows):
-    assert list(evaluate(rows[0], rows[1], qid=rows[2]).mean) == ["ndcg@10", "map", "mrr"]
-
-
 def test_ids_are_in_order_of_first_appearance(rows):
     report = evaluate(rows[0], rows[1], qid=rows[2])
+    assert list(report.mean) == ["ndcg@10", "map", "mrr"], "the default"
     assert report.qid.tolist() == list(dict.fromkeys(rows[2].tolist()))
     assert report.n_documents == len(rows[0])
 
@@ -42,7 +30,6 @@ def test_ids_are_in_order_of_first_appearance(rows):
 @pytest.mark.parametrize(
     ("metrics", "shared"),
     [
-        ("mrr(ties=best)", {"ties": "worst"}),
         (["map", get_metric("mrr", ties="best")], {"ties": "average"}),
         (get_metric("ndcg", convention="lightgbm"), {"replace_undefined_by": 0}),
         ("mrr(replace_undefined_by=nan)", {"replace_undefined_by": 0.0}),
@@ -88,18 +75,9 @@ def test_no_metric_is_an_error(rows):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=[])
 
 
-def test_slices_in_two_dimensions_and_with_weights():
-    report = evaluate(
-        [[1, 0], [0, 1], [0, 1]], [[2, 1]] * 3, metrics="mrr", by=["x", "y", "y"], sample_weight=[1, 3, 1]
-    )
-    assert {name: part.mean["mrr"] for name, part in report.slices.items()} == {"x": 1.0, "y": 1 / 2}
-    assert report.slices["y"].weights.tolist() == [3, 1]
-
-
 def test_slices_of_an_array_of_objects_have_plain_keys():
-    by = np.empty(4, dtype=object)
-    by[:] = [np.str_("DE"), np.str_("DE"), np.bool_(True), np.bool_(True)]
-    slices = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="mrr", by=by).slices
+    by = np.array([np.str_("DE"), np.bool_(True)], dtype=object)
+    slices = evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=by).slices
     assert [(name, type(name)) for name in slices] == [("DE", str), (True, bool)]
     assert [part.mean["mrr"] for part in slices.values()] == [1, 1 / 2]
 
@@ -127,10 +105,6 @@ def test_slices_are_sorted_if_they_have_an_order(by, expected):
     values = dict(zip(pd.Series(report.by).tolist(), [1, 1 / 2, 0], strict=True))
     if len(expected) == len(by):
         assert {name: part.mean["mrr"] for name, part in report.slices.items()} == values
-    rows = [line.split("mrr")[0].strip() for line in str(report).splitlines()]
-    names = [", ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in expected]
-    first = rows.index(names[0])
-    assert rows[first : first + len(expected)] == names
 
 
 def test_a_slice_of_weight_0_has_no_mean():
@@ -147,25 +121,12 @@ def test_a_slice_of_weight_0_has_no_mean():
         (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
         ("length", "by must hold one value per document, 3 in all; got 'length'"),
         (0, r"got shape \(\)"),
-        (pd.DataFrame({"x": [1, 2]}), r"got shape \(2,\)"),
         (np.zeros((3, 2)), r"got shape \(3, 2\)"),
         ({"x": [1, 2, 2], "y": [1, 2]}, r"got shape \(2,\) and shape \(3,\)"),
         ({}, "got no columns"),
-        (["x", "x", "y"], "by must be constant within a query; got x and y in query 'b'"),
         (["x", None, "y"], "by must be constant within a query; got None and y in query 'b'"),
     ],
 )
 def test_slices_are_one_value_a_document(by, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=by)
-
-
-@pytest.mark.parametrize("named", ["y_true", "qid", "scores"])
-def test_leaderboards_know_the_labels_of_rows(named):
-    index = pd.Index(list("stuv"))
-    columns = {"y_true": [1, 0, 1, 0], "qid": [1, 1, 2, 2], "scores": {"a": [2, 1, 2, 1], "b": [1, 2, 1, 2]}}
-    columns[named] = (pd.DataFrame if named == "scores" else pd.Series)(columns[named], index=index)
-    board, texts = leaderboard(**columns, metrics="mrr"), pd.Series(list("wxyz"), index=index)
-    assert "  w\n" in str(board.inspect(1, documents=texts))
-    with pytest.raises(ValueError, match="documents must have the same index as y_true"):
-        board.inspect(1, documents=texts[::-1])

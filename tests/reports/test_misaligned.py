@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import QueryKFold, RankingReport, compare, cross_evaluate, evaluate, leaderboard
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, leaderboard
 
 ROWS = list("abcdefghijkl")
 Y, QID, SCORES = np.tile([1, 0, 0], 4), np.repeat([0, 1, 2, 3], 3), np.linspace(0, 1, 12)
@@ -16,6 +16,8 @@ def labelled(values, name=None):
 
 
 BY = labelled(list("wwwxxxyyyzzz"))
+MODELS = {"a": SCORES, "b": -SCORES}
+UNLABELLED = {"y_true": Y, "scores": MODELS, "qid": QID}
 WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
 FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
 
@@ -30,6 +32,10 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by={"g": by}),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}),
+        *(
+            lambda by, w, rows=rows: leaderboard(**UNLABELLED | rows).inspect(1, documents=by)
+            for rows in ({"y_true": labelled(Y)}, {"qid": labelled(QID)}, {"scores": pd.DataFrame(MODELS, ROWS)})
+        ),
         lambda by, w: cross_evaluate(
             Ridge(), pd.DataFrame({"x": SCORES}, index=ROWS), labelled(Y), qid=QID, cv=QueryKFold(2), by={"g": by}
         ),
@@ -43,29 +49,9 @@ def test_rows_in_another_order_are_an_error(call):
 
 def test_scores_of_models_in_different_orders_are_an_error():
     scores = {"a": labelled(SCORES, "a"), "b": labelled(SCORES, "b")[::-1]}
-    with pytest.raises(ValueError, match="same index"):
+    with pytest.raises(ValueError, match=r"scores\['b'\] must have the same index"):
         leaderboard(Y, scores, qid=QID)
     with pytest.raises(ValueError, match="same columns"):
         leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
     with pytest.raises(ValueError, match="same index"):
         leaderboard(FRAME.to_numpy(), {"a": FRAME, "b": FRAME[::-1]}, metrics="mrr")
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"qid": [1, 2, 3], "mrr": [0.5]}, "different lengths"),
-        ({"qid": [1, 2], "mrr": [0.5, 0.4, 0.1]}, "different lengths"),
-        ({"qid": pd.Series([1, 2], ["a", "b"]), "mrr": pd.Series([0.5, 0.4], ["b", "a"])}, "same index"),
-    ],
-)
-def test_columns_of_values_per_query_belong_together(columns, message):
-    with pytest.raises(ValueError, match=message):
-        RankingReport.from_frame(columns)
-
-
-def test_a_margin_of_numpy_is_saved(tmp_path):
-    reports = [evaluate(Y, x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)]
-    compare(reports, margin=np.float32(0.5)).save(tmp_path / "saved.json")
-    with pytest.raises(TypeError, match="sequence of reports; got RankingReport"):
-        compare(reports[0])

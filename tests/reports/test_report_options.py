@@ -1,54 +1,18 @@
-"""The options of evaluate, of reports and of explain_difference, against values by hand."""
+"""The options of evaluate and of reports, against values by hand."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import evaluate, explain_difference, kendall_tau_distance, with_qid
+from skrank_metrics import evaluate, kendall_tau_distance
+from skrank_metrics.reports.mean_intervals import mean_interval, moments
 
 LOG3 = np.log2(3)
 # Query "a" has its relevant documents at ranks 1 and 3 of three, "b" at rank 2 of two, "c" none.
 LABELS, SCORES = np.array([2, 0, 1, 0, 1, 0, 0]), np.array([9.0, 8, 7, 5, 4, 2, 1])
 QID = np.array(["a", "a", "a", "b", "b", "c", "c"])
 NAN = np.nan
-
-
-def mean_of(metric, **options):
-    return evaluate(LABELS, SCORES, **{"qid": QID, "metrics": metric, **options}).mean[metric]
-
-
-def test_ids_and_metrics():
-    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2"])
-    assert {name: values.tolist() for name, values in report.per_query.items()} == {
-        "mrr": [1, 1 / 2, 0],
-        "recall@2": [1 / 2, 1, 0],
-    }
-
-
-def test_convention():
-    # By exponential gains, 3, 0, 1 and 0, 1; a query without relevant documents counts as 1 for LightGBM.
-    exp2 = (3 + 1 / 2) / (3 + 1 / LOG3), 1 / LOG3, 1
-    linear = (2 + 1 / 2) / (2 + 1 / LOG3), 1 / LOG3, 0
-    assert mean_of("ndcg", convention="lightgbm") == pytest.approx(sum(exp2) / 3)
-    assert mean_of("ndcg", convention="trec_eval") == pytest.approx(sum(linear) / 3)
-    assert mean_of("ndcg") == pytest.approx(sum(linear) / 3)
-    assert mean_of("ndcg(gain=linear)", convention="lightgbm") == pytest.approx((sum(linear) + 1) / 3), "names win"
-
-
-@pytest.mark.parametrize(("ties", "expected"), [("best", 1), ("worst", 1 / 2), ("stable", 1 / 2), ("average", 3 / 4)])
-def test_order_of_ties(ties, expected):
-    report = evaluate([0, 1], [1, 1], qid=[7, 7], metrics=["mrr", "recall@1"], ties=ties)
-    assert report.mean == {"mrr": expected, "recall@1": 2 * expected - 1}
-    assert {metric.get("ties") for metric in report.metrics.values()} == {ties}
-
-
-@pytest.mark.parametrize(("value", "expected"), [(0, 1.5 / 3), (1, 2.5 / 3), (NAN, 1.5 / 2), (None, 1.5 / 3)])
-def test_value_of_undefined_queries(value, expected):
-    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2"], replace_undefined_by=value)
-    assert report.mean == pytest.approx({"mrr": expected, "recall@2": expected})
-    assert report.n_undefined == {"mrr": 1, "recall@2": 1}
-    np.testing.assert_array_equal(report.per_query["mrr"][2], 0.0 if value is None else value)
 
 
 @pytest.mark.parametrize("undefined", [0.0, NAN])
@@ -62,17 +26,6 @@ def test_weights_of_queries(undefined):
     values = np.array([1, 1 / 2, 0])[: len(shares)]
     assert report.std["mrr"] == pytest.approx(np.sqrt(shares @ values**2 - (shares @ values) ** 2))
     assert evaluate(LABELS, SCORES, qid=QID, metrics="mrr").weights is None
-
-
-def test_documents_that_were_not_ranked():
-    retrieved = np.array([False, True, True, True, False, True, True])
-    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2", "ndcg"], retrieved=retrieved)
-    # In "a" the second relevant document moves up to rank 2; that of "b" is missing, but counts in R.
-    assert report.per_query["mrr"].tolist() == [1 / 2, 0, 0]
-    assert report.per_query["recall@2"].tolist() == [1 / 2, 0, 0]
-    assert report.per_query["ndcg"] == pytest.approx([1 / LOG3 / (2 + 1 / LOG3), 0, 0])
-    assert report.n_undefined["recall@2"] == 1, "b has a relevant document"
-    assert report.n_documents == 7
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -139,12 +92,7 @@ def test_interval_of_a_pooled_metric_with_weights():
     name = "recall(average=micro)@1"
     report = evaluate(labels, scores, qid=QID, metrics=name, sample_weight=[3, 3, 3, 2, 2, 4, 4])
     assert report.mean[name] == 5 / 8
-    # n is 8^2 / (6^2 + 2^2) = 1.6, the shares 3/4 and 1/4.
-    n, mean = 1.6, (1.6 * 5 / 8 + 1 / 2) / 2.6
-    own = n**2 * (9 / 16 * (1 / 8) ** 2 + 1 / 16 * (3 / 8) ** 2)
-    squares = own + n * (5 / 8 - mean) ** 2 + (mean**2 + (1 - mean) ** 2) / 2
-    half = stats.t.ppf(0.75, n) * np.sqrt(squares / n / (n + 1))
-    assert report.intervals(0.5)[name] == pytest.approx((mean - half, mean + half))
+    assert report.intervals(0.5)[name] == pytest.approx(mean_interval(moments([1 / 2, 1], [6, 2]), (0, 1), 0.5))
 
 
 def test_worst_queries():
@@ -156,70 +104,3 @@ def test_worst_queries():
     assert list(report.worst(n=2, metric="kendall_tau_distance").items()) == [("c", 3), ("e", 2)]
     many = report_of_ranks([1, 2] * 8)
     assert len(many.worst()) == 10
-
-
-def test_dicts_hold_the_attributes():
-    report = report_of_ranks([1, 2, 0, 3], metrics=["mrr", "recall@2"])
-    nested, intervals = report.to_dict(), report.intervals()
-    assert list(nested) == ["mrr", "recall@2"]
-    for name, values in nested.items():
-        low, high = intervals[name]
-        assert low < high
-        expected = {"mean": report.mean[name], "low": low, "high": high, "std": report.std[name], "n_undefined": 1.0}
-        assert values == expected
-    flat = {f"{name}_{part}": value for name, values in nested.items() for part, value in values.items()}
-    flat = {key.replace("@", "_at_").removesuffix("_mean"): value for key, value in flat.items()}
-    assert report.to_dict(flat=True) == flat
-
-
-def causes_of(difference):
-    return {c.cause: (c.change, pytest.approx(c.effect, abs=1e-12), c.n_queries) for c in difference.causes}
-
-
-def test_pair_of_conventions():
-    # "a": (2 + 1/2) / (2 + 1 / log2(3)) with linear gains, (3 + 1/2) / (3 + 1 / log2(3)) with exponential ones.
-    gain = ((3 + 1 / 2) / (3 + 1 / LOG3) - (2 + 1 / 2) / (2 + 1 / LOG3)) / 3
-    difference = explain_difference(LABELS, SCORES, qid=QID, conventions=("lightgbm", "trec_eval"))
-    assert difference.conventions == ("lightgbm", "trec_eval")
-    assert causes_of(difference) == {
-        "gain": ("exp2 -> linear", -gain, 1),
-        "queries without a value": ("1.0 -> 0.0", -1 / 3, 1),
-    }
-    assert difference.end - difference.start == pytest.approx(-gain - 1 / 3)
-    assert difference.end == mean_of("ndcg", convention="trec_eval")
-    default = explain_difference(with_qid(LABELS, QID), SCORES)
-    assert default.conventions == ("sklearn", "lightgbm")
-    assert default.metric == "ndcg@10"
-    one = explain_difference(LABELS, SCORES, qid=np.zeros(7), conventions=("lightgbm", "trec_eval"))
-    assert causes_of(one)["queries without a value"] == ("1.0 -> 0.0", 0, 0)
-
-
-def test_weights_of_the_explained_mean():
-    weights = np.array([5, 5, 5, 2, 2, 3, 3.0])
-    options = {"qid": QID, "conventions": ("lightgbm", "trec_eval"), "sample_weight": weights}
-    difference = explain_difference(LABELS, SCORES, **options)
-    gain = ((3 + 1 / 2) / (3 + 1 / LOG3) - (2 + 1 / 2) / (2 + 1 / LOG3)) * 5 / 10
-    assert {cause: effect for cause, (_, effect, _) in causes_of(difference).items()} == {
-        "gain": -gain,
-        "queries without a value": -3 / 10,
-    }
-
-
-def test_documents_that_were_not_ranked_in_the_explained_mean():
-    retrieved = np.array([False, True, True, True, True, True, True])
-    options = {"qid": QID, "conventions": ("lightgbm", "trec_eval")}
-    difference = explain_difference(LABELS, SCORES, **options, retrieved=retrieved)
-    # The document of grade 1 is at rank 2, and the missing one of grade 2 counts in the ideal order.
-    assert difference.end == pytest.approx((1 / LOG3 / (2 + 1 / LOG3) + 1 / LOG3) / 3)
-    assert difference.start == pytest.approx((1 / LOG3 / (3 + 1 / LOG3) + 1 / LOG3 + 1) / 3)
-
-
-def test_queries_that_a_cause_changes_in_one_order_only_are_counted():
-    # Equal scores: by position, linear and exponential gains of 1 and 0 are the same; of 2 and 1 they differ.
-    labels, qid = [1, 0, 2, 1], [0, 0, 1, 1]
-    difference = explain_difference(labels, [1, 1, 1, 1], qid=qid)
-    assert {cause: n for cause, (_, _, n) in causes_of(difference).items()} == {
-        "gain": 1,
-        "ties": 2,
-        "queries without a value": 0,
-    }

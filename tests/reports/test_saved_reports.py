@@ -23,6 +23,7 @@ from skrank_metrics import (
 )
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.saved_reports import FORMAT_VERSION
+from skrank_metrics.reports.slices import object_array
 
 X, Y, QID = make_ranking(30, random_state=0)
 METRICS = ["ndcg(gain=exp2)@10", "map", "recall(average=micro)@5", "neg_kendall_tau_distance", "dcg@3"]
@@ -105,11 +106,7 @@ IDS = {
 
 @pytest.mark.parametrize("kind", IDS)
 def test_ids_keep_their_types(kind, tmp_path):
-    ids = IDS[kind]
-    if isinstance(ids, list):
-        array = np.empty(2, dtype=object)
-        array[:] = ids
-        ids = array
+    ids = IDS[kind] if isinstance(IDS[kind], np.ndarray) else object_array(IDS[kind], 2)
     qid = np.repeat(ids, 2)
     report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=qid, metrics="mrr", by=qid if kind != "tuples" else None)
     found = reloaded(report, tmp_path)
@@ -129,44 +126,32 @@ def test_ids_that_a_file_cannot_hold_are_refused(tmp_path):
     with pytest.raises(TypeError, match=r"A file cannot hold .*, of type Timestamp. Evaluate with str\(id\)"):
         by_time.save(tmp_path / "report.json")
     times = np.array(["2001-01-01", "NaT", "2001-01-01T00:00:00.000000001"], dtype="M8[ns]")
-    for by in (
-        np.array([frozenset("a")] * 3, dtype=object),
-        np.array([datetime.timedelta(1)] * 3, dtype=object),
-        times,
-    ):
+    for by in (object_array([frozenset("a")] * 3, 3), object_array([datetime.timedelta(1)] * 3, 3), times):
         report = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=by)
         with pytest.raises(TypeError, match="A file cannot hold"):
             report.save(tmp_path / "report.json")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", get_metric_names())
-def test_every_metric_is_known_again(name, tmp_path):
-    cutoff = {"k": 3} if get_metric(name).record.has_cutoff else {}
-    params = {"relevance_threshold": 0.5} if "relevance_threshold" in get_metric(name).record.options else {}
-    params = {} if "gain" in get_metric(name).record.options else params
-    metric = get_metric(name, ties="worst", **cutoff, **params)
+def of_every_metric():
+    """Each metric with options, and options that are not plain numbers or words."""
+    for name in get_metric_names():
+        options = get_metric(name).record.options
+        cutoff = {"k": 3} if get_metric(name).record.has_cutoff else {}
+        threshold = {"relevance_threshold": 0.5} if "relevance_threshold" in options and "gain" not in options else {}
+        yield get_metric(name, ties="worst", **cutoff, **threshold)
+    yield get_metric("ndcg", gain=np.array([0, 1, 3, 7, 15]), k=3)
+    yield get_metric("mrr", replace_undefined_by=np.nan)
+    yield from (get_metric("map", average=average) for average in ("median", "geometric"))
+
+
+@pytest.mark.parametrize("metric", list(of_every_metric()), ids=str)
+def test_every_metric_and_parameter_is_known_again(metric, tmp_path):
     report = evaluate(Y > 0, X[:, 0].round(1), qid=QID, metrics=[metric])
-    (found,) = reloaded(report, tmp_path).metrics.values()
-    ((spelled, own),) = report.metrics.items()
-    assert (found.definition, found.average, str(found)) == (own.definition, own.average, spelled)
-
-
-@pytest.mark.parametrize(
-    "metric",
-    [
-        get_metric("ndcg", gain=np.array([0, 1, 3, 7, 15]), k=3),
-        get_metric("mrr", replace_undefined_by=np.nan),
-        get_metric("map", average="median"),
-        get_metric("map", average="geometric"),
-    ],
-    ids=str,
-)
-def test_parameters_are_known_again(metric, tmp_path):
-    report = report_of(metrics=[metric])
     found = reloaded(report, tmp_path)
     assert_same(found, report)
-    assert next(iter(found.metrics.values())).definition == metric.definition
+    ((name, own),) = found.metrics.items()
+    assert (own.definition, own.average, name, str(own)) == (metric.definition, metric.average, str(metric), name)
 
 
 def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
@@ -195,23 +180,17 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     report_of().save(path)
     text = path.read_text()
     load = RankingReport.load
-    for damaged in ("", text[:10], text[:300], text[:-3], "{}", "[1]", "3", "\xff\xfe"):
+    message = r"report.json is not a saved report, as written by save\(\), or it is damaged"
+    for damaged in ("", text[:10], text[:300], text[:-3], "{}", "[1]", "3", "\xff\xfe", text.replace("0.5", "0.6", 1)):
         path.write_text(damaged)
-        with pytest.raises(
-            ValueError, match=r"report.json is not a saved report, as written by save\(\), or it is damaged"
-        ):
+        with pytest.raises(ValueError, match=message):
             load(path)
-    path.write_text(text.replace("0.5", "0.6", 1))
-    with pytest.raises(ValueError, match="or it is damaged"):
-        load(path)
     path.write_text(text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}'))
     with pytest.raises(ValueError, match=r"has format version 2, written by skrank_metrics .* reads version 1. Update"):
         load(path)
     compare([report_of(0), report_of(1)]).save(path)
     with pytest.raises(ValueError, match=r"report.json is not a saved report"):
         load(path)
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "missing.json")
     with pytest.raises(TypeError, match=r"expected str, bytes or os.PathLike object, not int"):
         load(3)
 
@@ -262,8 +241,9 @@ def test_columns_named_like_metrics_have_their_bounds():
     chosen = RankingReport.from_frame(pd.DataFrame(values), metrics={"helpful": "dcg@3"})
     assert chosen.metrics["helpful"].definition == get_metric("dcg@3").definition
     assert list(RankingReport.from_frame(pd.DataFrame(values), metrics="helpful").mean) == ["helpful"]
-    smaller = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5], "fall_out@3": [0.5]}))
+    smaller = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0], "fall_out@3": [0.5, 0.0]}))
     assert [metric.greater_is_better for metric in smaller.metrics.values()] == [True, False]
+    assert smaller.mean == {"neg_fall_out@3": -0.25, "fall_out@3": 0.25}, "the values of the columns"
 
 
 def test_values_from_anywhere_are_compared():
@@ -281,40 +261,21 @@ def test_values_from_anywhere_are_compared():
     [
         ({"map": [0.5]}, {}, TypeError, "qid must name the column of the query ids; the frame has no column 'qid'"),
         (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, r"qid must be one of \['map'\]; got 'id'"),
-        (
-            {"qid": [1], "map": [0.5]},
-            {"metrics": ["mrr"]},
-            ValueError,
-            r"metrics must be one of \['qid', 'map'\]; got 'mrr'",
-        ),
+        ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, r"metrics must be one of .*'map'\]; got 'mrr'"),
         ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
+        ({"qid": [1, 2], "map": [0.5, 0.4, 0.1]}, {}, ValueError, "different lengths"),
+        ({"qid": pd.Series([1, 2], [3, 4]), "map": pd.Series([0.5, 0.4], [4, 3])}, {}, ValueError, "same index"),
         ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),
         ({"qid": [1], "text": ["a"]}, {}, TypeError, "text must hold real numbers"),
         ({"qid": [1], "map": [71.0]}, {}, ValueError, "outside the range of map, 0 to 1. Divide percentages by 100"),
         ({"qid": [1], "judge": [math.inf]}, {}, ValueError, "Column 'judge' holds inf, outside the range"),
         ({"qid": [1, 2], "map": [0.5, 1]}, {"weight": "map"}, ValueError, "at least one query and one column"),
-        (
-            {"qid": [1, 2], "map": [0.5, 1], "weight": [0, 0]},
-            {},
-            ValueError,
-            "sample_weight must not be zero everywhere",
-        ),
-        (pa.table({"qid": [1, None], "map": [0.5, 1]}), {}, ValueError, "qid must not have missing ids|missing"),
+        ({"qid": [1], "map": [0.5], "weight": [0]}, {}, ValueError, "sample_weight must not be zero everywhere"),
+        (pa.table({"qid": [1, None], "map": [0.5, 1]}), {}, ValueError, "missing"),
         (7, {}, TypeError, "frame must be a frame or a dict of columns; got int"),
-        (
-            pd.DataFrame([[1, 0.5]], columns=["map", "map"]),
-            {},
-            ValueError,
-            "frame must have different names; got 'map'",
-        ),
+        (pd.DataFrame([[1, 0.5]], columns=["map"] * 2), {}, ValueError, "frame must have different names; got 'map'"),
     ],
 )
 def test_frames_that_do_not_fit(frame, options, error, message):
     with pytest.raises(error, match=message):
         RankingReport.from_frame(frame, **options)
-
-
-def test_a_column_of_a_negated_metric_holds_its_values():
-    report = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0]}))
-    assert report.mean == {"neg_fall_out@3": -0.25}
-    assert report.per_query["neg_fall_out@3"].tolist() == [-0.5, 0.0]

@@ -71,32 +71,27 @@ def test_sources(tmp_path, monkeypatch):
 
 LATIN = "302 Q0 é 9 7 tag\n".encode("latin-1")
 WRONG = [
-    (
-        read_run,
-        "301 Q0 a 1 2.5\n",
-        ", line 1: expected 6 fields (topic Q0 document rank score tag); got '301 Q0 a 1 2.5'",
-    ),
+    (read_run, "1 Q0 a 1 2\n", ", line 1: expected 6 fields (topic Q0 document rank score tag); got '1 Q0 a 1 2'"),
+    (read_qrels, "1 0 b 0 x\n", ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'"),
     (read_run, f"{RUN}\n302 Q0 d\x00 9 7 tag\n", ", line 5: expected text without NUL; got '302 Q0 d"),
     (read_run, f"# run\n{RUN}\n302 Q0 d 9 x tag\n", ", line 6: expected a number as score; got '302 Q0 d 9 x tag'"),
     (read_run, RUN.encode() + LATIN, ", line 4: expected text in UTF-8; got '302 Q0 \\\\xe9 9 7 tag'"),
+    (read_qrels, QRELS.encode("utf-16"), ", line 1: expected text in UTF-8; got"),
     (read_run, f"# run\n{RUN}\n301 Q0 c 9 7 tag\n", " has document 'c' of query '301' twice"),
     (read_run, gzip.compress(RUN.encode())[:-12], " must be a complete gzip file"),
-    (
-        read_qrels,
-        "301 0 a 1\n301 0 b 0 x\n",
-        ", line 2: expected 4 fields (topic iteration document label); got '301 0 b 0 x'",
-    ),
-    (read_qrels, QRELS.encode("utf-16"), ", line 1: expected text in UTF-8; got"),
     (read_qrels, "# nothing\n\n", " must hold at least one line; got only comments"),
+    *(
+        (read_qrels, text, " must hold at least one line; got an empty file")
+        for text in ("", " \n\n", gzip.compress(b""))
+    ),
 ]
-for text in (b"", b" \n\n", gzip.compress(b"", mtime=0)):
-    WRONG.append((read_qrels, text, " must hold at least one line; got an empty file"))
-for number in ("x7", "1.2.3", ".", "nan", "1_0"):
-    line = f"302 Q0 d 1 {number} tag"
-    WRONG.append((read_run, f"{RUN}{line}\n", f", line 4: expected a number as score; got {line!r}"))
-for number in ("1.5", "high", "inf", "nan"):
-    line = f"301 0 b {number}"
-    WRONG.append((read_qrels, f"301 0 a 1\n{line}\n", f", line 2: expected a whole number as label; got {line!r}"))
+SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "1_0"), ("1.5", "high", "inf", "nan")
+WRONG += [
+    (read_run, f"{RUN}1 Q0 d 1 {n} t\n", f", line 4: expected a number as score; got '1 Q0 d 1 {n} t'") for n in SCORES
+]
+WRONG += [
+    (read_qrels, f"{QRELS}1 0 d {n}", f", line 4: expected a whole number as label; got '1 0 d {n}'") for n in LABELS
+]
 
 
 @pytest.mark.parametrize(("read", "text", "message"), WRONG, ids=range(len(WRONG)))

@@ -81,15 +81,13 @@ def test_importing_loads_no_large_library():
     assert loaded.isdisjoint({*HEAVY, "numpy", "scipy"})
 
 
-def test_metrics_need_numpy_and_scipy_alone():
-    calls = "[getattr(metrics, name)([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a']) for name in metrics.__all__]"
-    assert loaded_by(f"from skrank_metrics import metrics; {calls}").isdisjoint(HEAVY)
+METRICS = "[getattr(metrics, name)([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a']) for name in metrics.__all__]"
+EVALUATE = "evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
 
 
-@pytest.mark.slow
-def test_evaluate_needs_no_scikit_learn():
-    code = "import skrank_metrics; skrank_metrics.evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
-    assert loaded_by(code).isdisjoint(HEAVY - {"scipy.stats"})
+@pytest.mark.parametrize(("call", "needed"), [(METRICS, set()), (EVALUATE, {"scipy.stats"})])
+def test_metrics_and_evaluate_need_no_large_library(call, needed):
+    assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(HEAVY - needed)
 
 
 @pytest.mark.slow

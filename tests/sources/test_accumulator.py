@@ -2,6 +2,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ SELECTED = ["mrr", "hit_rate@3", "mrr(ties=best)@5"]
 
 
 @pytest.fixture(scope="module")
-def data():
+def every_column():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(120) * 7 - 50, rng.integers(1, 30, 120))
     numbers = np.unique(qid, return_inverse=True)[1]
@@ -25,7 +26,16 @@ def data():
         "qid": qid,
         "sample_weight": (numbers % 5) / 3,
         "by": np.array(["short", "long", "new"])[numbers % 3],
+        "groups": numbers // 4,
+        "retrieved": rng.random(len(qid)) < 0.8,
+        "judged": rng.random(len(qid)) < 0.8,
+        "documents": pd.DataFrame({"price": np.arange(len(qid)) % 7}),
     }
+
+
+@pytest.fixture
+def data(every_column):
+    return without(every_column, "groups", "retrieved", "judged", "documents")
 
 
 def without(data, *names):
@@ -47,22 +57,34 @@ def accumulated(data, cuts, metrics=METRICS, **options):
     return accumulator
 
 
+FIRST_PRICE = make_metric(lambda labels, price: price[0], name="first_price", documents=["price"])
+
+
 @pytest.mark.option("RankingAccumulator.update.sample_weight", "RankingAccumulator.update.qid")
-@pytest.mark.option("RankingAccumulator.update.by")
-@pytest.mark.parametrize("left_out", [(), ("by",), ("by", "sample_weight")])
-def test_equals_evaluate_on_all_documents(data, left_out):
-    data = without(data, *left_out)
-    whole, report = evaluate(**data, metrics=METRICS), accumulated(data, [3, 50, 51]).result()
+@pytest.mark.option("RankingAccumulator.update.by", "RankingAccumulator.update.groups")
+@pytest.mark.option("RankingAccumulator.update.retrieved", "RankingAccumulator.update.judged")
+@pytest.mark.option("RankingAccumulator.update.documents")
+@pytest.mark.parametrize(
+    "columns", ["", "sample_weight", "sample_weight by", "groups", "retrieved judged", "documents"]
+)
+def test_equals_evaluate_on_all_documents(every_column, columns):
+    data = {name: every_column[name] for name in ["y_true", "y_score", "qid", *columns.split()]}
+    metrics = [*METRICS, FIRST_PRICE] if columns == "documents" else METRICS
+    whole, report = evaluate(**data, metrics=metrics), accumulated(data, [3, 50, 51], metrics).result()
     check(report, whole, 1e-14)
     assert report.std == pytest.approx(whole.std, abs=1e-14)
     np.testing.assert_array_equal(report.qid, whole.qid)
+    np.testing.assert_array_equal(report.groups, whole.groups)
     for name in METRICS:
-        np.testing.assert_allclose(report.intervals()[name], whole.intervals()[name], rtol=1e-13)
+        np.testing.assert_allclose(report.intervals()[name], whole.intervals()[name], rtol=1e-12)
     assert list(report.worst(5, "mrr")) == list(whole.worst(5, "mrr"))
-    assert list(report.slices) == list(whole.slices) == ([] if left_out else ["long", "new", "short"])
+    assert list(report.slices) == list(whole.slices) == (["long", "new", "short"] if "by" in columns else [])
     for name, part in report.slices.items():
         assert part.n_documents == whole.slices[name].n_documents
         assert part.n_undefined == whole.slices[name].n_undefined
+    unjudged = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
+    assert len(unjudged) == ("judged" in columns)
+    assert set(unjudged) <= set(report.health.findings)
 
 
 @pytest.mark.parametrize("metric", get_metric_names())
@@ -89,58 +111,24 @@ def test_cuts_and_the_order_of_merges_change_no_bit(data, cuts, random):
     assert {name: mean[name] for name in SELECTED} == evaluate(**data, metrics=SELECTED).mean
 
 
-def test_slices_are_shown(data):
-    report = accumulated(data, [17, 80]).result()
+def test_slices_and_groups_are_shown(every_column):
+    report = accumulated(without(every_column, "documents"), [17, 80]).result()
     assert "long" in str(report)
+    assert "Student's t over 30 groups" in str(report)
     assert report.to_frame().columns.tolist() == ["by", "weight", *METRICS]
 
 
-@pytest.mark.option("RankingAccumulator.update.groups")
-def test_groups_are_those_of_evaluate(data):
-    data = without(data, "by") | {"groups": np.unique(data["qid"], return_inverse=True)[1] // 4}
-    whole, report = evaluate(**data, metrics=METRICS), accumulated(data, [17, 80]).result()
-    np.testing.assert_array_equal(report.groups, whole.groups)
-    for name, interval in whole.intervals().items():
-        np.testing.assert_allclose(report.intervals()[name], interval, rtol=1e-12)
-        if "geometric" not in name:
-            assert interval != evaluate(**without(data, "groups"), metrics=METRICS).intervals()[name]
-    assert "Student's t over 30 groups" in str(report)
-
-
-@pytest.mark.option("RankingAccumulator.update.documents")
-def test_columns_of_documents_reach_own_metrics(data):
-    metric = make_metric(lambda labels, price: price[0], name="first_price", documents=["price"])
-    data, price = without(data, "by"), np.arange(len(data["qid"])) % 7
-    accumulator = RankingAccumulator([metric])
-    for part in parts(data | {"price": price}, [40]):
-        accumulator.update(**without(part, "price"), documents={"price": part["price"]})
-    expected = evaluate(**data, documents={"price": price}, metrics=[metric])
-    assert accumulator.result().mean == pytest.approx(expected.mean)
-
-
-@pytest.mark.option("RankingAccumulator.update.retrieved", "RankingAccumulator.update.judged")
 @pytest.mark.option("RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention")
 @pytest.mark.option("RankingAccumulator.replace_undefined_by")
 @pytest.mark.parametrize(
-    ("masks", "options"),
-    [
-        (["retrieved", "judged"], {}),
-        (["judged"], {"condense": True}),
-        ([], {"ties": "worst"}),
-        ([], {"replace_undefined_by": np.nan}),
-        ([], {"convention": "lightgbm"}),
-    ],
+    "options", [{"condense": True}, {"ties": "worst"}, {"replace_undefined_by": np.nan}, {"convention": "lightgbm"}]
 )
-def test_masks_and_options_are_those_of_evaluate(data, rng, masks, options):
-    data = without(data, "by", "sample_weight") | {"y_score": data["y_score"].round()}
-    masks = {name: rng.random(len(data["qid"])) < 0.8 for name in masks}
-    whole = evaluate(**data, **masks, metrics="ndcg", **options)
-    report = accumulated(data | masks, [17, 80], "ndcg", **options).result()
-    assert report.mean == pytest.approx(whole.mean, abs=1e-14)
+def test_options_are_those_of_evaluate(every_column, options):
+    data = {name: every_column[name] for name in ("y_true", "y_score", "qid", "judged")}
+    data["y_score"] = data["y_score"].round()
+    report = accumulated(data, [17, 80], "ndcg", **options).result()
+    assert report.mean == pytest.approx(evaluate(**data, metrics="ndcg", **options).mean, abs=1e-14)
     assert report.mean != evaluate(**data, metrics="ndcg").mean
-    unjudged = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
-    assert len(unjudged) == ("judged" in masks)
-    assert set(unjudged) <= set(report.health.findings)
     assert report.condensed == options.get("condense", False)
 
 

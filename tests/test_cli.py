@@ -15,14 +15,7 @@ import pandas as pd
 import pytest
 
 import skrank_metrics
-from skrank_metrics import (
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_run,
-    explain_difference,
-    match_convention,
-)
+from skrank_metrics import RankingReport, compare, evaluate, evaluate_run, explain_difference, match_convention
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli import commands, options
 from skrank_metrics.datasets import make_ranking

@@ -33,7 +33,7 @@ def every_column():
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data(every_column):
     return without(every_column, "groups", "retrieved", "judged", "documents")
 
@@ -115,7 +115,7 @@ def test_slices_and_groups_are_shown(every_column):
     report = accumulated(without(every_column, "documents"), [17, 80]).result()
     assert "long" in str(report)
     assert "Student's t over 30 groups" in str(report)
-    assert report.to_frame().columns.tolist() == ["by", "weight", *METRICS]
+    assert report.to_frame().columns.tolist() == ["by", "group", "weight", *METRICS]
 
 
 @pytest.mark.option("RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention")

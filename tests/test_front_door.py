@@ -85,7 +85,9 @@ METRICS = "[getattr(metrics, name)([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a']) fo
 EVALUATE = "evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
 
 
-@pytest.mark.parametrize(("call", "needed"), [(METRICS, set()), (EVALUATE, {"scipy.stats"})])
+@pytest.mark.parametrize(
+    ("call", "needed"), [(METRICS, set()), (EVALUATE, {"scipy.stats"})], ids=["metrics", "evaluate"]
+)
 def test_metrics_and_evaluate_need_no_large_library(call, needed):
     assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(HEAVY - needed)
 

@@ -354,7 +354,6 @@ WRONG = [
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),
     (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with score="),
-    (FRAME.assign(x=1).drop(columns="query"), FRAME, "qrels has no column 'query'; name it with query="),
     (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with label="),
     (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),

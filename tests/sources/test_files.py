@@ -150,7 +150,7 @@ def test_tsv_has_no_quotes(order, tmp_path):
     found = dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True))
     assert found == {"a": 1 / 2, "b": 1, '"c"': 1}
     (tmp_path / "a.tsv").write_text("y\ts\tq\ttitle\n" + "\n".join([*rows, "1\tx\td\t"]))
-    with pytest.raises(TypeError, match=r"'s' of .*a\.tsv is not: .*'x'"):
+    with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' of .*a\.tsv is not: .*'x'"):
         evaluate_batches(tmp_path / "a.tsv", **NAMES, order=order)
 
 

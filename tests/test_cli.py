@@ -460,7 +460,6 @@ evaluate rows.csv ROWS P_5 -> Did you mean 'precision@5'
 evaluate mrr map --label y -> Pass files beside the metrics; got mrr, map.
 compare saved.json saved.json --format trec -> Rankings must have different names; got saved.json, saved.json.
 evaluate qrels run run -> Rankings must have different names; got run, run.
-evaluate run other -> run, line 1: expected 4 fields (topic iteration document
 evaluate rows.csv -> no column 'qid'. Pass --label, --score, --qid; ALL
 evaluate rows.parquet --qid q -> rows.parquet needs --label, --score; ALL
 evaluate rows.csv --label yy --score a b --qid q -> rows.csv has no column 'yy'. Pass --label; ALL
@@ -485,7 +484,7 @@ evaluate rows.svm -> Pass a ranking: runs after the judgments, --score, or saved
 compare qrels run mrr -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got run.
 compare rows.csv mrr ROWS -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got a.
 compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.
-evaluate saved.json --ties best -> --ties does not apply to saved files.
+evaluate saved.json --replace-undefined-by 0 -> --replace-undefined-by does not apply to saved files.
 explain saved.json mrr --conventions sklearn trec_eval -> Labels and scores are needed, but this report keeps no
 compare rows.csv saved.json ROWS --by kind ->\
  --by must be the same for all rankings; saved.json was evaluated without it.

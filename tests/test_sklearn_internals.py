@@ -75,7 +75,6 @@ def test_a_warning_appears_once_per_search():
 
 
 FRAME, SERIES = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
-MISPLACED = "y must have the same index as X"
 
 
 class Model(Ridge):
@@ -92,7 +91,7 @@ def test_parts_are_checked_as_a_whole(run):
     returned.clear()
     run(Model(), FRAME, SERIES, cv=KFold(2))
     assert all(type(part) is np.ndarray for part in returned), "scikit-learn no longer has local variables X and y"
-    with pytest.raises(ValueError, match=MISPLACED):
+    with pytest.raises(ValueError, match="y must have the same index as X"):
         run(Model(), FRAME, SERIES.set_axis(FRAME.index[::-1]), cv=KFold(2))
 
 
@@ -100,7 +99,8 @@ def test_parts_are_checked_as_a_whole(run):
 def test_rows_are_checked_before_an_estimator_turns_them_into_arrays(outer):
     outer.fit(FRAME, SERIES)
     for misplaced in (SERIES.set_axis(FRAME.index[::-1]), SERIES.set_axis(FRAME.index)[::-1]):
-        with pytest.raises(ValueError, match=MISPLACED):  # else, wrapper in sklearn.base no longer calls fit
+        # Else, wrapper in sklearn.base no longer calls fit.
+        with pytest.raises(ValueError, match="y must have the same index as X"):
             outer.fit(FRAME, misplaced)
 
 

@@ -111,6 +111,12 @@ def test_a_query_that_comes_back_is_an_error():
             evaluate_batches([([1] * len(ids), list(range(len(ids))), list(ids))], **NAMES)
 
 
+def test_contiguous_queries_of_one_or_two_rows():
+    # The relevant documents of 5, 9, 7 and 8 are at rank 2, 1, 1 and 1.
+    rows = {"y": [0, 1, 1, 1, 1], "s": [2.0, 1.0, 1.0, 1.0, 1.0], "q": [5, 5, 9, 7, 8]}
+    assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {"mrr": (1 / 2 + 1 + 1 + 1) / 4}
+
+
 @pytest.mark.option("evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged")
 @pytest.mark.option("evaluate_batches.by", "evaluate_batches.documents", "evaluate_batches.groups")
 @ORDERS
@@ -130,12 +136,13 @@ def test_further_columns(order):
 
 @ORDERS
 def test_negative_labels(order):
-    table = TABLE.set_column(0, "y", pa.array(TABLE["y"].to_numpy() - 2))
+    labels = TABLE["y"].to_numpy() - 2
+    table, row = TABLE.set_column(0, "y", pa.array(labels)), np.argmax(labels < 0)
     report = evaluate_batches(table, **NAMES | {"metrics": "spearman"}, order=order)
     assert report.mean == pytest.approx(in_memory(table, metrics="spearman").mean)
-    row = np.argmax(table["y"].to_numpy() < 0)
-    with pytest.raises(ValueError, match=rf"column 'y' must hold numbers >= 0, .* got -\d in row {row} of the source"):
-        evaluate_batches(table, **NAMES | {"metrics": ["spearman", "mrr"]}, order=order)
+    for options in ({"metrics": ["spearman", "mrr"]}, {"metrics": "spearman", "judged": "j"}):
+        with pytest.raises(ValueError, match=rf"'y' must hold numbers >= 0, .* got -\d in row {row} of the source"):
+            evaluate_batches(table, **NAMES | options, order=order)
 
 
 @pytest.mark.option("evaluate_batches.score")

@@ -134,7 +134,6 @@ def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
     [
         ({"label": "label"}, ValueError, "the frame has no column 'label'; name it with label=. Columns: 'y', 's'"),
         ({"score": "b"}, TypeError, "score must be a column of numbers; 'b' is of type (large_)?string"),
-        ({"order": "sort"}, ValueError, "order must be one of"),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         ({"ties": "stable"}, ValueError, "ties must not be 'stable' if rows are shuffled.*'ndcg@10'"),
         ({"convention": "lightgbm", "metrics": "map"}, ValueError, "ties must not be 'stable'.* got it for 'map'"),

@@ -98,7 +98,7 @@ def test_eager_import_loads_all_modules_of_public_names():
 @pytest.mark.slow
 def test_importing_needs_nothing_but_the_dependencies():
     absent = f"sys.modules |= dict.fromkeys({HEAVY - {'sklearn', 'scipy.stats'}})"
-    run(f"import sys; {absent}; import skrank_metrics, skrank_metrics.datasets", EAGER_IMPORT="1")
+    run(f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec", EAGER_IMPORT="1")
 
 
 @pytest.mark.slow

@@ -27,40 +27,29 @@ def run(code, **environment):
     return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True).stdout
 
 
-def test_every_name_is_there():
-    names = skrank_metrics.__all__
-    assert names == sorted(set(names))
-    assert all(hasattr(skrank_metrics, name) for name in names)
-
-
 def test_a_star_import_brings_exactly_the_public_names():
-    found = {}
+    names, found = skrank_metrics.__all__, {}
+    assert names == sorted(set(names))
     exec("from skrank_metrics import *", found)
-    assert found.keys() - {"__builtins__"} == set(skrank_metrics.__all__)
-    assert all(found[name] is getattr(skrank_metrics, name) for name in skrank_metrics.__all__)
+    assert found.keys() - {"__builtins__"} == set(names)
+    assert all(found[name] is getattr(skrank_metrics, name) for name in names)
 
 
 MADE_BY_THE_PACKAGE = {"Comparison", "RankingReport"}
 
 
+# Splitters take n_splits by position, as those of scikit-learn do; search_report needs no X and y for a race.
+BY_POSITION = {"n_splits", "compare.metrics", "evaluate_run.metrics", "search_report.X", "search_report.y"}
+BY_POSITION |= {"within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
+
+
 @pytest.mark.parametrize("name", sorted(set(skrank_metrics.__all__) - MADE_BY_THE_PACKAGE))
 def test_options_are_passed_by_name(name):
-    # Splitters take n_splits by position, as those of scikit-learn do; search_report needs no X and y for a race.
-    allowed = {
-        "n_splits",
-        "compare.metrics",
-        "evaluate_run.metrics",
-        "search_report.X",
-        "search_report.y",
-        "within_noise.metric",
-        "qid_from_sizes.first",
-        "query_fold.seed",
-    }
     if not callable(function := getattr(skrank_metrics, name)):
         return
     options = [p for p in inspect.signature(function).parameters.values() if p.default is not p.empty]
     by_position = [p.name for p in options if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
-    assert [option for option in by_position if not {option, f"{name}.{option}"} & allowed] == []
+    assert [option for option in by_position if not {option, f"{name}.{option}"} & BY_POSITION] == []
 
 
 def test_dir_lists_names_before_they_are_loaded():
@@ -92,19 +81,11 @@ def test_importing_loads_no_large_library():
     assert loaded.isdisjoint({*HEAVY, "numpy", "scipy"})
 
 
-def test_metrics_need_numpy_and_scipy_alone():
-    code = (
-        "from skrank_metrics import metrics\n"
-        "for name in metrics.__all__:\n"
-        "    getattr(metrics, name)([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
-    )
-    assert loaded_by(code).isdisjoint(HEAVY)
-
-
-@pytest.mark.slow
-def test_evaluate_needs_no_scikit_learn():
-    code = "import skrank_metrics; skrank_metrics.evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
-    assert loaded_by(code).isdisjoint(HEAVY - {"scipy.stats"})
+def test_metrics_and_evaluate_need_no_large_library():
+    arguments = "([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
+    every_metric = f"[getattr(metrics, name){arguments} for name in metrics.__all__]"
+    for call, needed in ((every_metric, set()), (f"evaluate{arguments}", {"scipy.stats"})):
+        assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(HEAVY - needed)
 
 
 @pytest.mark.slow
@@ -112,6 +93,12 @@ def test_eager_import_loads_all_modules_of_public_names():
     loaded = loaded_by("import skrank_metrics", EAGER_IMPORT="1")
     assert {f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]} <= loaded
     assert loaded.isdisjoint({"matplotlib", "lightgbm", "xgboost", "catboost"})
+
+
+@pytest.mark.slow
+def test_importing_needs_nothing_but_the_dependencies():
+    absent = f"sys.modules |= dict.fromkeys({HEAVY - {'sklearn', 'scipy.stats'}})"
+    run(f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec", EAGER_IMPORT="1")
 
 
 @pytest.mark.slow
@@ -156,17 +143,6 @@ def parameters(node):
     return {"y_true": empty, "y_score": empty, **found}
 
 
-def typed_uses():
-    """Lines that type checkers must refuse, and the source without them."""
-    lines = (ROOT / "tests" / "typing" / "uses.py").read_text(encoding="utf-8").splitlines()
-    refused = [line for line in lines if "# type: ignore" in line]
-    return refused, "\n".join(line for line in lines if line not in refused)
-
-
-def test_calls_that_type_checkers_accept_run():
-    exec(typed_uses()[1], {})
-
-
 REFUSED = {
     "kk=3": "'kk'", 'k="10"': "k must be an int", "k=2.5": "k must be an int", 'ties="wrong"': "ties must be one of",
     'average="micro"': "average='micro' is not defined for ndcg", 'gain="exp"': "gain must be",
@@ -176,30 +152,21 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def typed_names():
-    names = {}
-    exec(typed_uses()[1], names)
-    return names
-
-
-@pytest.mark.parametrize("line", typed_uses()[0])
-def test_calls_that_type_checkers_refuse_fail(line, typed_names):
-    (message,) = (message for part, message in REFUSED.items() if part in line)
-    with pytest.raises((TypeError, ValueError), match=message):
-        exec(line, dict(typed_names))
-
-
-def test_every_refusal_is_of_a_call():
-    lines = typed_uses()[0]
-    assert len(lines) == len(REFUSED)
+def test_calls_that_type_checkers_refuse_fail_and_others_run():
+    lines = (ROOT / "tests" / "typing" / "uses.py").read_text(encoding="utf-8").splitlines()
+    refused = [line for line in lines if "# type: ignore" in line]
+    exec("\n".join(line for line in lines if line not in refused), names := {})
+    assert len(refused) == len(REFUSED)
+    for line in refused:
+        (message,) = (message for part, message in REFUSED.items() if part in line)
+        with pytest.raises((TypeError, ValueError), match=message):
+            exec(line, dict(names))
 
 
 def documented():
-    described = list(skrank_metrics.__all__)
     in_modules = ["datasets.load_digits_retrieval", "datasets.make_ranking"]
     in_modules += ["trec.read_qrels", "trec.read_run", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]
-    for name in [*described, *in_modules]:
+    for name in [*skrank_metrics.__all__, *in_modules]:
         yield f"skrank_metrics.{name}"
         value = getattr(skrank_metrics, name, None)
         if inspect.isclass(value):
@@ -232,14 +199,3 @@ def test_version_is_that_of_the_project_and_the_changelog():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == skrank_metrics.__version__
     assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_importing_needs_nothing_but_the_dependencies():
-    code = (
-        "import sys\n"
-        "for name in ('pandas', 'matplotlib', 'lightgbm', 'xgboost', 'catboost', 'polars'): sys.modules[name] = None\n"
-        "import skrank_metrics, skrank_metrics.datasets\n"
-        "print(skrank_metrics.ndcg_score([1, 0], [1, 2], qid=['a', 'a'], k=1))"
-    )
-    assert run(code, EAGER_IMPORT="1") == "0.0\n"

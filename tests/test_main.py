@@ -59,11 +59,7 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
 def test_demo_with_scikit_learn_alone(tmp_path):
     code = (
         "import sys\n"
-        "class Absent:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.partition('.')[0] in ('lightgbm', 'xgboost', 'catboost', 'matplotlib', 'pandas'):\n"
-        "            raise ImportError(name)\n"
-        "sys.meta_path.insert(0, Absent())\n"
+        "sys.modules |= dict.fromkeys(['lightgbm', 'xgboost', 'catboost', 'matplotlib', 'pandas'])\n"
         "from sklearn.utils import Bunch\n"
         "from skrank_metrics import _demo\n"
         "from skrank_metrics.__main__ import main\n"
@@ -107,22 +103,8 @@ def test_metrics_lists_name_function_and_range(capsys):
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == ["name", "function", "range"]
     assert len(rows) == len(REGISTRY)
-    assert "ndcg@k ndcg_score [0, 1]" in [" ".join(row.split()) for row in rows]
-    assert "kendall_tau kendall_tau_score [-1, 1]" in [" ".join(row.split()) for row in rows]
+    shown = [" ".join(row.split()) for row in rows]
+    assert {"ndcg@k ndcg_score [0, 1]", "kendall_tau kendall_tau_score [-1, 1]"} <= set(shown)
     names = [row.split()[0].removesuffix("@k") for row in rows]
     assert names == sorted(names)
     assert max(map(len, [head, *rows])) <= 80
-
-
-def test_a_picture_that_cannot_be_drawn_is_noticed_first(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["demo", "--picture", "/no/such/folder/ranking.png"])
-    assert "must be in an existing folder" in capsys.readouterr().err
-
-
-def test_help_is_for_people(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    assert "demo" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="2"):
-        main([])

@@ -5,6 +5,7 @@ A test holds an option with ``@pytest.mark.option("QueryKFold.shuffle")``, and a
 """
 
 import ast
+import functools
 import inspect
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,14 +37,12 @@ def _options(function):
             yield name
 
 
+@functools.cache
 def marks():
     """Every option in ``@pytest.mark.option(...)`` in the folder of tests, from the source: no selection matters."""
-    calls = (
-        node
-        for path in Path(__file__).parent.rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.option"
-    )
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
+    nodes = (node for text in texts if "@pytest.mark.option(" in text for node in ast.walk(ast.parse(text)))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "option")
     return sorted({ast.literal_eval(argument) for call in calls for argument in call.args})
 
 

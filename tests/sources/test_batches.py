@@ -24,6 +24,7 @@ from skrank_metrics import evaluate_batches, make_metric
 from skrank_metrics.sources import batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": METRICS}
+ORDERS = pytest.mark.parametrize("order", ["check", "shuffle"])
 
 
 @pytest.fixture(autouse=True)
@@ -36,19 +37,9 @@ TABLE = make_table(SIZES)
 SHUFFLED = TABLE.take(np.random.default_rng(1).permutation(len(TABLE)))
 
 
-def write_parquet(path):
-    pq.write_table(TABLE, path / "a.parquet", row_group_size=100)
-    return path / "a.parquet"
-
-
-def write_csv(path):
-    pa.csv.write_csv(TABLE, path / "a.csv")
-    return str(path / "a.csv")
-
-
-def write_feather(path):
-    pa.feather.write_feather(TABLE, path / "a.feather", chunksize=70)
-    return path / "a.feather"
+def written(write, path, **options):
+    write(TABLE, path, **options)
+    return path
 
 
 def write_several(path):
@@ -58,24 +49,20 @@ def write_several(path):
     return [path / "a.parquet", str(path / "b.parquet")]
 
 
-def dicts(_):
-    return ({name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57))
-
-
 def pieces(table, size):
     return (table.slice(start, size) for start in range(0, len(table), size))
 
 
 SOURCES = {
-    "parquet": write_parquet,
-    "csv": write_csv,
-    "feather": write_feather,
+    "parquet": lambda folder: written(pq.write_table, folder / "a.parquet", row_group_size=100),
+    "csv": lambda folder: str(written(pa.csv.write_csv, folder / "a.csv")),
+    "feather": lambda folder: written(pa.feather.write_feather, folder / "a.feather", chunksize=70),
     "several files": write_several,
     "table": lambda _: TABLE,
     "reader": lambda _: TABLE.to_reader(max_chunksize=33),
     "polars": lambda _: pl.from_arrow(TABLE),
     "pandas": lambda _: TABLE.to_pandas(),
-    "dicts": dicts,
+    "dicts": lambda _: ({name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57)),
     "tuples": lambda _: (tuple(part[name].to_numpy() for name in "ysq") for part in pieces(TABLE, 57)),
     "tables": lambda _: pieces(TABLE, 57),
     "record batches": lambda _: TABLE.to_batches(max_chunksize=57),
@@ -84,7 +71,7 @@ SOURCES = {
 
 
 @pytest.mark.option("evaluate_batches.batch_rows", "evaluate_batches.order")
-@pytest.mark.parametrize("order", ["check", "shuffle"])
+@ORDERS
 @pytest.mark.parametrize("source", SOURCES)
 def test_equals_evaluate_on_all_rows(source, order, tmp_path):
     expected = in_memory(TABLE.set_column(3, "q", TABLE["q"].cast(pa.string())) if source == "csv" else TABLE)
@@ -96,9 +83,9 @@ def test_equals_evaluate_on_all_rows(source, order, tmp_path):
 @pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.label", "evaluate_batches.score")
 def test_batches_of_any_size_change_no_bit(size, batch_rows):
     # These are values whose last bits do not depend on other queries.
-    names = {"label": "y", "score": "s", "qid": "q", "metrics": ["mrr", "hit_rate@3"]}
-    report = evaluate_batches(pieces(TABLE, size), **names, batch_rows=batch_rows)
-    assert report.mean == in_memory(TABLE, metrics=names["metrics"]).mean
+    metrics = ["mrr", "hit_rate@3"]
+    report = evaluate_batches(pieces(TABLE, size), **NAMES | {"metrics": metrics}, batch_rows=batch_rows)
+    assert report.mean == in_memory(TABLE, metrics=metrics).mean
     assert report.qid.tolist() == list(dict.fromkeys(TABLE["q"].to_pylist()))
 
 
@@ -115,53 +102,47 @@ def test_rows_in_any_order(kind, n_threads):
     check(evaluate_batches(table, **NAMES, batch_rows=100), in_memory(table))
 
 
-def test_the_row_of_a_null_is_counted_from_the_first_batch_on():
-    table = TABLE.set_column(1, "s", pa.array([None if row == 205 else 1.0 for row in range(len(TABLE))]))
-    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100))
-    with pytest.raises(ValueError, match="column 's' must not hold nulls; got one in row 205 of the source"):
-        evaluate_batches(reader, **NAMES)
-
-
 def test_a_query_that_comes_back_is_an_error():
     for source, batch_rows in ((SHUFFLED, 50), (SHUFFLED, 10_000), (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100)):
         with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):
             evaluate_batches(source, **NAMES, batch_rows=batch_rows)
     for ids in ("abcb", "abccb"):
-        batch = {"y": [1] * len(ids), "s": list(range(len(ids))), "q": list(ids)}
         with pytest.raises(ValueError, match="query 'b' came back"):
-            evaluate_batches([batch], label="y", score="s", qid="q", metrics="mrr")
+            evaluate_batches([([1] * len(ids), list(range(len(ids))), list(ids))], **NAMES)
 
 
-@pytest.mark.option(
-    "evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged", "evaluate_batches.by"
-)
-@pytest.mark.parametrize("order", ["check", "shuffle"])
+def test_contiguous_queries_of_one_or_two_rows():
+    # The relevant documents of 5, 9, 7 and 8 are at rank 2, 1, 1 and 1.
+    rows = {"y": [0, 1, 1, 1, 1], "s": [2.0, 1.0, 1.0, 1.0, 1.0], "q": [5, 5, 9, 7, 8]}
+    assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {"mrr": (1 / 2 + 1 + 1 + 1) / 4}
+
+
+@pytest.mark.option("evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged")
+@pytest.mark.option("evaluate_batches.by", "evaluate_batches.documents", "evaluate_batches.groups")
+@ORDERS
 def test_further_columns(order):
-    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b"}
-    report = evaluate_batches(TABLE, **NAMES, **columns, batch_rows=100, order=order)
-    arrays = {name: TABLE[column].to_numpy() for name, column in columns.items()}
-    check(report, in_memory(TABLE, **arrays))
+    def revenue(labels, price, unranked=()):
+        return float(sum(labels[:1] * price[:1]))
 
-
-@pytest.mark.option("evaluate_batches.documents", "evaluate_batches.groups")
-@pytest.mark.parametrize("order", ["check", "shuffle"])
-def test_documents_groups_and_negative_labels(order):
-    revenue = make_metric(lambda labels, price: float(labels[0] * price[0]), name="revenue", documents=["price"])
     table = TABLE.append_column("price", pa.array(np.arange(len(TABLE)) / 8))
-    report = evaluate_batches(table, **NAMES | {"metrics": revenue}, documents="price", groups="b", order=order)
-    arrays = {"documents": {"price": table["price"].to_numpy()}, "groups": table["b"].to_numpy()}
-    expected = in_memory(table, metrics=revenue, **arrays)
-    assert report.mean == pytest.approx(expected.mean, abs=1e-12)
+    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b", "groups": "b"}
+    names = NAMES | columns | {"metrics": [*METRICS, make_metric(revenue, documents=["price"])], "documents": "price"}
+    arrays = {name: table[column].to_numpy() for name, column in columns.items()}
+    report = evaluate_batches(table, **names, batch_rows=100, order=order)
+    expected = in_memory(table, metrics=names["metrics"], documents={"price": table["price"].to_numpy()}, **arrays)
+    check(report, expected)
     assert report.intervals()["revenue"] == pytest.approx(expected.intervals()["revenue"], abs=1e-12)
-    with pytest.raises(TypeError, match="documents must be the name of a column or a list of names; got 7"):
-        evaluate_batches(table, **NAMES, documents=7)
-    returns = TABLE.set_column(0, "y", pa.array(TABLE["y"].to_numpy() - 2))
-    rank = NAMES | {"metrics": ["spearman"]}
-    assert evaluate_batches(returns, **rank, order=order).mean == pytest.approx(
-        in_memory(returns, metrics="spearman").mean
-    )
-    with pytest.raises(ValueError, match="column 'y' must hold numbers >= 0"):
-        evaluate_batches(returns, **NAMES, order=order)
+
+
+@ORDERS
+def test_negative_labels(order):
+    labels = TABLE["y"].to_numpy() - 2
+    table, row = TABLE.set_column(0, "y", pa.array(labels)), np.argmax(labels < 0)
+    report = evaluate_batches(table, **NAMES | {"metrics": "spearman"}, order=order)
+    assert report.mean == pytest.approx(in_memory(table, metrics="spearman").mean)
+    for options in ({"metrics": ["spearman", "mrr"]}, {"metrics": "spearman", "judged": "j"}):
+        with pytest.raises(ValueError, match=rf"'y' must hold numbers >= 0, .* got -\d in row {row} of the source"):
+            evaluate_batches(table, **NAMES | options, order=order)
 
 
 @pytest.mark.option("evaluate_batches.score")
@@ -177,12 +158,8 @@ def test_several_scores_make_several_reports():
                 check(report, in_memory(TABLE, name, condense=condense, **arrays))
 
 
-@pytest.mark.option(
-    "evaluate_batches.ties",
-    "evaluate_batches.convention",
-    "evaluate_batches.replace_undefined_by",
-    "evaluate_batches.condense",
-)
+@pytest.mark.option("evaluate_batches.ties", "evaluate_batches.convention")
+@pytest.mark.option("evaluate_batches.replace_undefined_by", "evaluate_batches.condense")
 @pytest.mark.parametrize(
     "options",
     [
@@ -205,16 +182,12 @@ def test_options_are_those_of_evaluate(options):
     [
         ({"label": "label"}, ValueError, "the source has no column 'label'; name it with label=. Columns: 'y', 's'"),
         ({"score": ["s", "other_"]}, ValueError, "no column 'other_'; name it with score=.* Did you mean 'other'"),
-        ({"score": 7}, TypeError, "score must be the name of a column or a list of names; got 7"),
         ({"score": []}, ValueError, "score must name at least one column"),
         ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
         ({"score": "text"}, TypeError, "score must be a column of numbers; 'text' is of type string"),
         ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
-        (
-            {"qid": "lists"},
-            TypeError,
-            "qid must be a column of integers, strings or other ids; 'lists' is of type list",
-        ),
+        ({"qid": "lists"}, TypeError, "qid must be .* integers, strings or other ids; 'lists' is of type list"),
+        ({"documents": 7}, TypeError, "documents must be the name of a column or a list of names; got 7"),
         ({"score": ["s", 7]}, TypeError, r"score must be the name of a column or a list of names; got \['s', 7\]"),
         ({"qid": None}, TypeError, "qid must be the name of a column; got None"),
         ({"by": ["q"]}, TypeError, r"by must be the name of a column; got \['q'\]"),
@@ -223,16 +196,8 @@ def test_options_are_those_of_evaluate(options):
         ({"by": "s"}, ValueError, "by must be constant within a query"),
         ({"score": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
         ({"label": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
-        (
-            {"sample_weight": "negative"},
-            ValueError,
-            "column 'negative' must hold numbers >= 0, and integers .* got -1 in row 9 of",
-        ),
-        (
-            {"score": "large"},
-            ValueError,
-            r"column 'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of the source",
-        ),
+        ({"sample_weight": "negative"}, ValueError, "'negative' must hold numbers >= 0, and .* got -1 in row 9 of"),
+        ({"score": "large"}, ValueError, r"'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of"),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         ({"condense": "yes"}, TypeError, "condense must be"),
         ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
@@ -249,11 +214,9 @@ def test_bad_columns(options, error, message):
         "large": np.where(np.arange(n) == 11, 2**53 + 1, 1),
         "null": pa.array([None if row == 205 else 1 for row in range(n)]),
     }
-    table = TABLE
-    for name, column in further.items():
-        table = table.append_column(name, pa.array(column))
-    with pytest.raises(error, match=message):
-        evaluate_batches(table, **NAMES | {"batch_rows": 100} | options)
+    table = pa.table({name: TABLE[name] for name in TABLE.column_names} | further)
+    with pytest.raises(error, match=message):  # which counts rows from the first batch on
+        evaluate_batches(table.to_reader(max_chunksize=100), **NAMES | options)
 
 
 @pytest.mark.parametrize(
@@ -266,22 +229,11 @@ def test_bad_columns(options, error, message):
         ([], ValueError, "source must hold at least one document; got none"),
         ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q'; name it with qid="),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
-        (
-            [{"y": [1], "s": [1.0], "q": [1]}, {"y": [1], "s": [1.0], "q": ["a"]}],
-            ValueError,
-            "A column must have one type in all batches and files; .*Field q has incompatible types: int64 vs string",
-        ),
     ],
 )
 def test_bad_sources(source, error, message):
     with pytest.raises(error, match=message):
         evaluate_batches(source, **NAMES)
-
-
-def test_contiguous_queries_of_one_or_two_rows():
-    # The relevant documents of 5, 9, 7 and 8 are at rank 2, 1, 1 and 1.
-    rows = {"y": [0, 1, 1, 1, 1], "s": [2.0, 1.0, 1.0, 1.0, 1.0], "q": [5, 5, 9, 7, 8]}
-    assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {"mrr": (1 / 2 + 1 + 1 + 1) / 4}
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
@@ -291,10 +243,7 @@ def test_bad_files(kind, tmp_path):
     with pytest.raises(FileNotFoundError, match=f"existing file.*a.{kind}"):
         evaluate_batches(file, **NAMES)
     data = Path(SOURCES[kind](tmp_path)).read_bytes()
-    for content in (
-        b"",
-        data[: data.index(b"\n", len(data) // 2) + 3],
-    ):  # an empty file, and one that was cut in a line
+    for content in (b"", data[: data.index(b"\n", len(data) // 2) + 3]):  # the second was cut in a line
         file.write_bytes(content)
         for order in ("check", "shuffle"):
             with pytest.raises(ValueError, match=rf"a\.{kind} must (be a file of|hold at least one line)"):
@@ -304,14 +253,11 @@ def test_bad_files(kind, tmp_path):
         evaluate_batches(tmp_path / "a.txt", **NAMES)
 
 
-def test_batches_without_rows_are_passed_over():
+def test_batches_without_rows_are_passed_over(tmp_path):
     none = pa.RecordBatch.from_pylist([], schema=TABLE.schema)
     some, others = TABLE.slice(0, 300).to_batches(), TABLE.slice(300).to_batches()
     reader = pa.RecordBatchReader.from_batches(TABLE.schema, [none, *some, none, *others])
     check(evaluate_batches(reader, **NAMES), in_memory(TABLE))
-
-
-def test_a_csv_without_rows_is_an_error(tmp_path):
     (tmp_path / "a.csv").write_text("y,s,q\n")
     with pytest.raises(ValueError, match="source must hold at least one document; got none"):
         evaluate_batches(tmp_path / "a.csv", **NAMES)
@@ -323,10 +269,10 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.option("evaluate_batches.verbose")
-@pytest.mark.parametrize("order", ["check", "shuffle"])
+@ORDERS
 def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path):
     monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
-    path = write_parquet(tmp_path)
+    path = SOURCES["parquet"](tmp_path)
 
     def printed(stream, **options):
         monkeypatch.setattr(sys, "stderr", stream)
@@ -347,33 +293,25 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     assert last[1:] == ["evaluated 8 of 8 parts"] * (order == "shuffle")
 
 
-@pytest.mark.slow
-def test_whole_numbers_in_the_first_rows_of_a_text_may_have_decimals_later(tmp_path):
-    # pyarrow decides on types by the first block, of one megabyte.
-    rows = [f"{row % 2},{row % 7},{row // 100}\n" for row in range(150_000)]
-    (tmp_path / "a.csv").write_text("y,s,q\n" + "".join(rows) + "0.5,1.5,1500\n")
-    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "ndcg"}).n_documents == 150_001
-
-
 def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
     (tmp_path / "a.tsv").write_text("q\ty\ts\nNA\t1\t2.5\nNA\t0\t3.5\nnull\t1\t2.5\n")
     report = evaluate_batches(tmp_path / "a.tsv", **NAMES | {"metrics": "mrr"})
     assert report.qid.tolist() == ["NA", "null"]
     assert report.mean == {"mrr": (1 / 2 + 1) / 2}
-    (tmp_path / "a.tsv").write_text("q\ty\ts\nNA\t1\t2.5\nNA\t0\thigh\n")
-    with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' of .*a\.tsv is not: .*'high'"):
-        evaluate_batches(tmp_path / "a.tsv", **NAMES)
 
 
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_integers_in_a_text_that_float64_cannot_hold_are_refused(blocks, tmp_path):
-    rows = [f"{row % 2},{row % 7}.5,{row // 2}\n" for row in range(100_000 * (blocks - 1))]  # a megabyte a block
-    for score in ("9007199254740993", "-9007199254740993", "18446744073709551617", "9" * 5000):
-        (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
-        with pytest.raises(ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."):
-            evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"})
+LARGE = ["9007199254740993", "-9007199254740993", "18446744073709551617", "9" * 5000]
+
+
+@pytest.mark.parametrize(("score", "n_rows"), [*((score, 0) for score in LARGE), (LARGE[0], 200_000)])
+def test_integers_in_a_text_that_float64_cannot_hold_are_refused(score, n_rows, tmp_path):
+    # 200,000 rows are three blocks, the first of which decides on types in pyarrow: it has whole numbers only.
+    rows = [f"{row % 2},{row % 7},{row // 2}\n" for row in range(n_rows)]
+    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
+    with pytest.raises(ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."):
+        evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"})
     (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, "1,1e300,a\n0,9007199254740992,a\n0,inf,a\n"]))
-    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}).n_documents == len(rows) + 3
+    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}).n_documents == n_rows + 3
 
 
 @pytest.mark.option("evaluate_batches.temp_dir")
@@ -401,41 +339,34 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
     assert not list(folder.iterdir())
 
 
-@pytest.mark.slow
-def test_without_pyarrow():
-    call = "skrank_metrics.evaluate_batches('a', label='y', score='s', qid='q')"
-    code = f"import sys; sys.modules['pyarrow'] = None; import skrank_metrics; {call}"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "evaluate_batches needs pyarrow: pip install pyarrow" in found.stderr
+def test_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="evaluate_batches needs pyarrow: pip install pyarrow"):
+        evaluate_batches("a", **NAMES)
 
 
-def test_batches_whose_memory_is_used_again_are_copied():
-    labels, scores, ids = np.zeros(2), np.zeros(2), np.zeros(2, dtype=np.int64)
-    frame = pd.DataFrame({"y": labels, "s": scores, "q": ids})
+@ORDERS
+def test_batches_whose_memory_is_used_again_are_copied(order):
+    arrays = {"y": np.zeros(2), "s": np.zeros(2), "q": np.zeros(2, dtype=np.int64)}
+    frame = pd.DataFrame(arrays)
 
     def again(batch):
         for query in range(5):
-            labels[:], scores[:], ids[:] = [1, 0], [query % 2, 0.5], query
+            for name, values in (("y", [1, 0]), ("s", [query % 2, 0.5]), ("q", query)):
+                arrays[name][:] = values
             yield batch()
 
-    ways = [
-        lambda: {"y": labels, "s": scores, "q": ids},
-        lambda: (labels, scores, ids),
-        lambda: pa.RecordBatch.from_pydict({"y": labels, "s": scores, "q": ids}),
-        lambda: pa.table({"y": labels, "s": scores, "q": ids}),
-        lambda: frame.assign(y=labels, s=scores, q=ids),
-    ]
-    for order in ("check", "shuffle"):
-        for batch in ways:
-            found = evaluate_batches(again(batch), **NAMES | {"metrics": "mrr"}, order=order)
-            assert found.mean == {"mrr": pytest.approx((3 * 1 / 2 + 2) / 5)}
-        reader = pa.RecordBatchReader.from_batches(ways[2]().schema, again(ways[2]))
-        assert evaluate_batches(reader, **NAMES | {"metrics": "mrr"}).mean == {"mrr": pytest.approx(3.5 / 5)}
+    ways = [lambda: arrays, lambda: tuple(arrays.values()), lambda: pa.table(arrays), lambda: frame.assign(**arrays)]
+    record = functools.partial(pa.RecordBatch.from_pydict, arrays)
+    reader = pa.RecordBatchReader.from_batches(record().schema, again(record))
+    for source in (*map(again, [*ways, record]), reader):
+        found = evaluate_batches(source, **NAMES | {"metrics": "mrr"}, order=order)
+        assert found.mean == {"mrr": pytest.approx((3 * 1 / 2 + 2) / 5)}
 
 
-@pytest.mark.parametrize("order", ["check", "shuffle"])
+@ORDERS
 def test_rows_that_come_twice_are_an_error(order, tmp_path):
-    path = write_parquet(tmp_path)
+    path = SOURCES["parquet"](tmp_path)
     (tmp_path / "linked.parquet").symlink_to(path)
     for again in (path, str(path), tmp_path / "." / "a.parquet", tmp_path / "linked.parquet"):
         with pytest.raises(ValueError, match=r"source must name each file once; '.*' comes again"):
@@ -444,19 +375,16 @@ def test_rows_that_come_twice_are_an_error(order, tmp_path):
         evaluate_batches([TABLE, TABLE], **NAMES, order=order)
 
 
-def test_frames_of_polars_with_categories():
+@ORDERS
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["b", "x", "a"])], ids=["categories", "enum"])
+def test_frames_of_polars_with_categories(kind, order):
     rows = {"y": [1, 0, 0, 1], "s": [2.0, 1.0, 2.0, 1.0], "q": ["a", "a", "b", "b"], "kind": ["x", "x", None, None]}
-    for kind in (pl.Categorical, pl.Enum(["b", "x", "a"])):
-        frame = pl.DataFrame(rows).with_columns(pl.col("q", "kind").cast(kind))
-        for source in ([frame[:1], frame[1:]], frame, frame.to_arrow()):
-            for order in ("check", "shuffle"):
-                report = evaluate_batches(source, **NAMES | {"metrics": "mrr"}, order=order)
-                assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {
-                    "a": 1,
-                    "b": 0.5,
-                }
-        with pytest.raises(ValueError, match="column 'kind' must not hold nulls; got one in row 2 of the source"):
-            evaluate_batches(frame, **NAMES, by="kind")
+    frame = pl.DataFrame(rows).with_columns(pl.col("q", "kind").cast(kind))
+    for source in ([frame[:1], frame[1:]], frame, frame.to_arrow()):
+        report = evaluate_batches(source, **NAMES | {"metrics": "mrr"}, order=order)
+        assert set(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {("a", 1), ("b", 1 / 2)}
+    with pytest.raises(ValueError, match="column 'kind' must not hold nulls; got one in row 2 of the source"):
+        evaluate_batches(frame, **NAMES, by="kind", order=order)
 
 
 def test_pages_of_parquet_are_checked(tmp_path):
@@ -504,9 +432,3 @@ def test_progress_escapes_control_characters(monkeypatch):
     with batches.Progress(None) as shown:
         shown.say("run\x1b[2J\x07\x9b\u202e é")
     assert sys.stderr.getvalue().split(batches.REPLACE)[1] == r"run\x1b[2J\x07\x9b\u202e é"
-
-
-def test_negative_labels_that_only_some_metrics_take_are_shown_with_their_row():
-    table = TABLE.set_column(0, "y", pa.array(np.where(np.arange(len(TABLE)) == 9, -1, 1)))
-    with pytest.raises(ValueError, match=r"column 'y' must hold numbers >= 0, .* got -1 in row 9 of the source"):
-        evaluate_batches(table, **NAMES | {"metrics": ["spearman", "mrr"]})

@@ -12,13 +12,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from test_contract import bound, policies
+from test_contract import bound, names, policies
 
 from skrank_metrics import get_metric, get_metric_names
 from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS
 from skrank_metrics.metrics._registry import REGISTRY
 
-names = pytest.mark.parametrize("name", get_metric_names())
 CUTOFFS = (None, 1, 2, 3, 5, 8)
 # Their sums over ranks have no term below 0 and no divisor that depends on k.
 GROW_WITH_K = ("cg", "dcg", "err", "hit_rate", "mrr", "pfound", "rbp", "recall", "map")
@@ -36,37 +35,12 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, n_queries = draw(st.integers(1, 30)), draw(st.integers(1, 6))
     labels, scores = rng.integers(0, draw(st.integers(1, 5)), n), rng.integers(-3, draw(st.integers(-2, 9)), n)
-    return (
-        labels.astype(float),
-        scores.astype(float),
-        rng.integers(0, n_queries, n),
-        draw(st.sampled_from(CUTOFFS)),
-        rng,
-    )
+    qid, k = rng.integers(0, n_queries, n), draw(st.sampled_from(CUTOFFS))
+    return labels.astype(float), scores.astype(float), qid, k, rng
 
 
 def each(name, k, ties):
     return bound(name, k, ties=ties, average=None)
-
-
-@names
-@given(ties=policies, problem=problems())
-def test_copies_of_queries_change_nothing(name, ties, problem):
-    labels, scores, qid, k, _ = problem
-    metric = bound(name, k, ties=ties)
-    copied = metric(np.tile(labels, 3), np.tile(scores, 3), qid=np.concatenate([qid, qid + 10, qid + 20]))
-    assert copied == pytest.approx(metric(labels, scores, qid=qid), abs=1e-12)
-
-
-@names
-@given(ties=policies, problem=problems())
-def test_the_whole_is_the_weighted_mean_of_two_parts(name, ties, problem):
-    labels, scores, qid, k, _ = problem
-    metric, first = bound(name, k, ties=ties), qid == qid[0]
-    assume(not first.all())
-    parts = [(metric(labels[rows], scores[rows], qid=qid[rows]), len(set(qid[rows]))) for rows in (first, ~first)]
-    expected = sum(value * n for value, n in parts) / sum(n for _, n in parts)
-    assert metric(labels, scores, qid=qid) == pytest.approx(expected, abs=1e-12)
 
 
 @names

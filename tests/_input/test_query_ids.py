@@ -68,30 +68,22 @@ def test_a_missing_id_is_named(ids):
         ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
 
 
+# Further ones are in support/hostile.py and, for strings, in CONTAINERS below.
 ALMOST_EQUAL = {
-    "unsigned and negative": ([2**63 + 1, 2**63, -1],) * 2,
     "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],) * 2,
     "unsigned and negative, as objects": (np.array([2**64 - 1, -1, 2**64 - 2], dtype=object),) * 2,
-    "beyond 64 bits": ([2**70 + 1, 2**70, 0.5],) * 2,
     "the ends of 64 bits": (np.array([-(2**63), 2**63 - 1, -(2**63) + 1]), [-(2**63), 2**63 - 1, -(2**63) + 1]),
     "the ends of uint64": (np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64), [2**64 - 1, 2**64 - 2, 0]),
     "the ends of int8": (np.array([-128, 127, 0], dtype=np.int8), [-128, 127, 0]),
     "far apart": (np.array([2**62, 0, 2**56]), [2**62, 0, 2**56]),
-    "integer and float": ([2**53 + 1, float(2**53), 0],) * 2,
     "integer and float, NumPy's": ([np.int64(2**53 + 1), np.float64(2**53), np.int64(0)], [2**53 + 1, 2.0**53, 0]),
     "float32 and float64": ([np.float32(0.1), 0.1, 0.2], [float(np.float32(0.1)), 0.1, 0.2]),
-    "a NUL at the end": (["a\0", "a", "a\0\0"],) * 2,
-    "a NUL at the end, tuple": (("a\0", "a", "a\0\0"), ["a\0", "a", "a\0\0"]),
     "a NUL at the end, bytes": ([b"a\0", b"a", b""],) * 2,
-    "a NUL at the end, polars": (pl.Series(["a\0", "a", ""]), ["a\0", "a", ""]),
-    "a NUL at the end, pyarrow": (pa.array(["a\0", "a", ""]), ["a\0", "a", ""]),
     "tuples": ([("a", 1), ("a", 2), ("b", 1)],) * 2,
     "tuples of numbers": ([(1, 2), (1, 2.5), (2, 1)],) * 2,
     "a tuple of tuples": ((("a", 1), ("a", 2), ("b", 1)), [("a", 1), ("a", 2), ("b", 1)]),
     "tuples of different lengths": ([("a", 1), ("a",), ()],) * 2,
     "a tuple and a string": ([("a", 1), "a", ("a",)],) * 2,
-    "strings and numbers": (["1", 1, b"1"],) * 2,
-    "categories of two types": (pd.Categorical(["1", 1, "a"]), ["1", 1, "a"]),
     "large categories": (pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]), [2**60 + 1, 2**60, 2**60 + 2]),
     "the hour that comes twice": (
         pd.DatetimeIndex(["2001-10-28 02:30"] * 2 + ["2001-10-28 03:30"]).tz_localize(
@@ -172,13 +164,6 @@ def test_ids_of_subclasses_are_split_as_their_values(kind):
 @pytest.mark.parametrize("ids", [[1, 1.0, True], [np.float32(0.5), 0.5, np.float64(0.5)], [0.0, -0.0, 0]])
 def test_ids_that_python_calls_equal_are_one_query(ids):
     assert query_ids(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
-
-
-def test_two_categoricals_agree_by_value():
-    y = with_qid([1, 0, 2], pd.Categorical(["a", "b", "b"], categories=["b", "a"]))
-    assert found(y, qid=pd.Categorical(["a", "b", "b"], categories=["a", "b", "c"])) == ["a", "b", "b"]
-    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y; got a and b at row 1"):
-        found(y, qid=pd.Categorical(["a", "a", "b"], categories=["b", "a"]))
 
 
 def test_every_index_with_ids_must_agree():

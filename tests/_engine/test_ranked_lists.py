@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, hit_rate_score
+from skrank_metrics import evaluate
 from skrank_metrics._engine import query_lists as module
 from skrank_metrics._engine import top_k
 from skrank_metrics._engine.ranked_lists import sort_each_row
@@ -53,12 +53,6 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
         got = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
         for name in metrics:
             np.testing.assert_allclose(got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14)
-
-
-def test_a_score_of_infinity_counts_in_its_own_query_only():
-    qid = ["a"] * 20 + ["b"] + ["c"] * 20
-    y_true, y_score = [1] + [0] * 20 + [1] + [0] * 19, [*range(20, 0, -1), np.inf, *range(20, 0, -1)]
-    assert hit_rate_score(y_true, y_score, qid=qid, k=1, average=None).tolist() == [1, 0, 1]
 
 
 SCORES = {

@@ -134,11 +134,9 @@ def test_columns_of_other_libraries(library):
 LARGE = 2**53
 LARGE_INTEGERS = {
     "int64": np.array([LARGE + 1, LARGE, 0, 1]),
-    "list with a float": [LARGE + 1, LARGE, 0.5, 1],
     "list of NumPy's numbers": [np.int64(LARGE + 1), np.int64(LARGE), np.float64(0.5), 1],
     "list of both signs": [2**63, 2**63 + 1, 0, -1],
     "negative": [-LARGE - 1, -LARGE, 0.5, 1],
-    "object array with a float": np.array([LARGE + 1, LARGE, 0.5, 1], dtype=object),
     "object array of fractions": np.array([Fraction(LARGE + 1), Fraction(LARGE), Fraction(1, 2), 1], dtype=object),
     "pandas Int64": pd.Series([LARGE + 1, LARGE, 0, 1], dtype="Int64"),
     "polars": pl.Series([LARGE + 1, LARGE, 0, 1]),

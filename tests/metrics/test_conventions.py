@@ -204,16 +204,6 @@ def test_unknown_conventions_are_named():
         explain_difference(*rows, conventions="sklearn")
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
-def test_the_table_names_metrics_and_parameters_that_exist(name):
-    convention = CONVENTIONS[name]
-    assert convention.peer
-    assert convention.names
-    assert set(convention.own) <= set(convention.names)
-    for metric in convention.differs:
-        get_metric(metric)
-
-
 def test_a_metric_that_cannot_be_imitated_is_refused():
     expected = "'auc' of convention='xgboost' cannot be reproduced: auc counts pairs with equal .* Leave out the conv"
     with pytest.raises(ValueError, match=expected):

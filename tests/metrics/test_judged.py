@@ -100,14 +100,9 @@ JUDGED = [[False, True, False, True, True]]
 @pytest.mark.parametrize(
     ("name", "as_zero", "condensed"),
     [
-        ("mrr", 1 / 2, 1),
-        ("map", (1 / 2 + 2 / 5) / 2, (1 / 1 + 2 / 3) / 2),
-        ("precision@2", 1 / 2, 1 / 2),
         ("precision", 2 / 5, 2 / 3),
         ("neg_fall_out@4", -3 / 3, -1 / 1),
-        ("r_precision", 1 / 2, 1 / 2),
         ("dcg", 2 / np.log2(3) + 1 / np.log2(6), 2 / np.log2(2) + 1 / np.log2(4)),
-        ("bpref", (1 + (1 - 1 / 1)) / 2, (1 + (1 - 1 / 1)) / 2),
         ("bpref@2", 1 / 2, 1 / 2),
         ("judged", 3 / 5, 3 / 5),
         ("judged@1", 0, 0),

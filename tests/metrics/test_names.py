@@ -9,6 +9,7 @@ from support import fuzz_parser
 from skrank_metrics import (
     evaluate,
     get_metric,
+    get_metric_names,
     lightgbm_metric,
     make_ranking_scorer,
     map_score,
@@ -110,18 +111,14 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
     assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score([0, 1], [2, 1], qid=[1, 1], k=2)
 
 
-@pytest.mark.parametrize(
-    ("spec", "own"),
-    [("ndcg_cut_5,10", ["ndcg@5", "ndcg@10"]), ("P_1, 2,3", ["precision@1", "precision@2", "precision@3"])],
-)
-def test_several_cutoffs_in_the_spelling_of_trec_eval(spec, own):
+@pytest.mark.parametrize(("head", "cutoffs", "own"), [("ndcg_cut_", "5,10", "ndcg"), ("P_", "1, 2,3", "precision")])
+def test_several_cutoffs_in_the_spelling_of_trec_eval(head, cutoffs, own):
     rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0], "convention": "trec_eval"}
-    report = evaluate(**rows, metrics=spec)
-    head = spec[: spec.rindex("_", 0, spec.index(",")) + 1]
-    assert list(report.mean) == [f"{head}{name.partition('@')[2]}" for name in own]
-    assert list(report.mean.values()) == list(evaluate(**rows, metrics=own).mean.values())
-    with pytest.raises(ValueError, match="several cutoffs. Pass one: '" + f"{head}{own[0].partition('@')[2]}'"):
-        get_metric(spec, convention="trec_eval")
+    ks = cutoffs.replace(" ", "").split(",")
+    expected = evaluate(**rows, metrics=[f"{own}@{k}" for k in ks]).mean.values()
+    assert evaluate(**rows, metrics=head + cutoffs).mean == dict(zip([head + k for k in ks], expected, strict=True))
+    with pytest.raises(ValueError, match=f"several cutoffs. Pass one: '{head}{ks[0]}'"):
+        get_metric(head + cutoffs, convention="trec_eval")
 
 
 def test_every_name_in_the_table_of_conventions_is_read():
@@ -131,6 +128,8 @@ def test_every_name_in_the_table_of_conventions_is_read():
                 spec, n_cutoffs = re.subn(r"(?<=[_@=(])k\b(?!=)", "7", spelled)
                 meant = get_metric(own, convention=name, **({"k": 7} if n_cutoffs else {}))
                 assert get_metric(spec, convention=name).definition == meant.definition
+        assert set(convention.own) <= set(convention.names)
+        assert set(convention.differs) <= set(get_metric_names())
 
 
 @pytest.mark.parametrize("spec", ["recip_ran\N{KELVIN SIGN}", "P_05", "P_5 ", "p_5_", "map_cut_k"])
@@ -175,7 +174,6 @@ fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'nerr@5' or 'err@5'
 gmap -> 'map(average=geometric)'
-ndgc@10 -> 'ndcg@10'
 ndgc_at_10 -> 'ndcg@10'
 ndcg(gian=exp2) -> 'gain'"""
 

@@ -32,7 +32,9 @@ def test_median_of_values():
 
 
 @pytest.mark.parametrize("average", ["median", "geometric", "macro"])
-@given(pairs=values, undefined=st.sampled_from([0.0, math.nan]), scale=st.sampled_from([1.0, 0.1, 1e300]))
+@given(
+    pairs=values, undefined=st.sampled_from([0.0, math.nan]), scale=st.sampled_from([1.0, 0.1, 5e-324, 1e-200, 3e307])
+)
 def test_whole_weights_count_like_repeated_queries(average, pairs, undefined, scale):
     ranks, weights = np.array(pairs).T
     weighted = mean_of(ranks, average, weights * scale, undefined)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, make_ranking_scorer, with_qid
-from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -195,16 +194,6 @@ def test_an_undefined_query_has_the_value_that_replaces_it_and_its_weight(name):
         expected = first if np.isnan(value) else (1 * first + 3 * second) / 4
         assert metric(**rows, **given, sample_weight=[1] * 4 + [3] * 2) == pytest.approx(expected)
     assert np.isnan(metric([labels], [[1, 2]], retrieved=[shown], replace_undefined_by=np.nan))
-
-
-@names
-def test_a_single_document_is_a_query(name):
-    value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
-    undefined = REGISTRY[name].record.undefined
-    if undefined in (NO_RELEVANT, NO_RANKED):
-        assert 0 < value <= 1
-    else:
-        assert value == 0 if undefined is None else np.isnan(value)
 
 
 @names

@@ -217,7 +217,7 @@ def test_condensed_lists_need_judgments():
 
 
 def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():
-    rows = {"y_true": [0, 1, 0, 1], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1], "judged": [True, True, False, False]}
+    rows = {"y_true": [[0, 1], [0, 1]], "y_score": [[2, 1], [2, 1]], "judged": [[True, True], [False, False]]}
     report = evaluate(**rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"])
     assert report.per_query["kendall_tau_distance"].tolist() == [1, 0]
     assert report.n_undefined == {"kendall_tau_distance": 0, "kendall_tau_distance(normalize=true)": 1}

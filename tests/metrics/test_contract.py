@@ -15,8 +15,16 @@ from skrank_metrics.metrics._registry import REGISTRY
 TIES = ("average", "best", "worst", "stable")
 
 names = pytest.mark.parametrize("name", get_metric_names())
-documents = st.tuples(st.integers(0, 4), st.integers(-3, 3), st.integers(0, 5))
-tables = st.lists(documents, min_size=1, max_size=25).map(lambda rows: np.array(rows, dtype=float).T)
+
+
+def table_of(seed, n, n_grades, above, n_queries):
+    """Labels, scores and ids of up to six queries and thirty rows, interleaved, with many ties."""
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(0, n_grades, n), rng.integers(-3, above, n), rng.integers(0, n_queries, n)]) * 1.0
+
+
+limits = st.integers(1, 30), st.integers(1, 5), st.integers(-2, 9), st.integers(1, 6)
+tables = st.builds(table_of, st.integers(0, 2**32), *limits)
 cutoffs = st.sampled_from([None, 1, 2, 5, 10])
 policies = st.sampled_from(TIES)
 

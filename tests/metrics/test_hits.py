@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, fbeta_score
 
-from skrank_metrics import evaluate, f1_at_k_score, fall_out_score, get_metric, rbp_score
+from skrank_metrics import f1_at_k_score, fall_out_score, rbp_score
 
 
 @pytest.mark.option("metrics.*.beta")
@@ -18,13 +18,6 @@ def test_the_first_k_are_those_that_scikit_learn_takes_for_positive(k, rng):
         for beta in (0, 0.5, 1, 3):
             expected = fbeta_score(labels, scores >= 9 - k, beta=beta)
             assert f1_at_k_score([labels], [scores], k=k, beta=beta) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("name", "sign"), [("fall_out@1", 1), ("neg_fall_out@1", -1)])
-def test_smaller_fall_out_is_better(name, sign):
-    rows = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [2, 1]]}
-    assert get_metric(name)(**rows, average=None).tolist() == [0, sign]
-    assert evaluate(**rows, metrics=name).mean == {name: sign * (0 + 1) / 2}
 
 
 def test_normalized_rbp_of_a_persistence_near_1():

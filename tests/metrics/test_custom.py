@@ -183,12 +183,13 @@ def test_columns_of_unranked_documents_follow_the_ranked_ones():
 
 
 def test_many_orders_are_drawn_alike_in_every_order_of_rows(rng):
-    y_true, y_score, mixed = rng.integers(0, 3, 40), np.repeat([0, 1], 20), rng.permutation(40)
-    assert len({depth([y_true[o]], [y_score[o]]) for o in (np.arange(40), mixed)}) == 1
+    rows = {"y_true": rng.integers(0, 3, 60), "y_score": np.arange(60) // 15 % 2, "qid": np.arange(60) // 30}
+    orders = np.arange(60), np.arange(60)[::-1], rng.permutation(60)
     metric = make_metric(lambda labels, c: float(len(set(c[:3].tolist()))) + labels[0], name="m", documents=["c"])
-    for column in (rng.integers(0, 9, 40), rng.choice(["a", "b"], 40), rng.choice([None, "a", 1], 40)):
-        values = [metric([y_true[o]], [y_score[o]], documents={"c": [column[o]]}) for o in (np.arange(40), mixed)]
-        assert values[0] == values[1]
+    assert len({depth(**{name: values[o] for name, values in rows.items()}) for o in orders}) == 1
+    for column in (rng.integers(0, 9, 60), rng.choice(["a", "b"], 60), rng.choice([None, "a", 1], 60)):
+        drawn = [{name: values[o] for name, values in rows.items()} | {"documents": {"c": column[o]}} for o in orders]
+        assert len({metric(**arguments) for arguments in drawn}) == 1
 
 
 def test_labels_settle_ties_and_leave_those_of_equal_labels_open():

@@ -27,24 +27,21 @@ class Market(str, enum.Enum):  # noqa: UP042 - not StrEnum, whose str() is the v
     GERMANY = "M.DE"
 
 
+TEXTS = ["a", "12345678", "é" * 20]
 SAME = {
     "integers": [
         np.array([3, -1, 2**40]),
-        np.array([3.0, -1.0, 2.0**40]),
+        np.array([3.0, -1, 2**40]),
         np.array([3, -1.0, np.int64(2**40)], dtype=object),
     ],
     "large integers": [np.array([2**63 + 2048], dtype=np.uint64), np.array([2.0**63 + 2048])],
     "strings": [
-        np.array(["a", "12345678", "é" * 20]),
-        np.array(["a", "12345678", "é" * 20], dtype=object),
-        pd.Series(["a", "12345678", "é" * 20]).to_numpy(),
-        pl.Series(["a", "12345678", "é" * 20]).to_numpy(),
+        np.array(TEXTS),
+        np.array(TEXTS, dtype=object),
+        pd.Series(TEXTS).to_numpy(),
+        pl.Series(TEXTS).to_numpy(),
     ],
-    "times": [
-        np.array(["2001-02-03"], dtype="M8[D]"),
-        np.array(["2001-02-03"], dtype="M8[ns]"),
-        np.array([datetime(2001, 2, 3)], dtype=object),
-    ],
+    "times": [*(np.array([datetime(2001, 2, 3)], dtype=kind) for kind in ("M8[D]", "M8[ns]", object))],
 }
 
 

@@ -25,29 +25,22 @@ def found(y, **sources):
 
 
 @pytest.mark.parametrize("y", [CARRIED, TWO_LEVELS])
-def test_rankings_are_by_qid_then_the_index_of_y_then_groups(y):
-    assert found(y) == [5, 6, 6]
-    assert found(y, groups=["u", "u", "u"]) == [5, 6, 6]
-    assert found(y, qid=[5, 6, 6], groups=["u", "u", "u"]) == [5, 6, 6]
-    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "u", "u"]) == ["a", "b", "b"]
+def test_rankings_are_by_qid_then_the_index_of_y_then_groups_and_splits_by_groups_first(y):
+    assert found(y) == found(y, unit=True) == [5, 6, 6]
+    assert found(y, groups=["u", "u", "u"]) == found(y, qid=[5, 6, 6], groups=["u", "u", "u"]) == [5, 6, 6]
     assert found([1, 0, 2], groups=["u", "u", "v"]) == ["u", "u", "v"]
-
-
-@pytest.mark.parametrize("y", [CARRIED, TWO_LEVELS])
-def test_splits_are_by_groups_then_qid_then_the_index_of_y(y):
-    assert found(y, unit=True) == [5, 6, 6]
-    assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
+    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"]) == ["a", "b", "b"]
     assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == ["u", "v", "v"]
+    assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
     with pytest.raises(ValueError, match="groups must be constant within a query; got u and v in query 6"):
         found(y, groups=["u", "u", "v"], unit=True)
 
 
 def test_qid_and_the_index_of_y_must_agree():
     assert found(CARRIED, qid=["a", "b", "b"]) == ["a", "b", "b"]  # other names of the same queries
-    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got 5 and 6 at row 1"):
-        found(CARRIED, qid=[5, 5, 6])
-    with pytest.raises(ValueError, match="got 6 and 5 at row 0"):  # at row 1, both say 6
-        found(CARRIED, qid=[6, 6, 6])
+    for qid, got in (([5, 5, 6], "5 and 6 at row 1"), ([6, 6, 6], "6 and 5 at row 0")):  # at row 1, both say 6
+        with pytest.raises(ValueError, match=f"qid must agree with the index level 'qid' of y; got {got}"):
+            found(CARRIED, qid=qid)
 
 
 @pytest.mark.parametrize("y", [[1, 0, 2], np.array([1, 0, 2]), pd.Series([1, 0, 2]), pl.Series([1, 0, 2])])
@@ -63,7 +56,6 @@ def test_no_ids_are_an_error_that_names_the_ways_out(y):
     [
         ["a", float("nan"), "b"],
         pa.array([1, None, 2]),
-        pd.Series([("a", 1), ("a", float("nan")), ("b", 2)]),
         pd.Series([("a", 1), ("a", None), ("b", 2)]),
         pd.Series([("a", 1), ("a", (pd.NaT,)), ("b", 2)]),
         pd.Series([frozenset({1}), frozenset({float("nan")}), frozenset({2})]),
@@ -76,30 +68,22 @@ def test_a_missing_id_is_named(ids):
         ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
 
 
+# Further ones are in support/hostile.py and, for strings, in CONTAINERS below.
 ALMOST_EQUAL = {
-    "unsigned and negative": ([2**63 + 1, 2**63, -1],) * 2,
     "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],) * 2,
     "unsigned and negative, as objects": (np.array([2**64 - 1, -1, 2**64 - 2], dtype=object),) * 2,
-    "beyond 64 bits": ([2**70 + 1, 2**70, 0.5],) * 2,
     "the ends of 64 bits": (np.array([-(2**63), 2**63 - 1, -(2**63) + 1]), [-(2**63), 2**63 - 1, -(2**63) + 1]),
     "the ends of uint64": (np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64), [2**64 - 1, 2**64 - 2, 0]),
     "the ends of int8": (np.array([-128, 127, 0], dtype=np.int8), [-128, 127, 0]),
     "far apart": (np.array([2**62, 0, 2**56]), [2**62, 0, 2**56]),
-    "integer and float": ([2**53 + 1, float(2**53), 0],) * 2,
     "integer and float, NumPy's": ([np.int64(2**53 + 1), np.float64(2**53), np.int64(0)], [2**53 + 1, 2.0**53, 0]),
     "float32 and float64": ([np.float32(0.1), 0.1, 0.2], [float(np.float32(0.1)), 0.1, 0.2]),
-    "a NUL at the end": (["a\0", "a", "a\0\0"],) * 2,
-    "a NUL at the end, tuple": (("a\0", "a", "a\0\0"), ["a\0", "a", "a\0\0"]),
     "a NUL at the end, bytes": ([b"a\0", b"a", b""],) * 2,
-    "a NUL at the end, polars": (pl.Series(["a\0", "a", ""]), ["a\0", "a", ""]),
-    "a NUL at the end, pyarrow": (pa.array(["a\0", "a", ""]), ["a\0", "a", ""]),
     "tuples": ([("a", 1), ("a", 2), ("b", 1)],) * 2,
     "tuples of numbers": ([(1, 2), (1, 2.5), (2, 1)],) * 2,
     "a tuple of tuples": ((("a", 1), ("a", 2), ("b", 1)), [("a", 1), ("a", 2), ("b", 1)]),
     "tuples of different lengths": ([("a", 1), ("a",), ()],) * 2,
     "a tuple and a string": ([("a", 1), "a", ("a",)],) * 2,
-    "strings and numbers": (["1", 1, b"1"],) * 2,
-    "categories of two types": (pd.Categorical(["1", 1, "a"]), ["1", 1, "a"]),
     "large categories": (pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]), [2**60 + 1, 2**60, 2**60 + 2]),
     "the hour that comes twice": (
         pd.DatetimeIndex(["2001-10-28 02:30"] * 2 + ["2001-10-28 03:30"]).tz_localize(
@@ -112,12 +96,10 @@ ALMOST_EQUAL = {
 
 @pytest.mark.parametrize(("ids", "expected"), ALMOST_EQUAL.values(), ids=ALMOST_EQUAL)
 def test_ids_that_are_almost_equal_stay_apart(ids, expected):
-    assert found([1, 0, 2], qid=ids) == list(expected)
-    grouping = query_ids(3, "A test", y=[1, 0, 2], qid=ids)
-    assert grouping.codes.tolist() == [0, 1, 2]
-    carried = query_ids(3, "A test", y=with_qid([1, 0, 2], ids))
-    assert carried.codes.tolist() == [0, 1, 2]
-    assert carried.ids.tolist() == list(expected)
+    for source in ({"y": [1, 0, 2], "qid": ids}, {"y": with_qid([1, 0, 2], ids)}):
+        grouping = query_ids(3, "A test", **source)
+        assert grouping.codes.tolist() == [0, 1, 2]
+        assert grouping.ids.tolist() == list(expected)
 
 
 def test_differences_of_small_integers_do_not_overflow():
@@ -184,21 +166,13 @@ def test_ids_that_python_calls_equal_are_one_query(ids):
     assert query_ids(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
 
 
-def test_two_categoricals_agree_by_value():
-    y = with_qid([1, 0, 2], pd.Categorical(["a", "b", "b"], categories=["b", "a"]))
-    assert found(y, qid=pd.Categorical(["a", "b", "b"], categories=["a", "b", "c"])) == ["a", "b", "b"]
-    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y; got a and b at row 1"):
-        found(y, qid=pd.Categorical(["a", "a", "b"], categories=["b", "a"]))
-
-
 def test_every_index_with_ids_must_agree():
     X = pd.DataFrame({"x": [0, 1, 2]}, index=pd.Index([5, 6, 6], name="qid"))
     assert found(CARRIED, X=X) == [5, 6, 6]
     assert found([1, 0, 2], X=X, qid=["a", "b", "b"]) == ["a", "b", "b"]
     assert found([1, 0, 2], X=X, groups=["u", "v", "v"]) == ["u", "v", "v"]
-    with pytest.raises(
-        ValueError, match=r"index level 'qid' of y must agree with the .* 'qid' of X; got 6 and 5 at row 2"
-    ):
+    refused = r"index level 'qid' of y must agree with the .* 'qid' of X; got 6 and 5 at row 2"
+    with pytest.raises(ValueError, match=refused):
         found(CARRIED, X=X.set_axis(pd.Index([5, 6, 5], name="qid")))
     with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y_score; got a and 6 at row 1"):
         found([1, 0, 2], qid=["a", "a", "b"], y_score=CARRIED)
@@ -207,8 +181,6 @@ def test_every_index_with_ids_must_agree():
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([1, 2], ValueError, r"qid must have the same length as y_true; got 2 and 3\."),
-        ([[1], [1], [2]], ValueError, "qid must be 1-D.* got 2 dimensions"),
         ([["a", 1], ["a", 2], ["b", 1]], ValueError, "qid must be 1-D.* got 2 dimensions"),
         (np.array([("a", 1), ("a", 2), ("b", 1)]), ValueError, "qid must be 1-D.* got 2 dimensions"),
         ([["a"], ["a", 2], ["b"]], ValueError, "qid must be 1-D.* got rows of different lengths"),
@@ -259,19 +231,20 @@ def test_rows_with_other_labels(one, other, error):
         check_aligned(X=pd.Series(0, index=one), y=pd.Series(0, index=other))
 
 
-@pytest.mark.parametrize("n", [3, 300])
-def test_with_qid_refuses_series_in_different_orders(n):
-    y, qid = pd.Series(np.ones(n), index=range(n)), pd.Series(np.arange(n) // 2, index=range(n)[::-1])
-    with pytest.raises(ValueError, match="qid must have the same index as y"):
+@pytest.mark.parametrize(
+    ("y", "qid", "message"),
+    [
+        *(
+            (pd.Series(1, range(n)), pd.Series(1, range(n)[::-1]), "qid must have the same index as y")
+            for n in (3, 300)
+        ),
+        ([[1, 0]], [1, 1], "y must be 1-D"),
+        ([1, 0], [1], "qid must have the same length as y; got 1 and 2"),
+    ],
+)
+def test_with_qid_refuses(y, qid, message):
+    with pytest.raises(ValueError, match=message):
         with_qid(y, qid)
-    assert with_qid(y, qid.to_numpy()).index.get_level_values(0).tolist() == (np.arange(n) // 2).tolist()
-
-
-def test_with_qid_refuses_bad_input():
-    with pytest.raises(ValueError, match="y must be 1-D"):
-        with_qid([[1, 0]], [1, 1])
-    with pytest.raises(ValueError, match="qid must have the same length as y; got 1 and 2"):
-        with_qid([1, 0], [1])
 
 
 def test_with_qid_without_pandas_names_the_other_way(monkeypatch):

@@ -17,8 +17,8 @@ TIES = ("average", "best", "worst", "stable")
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 OPTIONS = {
     "f1": [{}, {"relevance_threshold": 2}, {"beta": 0.5, "divisor": "retrieved"}, {"beta": 0}, {"beta": 3}],
-    "neg_fall_out": [{}, {"relevance_threshold": 2}],
-    "r_precision": [{}, {"relevance_threshold": 2}],
+    **{name: [{}] for name in ("cg", "judged", "kendall_tau", "pairwise_accuracy", "spearman")},
+    **{name: [{}, {"relevance_threshold": 2}] for name in ("auc", "bpref", "hit_rate", "neg_fall_out", "r_precision")},
     "rbp": [
         {},
         {"p": 0.5, "gain": "exp2", "max_grade": 3},
@@ -27,12 +27,9 @@ OPTIONS = {
         {"normalize": True, "gain": "exp2"},
     ],
     "err": [
-        {},
-        {"p": 0.7, "max_grade": 3},
-        {"gain": "binary", "p": 0.9, "relevance_threshold": 2},
-        {"normalize": True},
-        {"normalize": True, "p": 0.7, "max_grade": 3},
-        {"normalize": True, "gain": "binary", "relevance_threshold": 2},
+        {**normalize, **options}
+        for normalize in ({}, {"normalize": True})
+        for options in ({}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9, "relevance_threshold": 2})
     ],
     "pfound": [
         {"gain": "exp2"},
@@ -40,26 +37,13 @@ OPTIONS = {
         {"gain": "binary", "relevance_threshold": 2},
     ],
     "neg_kendall_tau_distance": [{}, {"normalize": True}],
-    "kendall_tau": [{}],
-    "pairwise_accuracy": [{}],
-    "auc": [{}, {"relevance_threshold": 2}],
-    "spearman": [{}],
-    "judged": [{}],
-    "bpref": [{}, {"relevance_threshold": 2}],
     "q_measure": [{}, {"beta": 0.3, "gain": "exp2"}],
-    "cg": [{}],
     "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
     "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
     "recall": [{}, {"relevance_threshold": 2}, {"normalizer": "min"}],
-    "hit_rate": [{}, {"relevance_threshold": 2}],
     "mrr": [{}, {"relevance_threshold": 3}],
-    "map": [
-        {},
-        {"normalizer": "relevant"},
-        {"normalizer": "hits"},
-        {"normalizer": "hits", "relevance_threshold": 2},
-    ],
+    "map": [{}, {"normalizer": "relevant"}, {"normalizer": "hits"}, {"normalizer": "hits", "relevance_threshold": 2}],
 }
 
 

@@ -47,7 +47,6 @@ def test_no_query_is_left_out():
     assert [len(weak_orders(n)) for n in range(1, 6)] == [1, 3, 13, 75, 541]
     assert len(QUERIES) == len(set(QUERIES))
     assert len(QUERIES) == sum(3**n * len(weak_orders(n)) for n in range(1, N_DOCUMENTS + 1))
-    assert sum(3**n * len(weak_orders(n)) for n in range(1, 6)) == 137_919
 
 
 @pytest.mark.slow

@@ -1,40 +1,29 @@
 """Documents that nobody judged: not relevant, left out by bpref and condensed lists, counted by judged@k."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support import reference
+from test_contract import TIES, bound, by_id, names
 
-from skrank_metrics import (
-    compare,
-    evaluate,
-    explain_difference,
-    get_metric,
-    get_metric_names,
-    make_metric,
-    ndcg_score,
-)
+from skrank_metrics import compare, evaluate, explain_difference, get_metric, make_metric, ndcg_score
 from skrank_metrics.metrics._registry import REGISTRY
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
-TIES = ("average", "best", "worst", "stable")
-names = pytest.mark.parametrize("name", get_metric_names())
-
 
 def random_rows(n_queries, seed, largest=6, grades=4, levels=4):
-    """Labels, None if nobody judged the document, scores with ties, and query ids in any order."""
+    """Labels, None if nobody judged the document, scores with ties, query ids in any order, and the mask."""
     rng = np.random.default_rng(seed)
     qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, largest + 1, n_queries)))
     labels = rng.integers(0, grades, len(qid)).astype(object)
     labels[rng.random(len(qid)) < 0.4] = None
-    return labels, rng.integers(0, levels, len(qid)) / 2.0, qid
+    return labels, rng.integers(0, levels, len(qid)) / 2.0, qid, labels != None  # noqa: E711
 
 
-def bound(name, **params):
-    record = REGISTRY[name].record
-    probability = {"gain": "exp2"} if name == "pfound" else {}
-    undefined = {} if record.undefined is None else {"replace_undefined_by": np.nan}
-    return get_metric(name, average=None, **probability, **undefined, **params)
+def each(name, k=None, **params):
+    return bound(name, k, average=None, replace_undefined_by=np.nan, **params)
 
 
 def by_hand(metric, labels, scores, qid, **options):
@@ -50,24 +39,19 @@ def by_hand(metric, labels, scores, qid, **options):
 @pytest.mark.option("metrics.*.judged", "evaluate.condense", "evaluate.judged")
 @pytest.mark.slow
 def test_equals_the_mean_over_all_orders_of_tied_documents(name):
-    labels, scores, qid = random_rows(60, seed=1)
-    judged = np.array([label is not None for label in labels])
-    for ties in TIES:
-        for cutoff in ({}, {"k": 1}, {"k": 3}) if REGISTRY[name].record.has_cutoff else ({},):
-            metric = bound(name, ties=ties, **cutoff)
-            values = metric(labels, scores, qid=qid, judged=judged)
-            sign = 1 if REGISTRY[name].record.greater_is_better else -1
-            np.testing.assert_allclose(
-                sign * values, by_hand(metric, labels, scores, qid), rtol=0, atol=1e-12, err_msg=f"{metric}"
-            )
-            report = evaluate(
-                labels, scores, qid=qid, judged=judged, condense=True, metrics=[metric.replace(average="macro")]
-            )
-            np.testing.assert_allclose(
-                sign * next(iter(report.per_query.values())),
-                by_hand(metric, labels, scores, qid, condense=True),
-                rtol=0, atol=1e-12, err_msg=f"condensed {metric}",
-            )  # fmt: skip
+    labels, scores, qid, judged = random_rows(60, seed=1)
+    sign = 1 if REGISTRY[name].record.greater_is_better else -1
+    exactly = {"rtol": 0, "atol": 1e-12}
+    for ties, k in itertools.product(TIES, (None, 1, 3) if REGISTRY[name].record.has_cutoff else (None,)):
+        metric = each(name, k, ties=ties)
+        values = sign * metric(labels, scores, qid=qid, judged=judged)
+        expected = by_hand(metric, labels, scores, qid)
+        np.testing.assert_allclose(values, expected, **exactly, err_msg=f"{metric}")
+        metric = metric.replace(average="macro")
+        report = evaluate(labels, scores, qid=qid, judged=judged, condense=True, metrics=metric)
+        expected = by_hand(metric, labels, scores, qid, condense=True)
+        (values,) = report.per_query.values()
+        np.testing.assert_allclose(sign * values, expected, **exactly, err_msg=f"condensed {metric}")
 
 
 MEASURES = {
@@ -80,8 +64,7 @@ MEASURES = {
 @pytest.mark.parametrize("condense", [False, True])
 def test_pytrec_eval(condense):
     rng = np.random.default_rng(2)
-    labels, scores, qid = random_rows(40, seed=2, largest=20, levels=9)
-    judged = np.array([label is not None for label in labels])
+    labels, scores, qid, judged = random_rows(40, seed=2, largest=20, levels=9)
     retrieved = rng.random(len(qid)) < 0.8
     # Among equal scores, trec_eval ranks by document id, descending.
     ids = [f"d{number:04}" for number in range(len(qid), 0, -1)]
@@ -92,16 +75,21 @@ def test_pytrec_eval(condense):
             qrels.setdefault(str(query), {})[document] = label
         if shown:
             run.setdefault(str(query), {})[document] = score
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES), judged_docs_only_flag=condense).evaluate(run)
-    report = evaluate(
-        labels, scores, qid=qid, metrics=list(MEASURES.values()), convention="trec_eval",
-        retrieved=retrieved, judged=judged, condense=condense,
-    )  # fmt: skip
+    measures = {*MEASURES, "gm_map"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures, judged_docs_only_flag=condense).evaluate(run)
+    options = {"convention": "trec_eval", "condense": condense}
+    masks = {"retrieved": retrieved, "judged": judged}
+    report = evaluate(labels, scores, qid=qid, metrics=list(MEASURES.values()), **masks, **options)
     compared = [place for place, query in enumerate(report.qid) if str(query) in theirs]
     assert len(compared) > 30
     for measure, name in MEASURES.items():
         values = [theirs[str(report.qid[place])][measure] for place in compared]
         np.testing.assert_allclose(report.per_query[name][compared], values, rtol=0, atol=1e-12, err_msg=measure)
+    kept = np.isin(qid, report.qid[compared])
+    masks = {name: mask[kept] for name, mask in masks.items()}
+    report = evaluate(labels[kept], scores[kept], qid=qid[kept], metrics="map(average=geometric)", **masks, **options)
+    theirs = pytrec_eval.compute_aggregated_measure("gm_map", [found["gm_map"] for found in theirs.values()])
+    assert list(report.mean.values()) == [pytest.approx(theirs, rel=1e-9)]
 
 
 # Relevant at ranks 2 and 5; nobody judged ranks 1 and 3, and there is one document of label 0 at rank 4.
@@ -112,14 +100,9 @@ JUDGED = [[False, True, False, True, True]]
 @pytest.mark.parametrize(
     ("name", "as_zero", "condensed"),
     [
-        ("mrr", 1 / 2, 1),
-        ("map", (1 / 2 + 2 / 5) / 2, (1 / 1 + 2 / 3) / 2),
-        ("precision@2", 1 / 2, 1 / 2),
         ("precision", 2 / 5, 2 / 3),
         ("neg_fall_out@4", -3 / 3, -1 / 1),
-        ("r_precision", 1 / 2, 1 / 2),
         ("dcg", 2 / np.log2(3) + 1 / np.log2(6), 2 / np.log2(2) + 1 / np.log2(4)),
-        ("bpref", (1 + (1 - 1 / 1)) / 2, (1 + (1 - 1 / 1)) / 2),
         ("bpref@2", 1 / 2, 1 / 2),
         ("judged", 3 / 5, 3 / 5),
         ("judged@1", 0, 0),
@@ -135,9 +118,8 @@ def test_one_list_by_hand(name, as_zero, condensed):
 
 @names
 def test_all_judged_is_as_none_and_labels_of_the_others_are_never_read(name):
-    labels, scores, qid = random_rows(30, seed=3)
-    judged, zero = np.array([label is not None for label in labels]), np.where(labels == None, 0, labels)  # noqa: E711
-    metric = bound(name, ties="stable")
+    labels, scores, qid, judged = random_rows(30, seed=3)
+    zero, metric = np.where(judged, labels, 0), each(name, ties="stable")
     everything = np.ones(len(qid), dtype=bool)
     np.testing.assert_array_equal(metric(zero, scores, qid=qid, judged=everything), metric(zero, scores, qid=qid))
     expected = metric(labels, scores, qid=qid, judged=judged)
@@ -154,18 +136,17 @@ def test_all_judged_is_as_none_and_labels_of_the_others_are_never_read(name):
 
 @names
 def test_documents_neither_ranked_nor_judged_change_nothing(name):
-    labels, scores, qid = random_rows(30, seed=4)
-    judged = np.array([label is not None for label in labels])
+    labels, scores, qid, judged = random_rows(30, seed=4)
     retrieved = np.random.default_rng(4).random(len(qid)) < 0.7
     known = judged | retrieved
     kept = np.isin(qid, qid[known])  # a query of which nothing is known is left out of the comparison
     gain = {"gain": [0.5, 1, 2, 3]} if "gain" in REGISTRY[name].record.options and name in ("dcg", "ndcg") else {}
-    metric = bound(name, **gain)
-    values = metric(labels[kept], scores[kept], qid=qid[kept], judged=judged[kept], retrieved=retrieved[kept])
-    first = dict.fromkeys(qid[kept].tolist())
-    others = metric(labels[known], scores[known], qid=qid[known], judged=judged[known], retrieved=retrieved[known])
-    places = {query: place for place, query in enumerate(dict.fromkeys(qid[known].tolist()))}
-    np.testing.assert_array_equal(values, others[[places[query] for query in first]])
+    metric = each(name, **gain)
+    values, others = (
+        by_id(metric, labels[rows], scores[rows], qid[rows], judged=judged[rows], retrieved=retrieved[rows])
+        for rows in (kept, known)
+    )
+    assert values == pytest.approx(others, abs=0, rel=0, nan_ok=True)
 
 
 @names
@@ -173,7 +154,7 @@ def test_a_query_that_nobody_judged_is_undefined(name):
     always_defined = name == "judged" or REGISTRY[name].record.undefined is None  # a count of pairs, 0 here
     rows = {"y_true": [[2, 1], [1, 0]], "y_score": [[2, 1], [2, 1]], "judged": [[False, False], [True, True]]}
     for condense in (False, True):
-        report = evaluate(**rows, metrics=[bound(name).replace(average="macro")], condense=condense)
+        report = evaluate(**rows, metrics=each(name).replace(average="macro"), condense=condense)
         assert report.n_undefined == {next(iter(report.mean)): 0 if always_defined else 1}
         (values,) = report.per_query.values()
         assert values[0] == 0 if always_defined else np.isnan(values[0])
@@ -207,8 +188,7 @@ def test_a_difference_between_conventions_is_explained_with_them():
 
 
 def test_rankings_with_unjudged_documents_of_their_own_are_compared():
-    labels, scores, qid = random_rows(30, seed=5)
-    judged = np.array([label is not None for label in labels])
+    labels, scores, qid, judged = random_rows(30, seed=5)
     rows = {"metrics": ["ndcg", "bpref"], "judged": judged}
     whole = evaluate(labels, scores, qid=qid, **rows)
     fewer = judged | (np.arange(len(qid)) % 2 == 0)
@@ -237,7 +217,7 @@ def test_condensed_lists_need_judgments():
 
 
 def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():
-    rows = {"y_true": [0, 1, 0, 1], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1], "judged": [True, True, False, False]}
+    rows = {"y_true": [[0, 1], [0, 1]], "y_score": [[2, 1], [2, 1]], "judged": [[True, True], [False, False]]}
     report = evaluate(**rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"])
     assert report.per_query["kendall_tau_distance"].tolist() == [1, 0]
     assert report.n_undefined == {"kendall_tau_distance": 0, "kendall_tau_distance(normalize=true)": 1}

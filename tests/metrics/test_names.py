@@ -9,6 +9,7 @@ from support import fuzz_parser
 from skrank_metrics import (
     evaluate,
     get_metric,
+    get_metric_names,
     lightgbm_metric,
     make_ranking_scorer,
     map_score,
@@ -24,14 +25,10 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
         ("ndcg", "ndcg", {}),
         ("ndcg@1000", "ndcg", {"k": 1000}),
         ("ndcg_at_10", "ndcg", {"k": 10}),
-        ("hit_rate_at_3", "hit_rate", {"k": 3}),
-        ("ndcg(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
         ("ndcg(gain=exp2, discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
-        ("map(relevance_threshold=2)@5", "map", {"relevance_threshold": 2, "k": 5}),
         ("map(relevance_threshold=2.5)", "map", {"relevance_threshold": 2.5}),
         ("mrr(replace_undefined_by=-1e-3)", "mrr", {"replace_undefined_by": -1e-3}),
         ("map(relevance_threshold=None)", "map", {"relevance_threshold": None}),
-        ("NDCG", "ndcg", {}),
         ("NDCG(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
         ("Hit_Rate_At_3", "hit_rate", {"k": 3}),
     ],
@@ -63,20 +60,6 @@ def test_refuses(spec):
         get_metric(spec)
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("P@10", "^Unknown metric 'P'. Did you mean 'precision@10', or get_metric"),
-        ("ndcg(gian=exp2)", "unexpected parameter 'gian'.* Did you mean 'gain'"),
-        ("ndcg(gain=exp)", "gain must be one of .* got 'exp'. Did you mean 'exp2'"),
-        ("ndcg" * 17, "at most 64 characters long; got 68"),
-    ],
-)
-def test_says_what_is_wrong(spec, message):
-    with pytest.raises(ValueError, match=message):
-        get_metric(spec)
-
-
 @pytest.mark.slow
 def test_fuzzed_names_give_a_metric_or_a_value_error():
     outcomes = [fuzz_parser.outcome(spec) for spec in fuzz_parser.specs(5_000)]
@@ -102,7 +85,7 @@ def calls_made_by(spec):
 @pytest.mark.parametrize("piece", ["(", "a=b,", "a", "@", "ndcg(", "1"])
 def test_long_strings_are_refused_whatever_their_length(piece):
     assert len({calls_made_by("ndcg(" + piece * length) for length in (1_000, 10_000, 100_000)}) == 1
-    with pytest.raises(ValueError, match="at most 64 characters"):
+    with pytest.raises(ValueError, match="at most 64 characters long; got "):
         get_metric(piece * 10_000)
 
 
@@ -116,9 +99,8 @@ def test_parsing_imports_compiles_and_opens_nothing():
         "compile('0', '', 'eval')\n"
         "print(found, 'compile' in seen)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
-    )
+    command, here = [sys.executable, "-c", code], Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=True)
     assert done.stdout == "[] True\n"
 
 
@@ -129,45 +111,25 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
     assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score([0, 1], [2, 1], qid=[1, 1], k=2)
 
 
-@pytest.mark.parametrize(
-    ("spec", "convention", "own"),
-    [
-        ("P_5", "trec_eval", "precision@5"),
-        ("pre@5", "xgboost", "precision@5"),
-        ("NDCG:top=10;type=Base", "catboost", "ndcg@10"),
-        ("r-precision", "ranx", "r_precision"),
-        ("ap_metric(topn=3)", "rax", "map@3"),
-        ("RetrievalMAP(top_k=5)", "torchmetrics", "map@5"),
-        ("RetrievalFallOut", "torchmetrics", "neg_fall_out"),
-    ],
-)
-def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
-    assert get_metric(spec, convention=convention).definition == get_metric(own, convention=convention).definition
-    report = evaluate([1, 0, 1], [3, 2, 1], qid=[0, 0, 0], metrics=spec, convention=convention)
-    assert list(report.mean) == [spec]
-
-
-@pytest.mark.parametrize(
-    ("spec", "own"),
-    [("ndcg_cut_5,10", ["ndcg@5", "ndcg@10"]), ("P_1, 2,3", ["precision@1", "precision@2", "precision@3"])],
-)
-def test_several_cutoffs_in_the_spelling_of_trec_eval(spec, own):
+@pytest.mark.parametrize(("head", "cutoffs", "own"), [("ndcg_cut_", "5,10", "ndcg"), ("P_", "1, 2,3", "precision")])
+def test_several_cutoffs_in_the_spelling_of_trec_eval(head, cutoffs, own):
     rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0], "convention": "trec_eval"}
-    report = evaluate(**rows, metrics=spec)
-    head = spec[: spec.rindex("_", 0, spec.index(",")) + 1]
-    assert list(report.mean) == [f"{head}{name.partition('@')[2]}" for name in own]
-    assert list(report.mean.values()) == list(evaluate(**rows, metrics=own).mean.values())
-    with pytest.raises(ValueError, match="several cutoffs. Pass one: '" + f"{head}{own[0].partition('@')[2]}'"):
-        get_metric(spec, convention="trec_eval")
+    ks = cutoffs.replace(" ", "").split(",")
+    expected = evaluate(**rows, metrics=[f"{own}@{k}" for k in ks]).mean.values()
+    assert evaluate(**rows, metrics=head + cutoffs).mean == dict(zip([head + k for k in ks], expected, strict=True))
+    with pytest.raises(ValueError, match=f"several cutoffs. Pass one: '{head}{ks[0]}'"):
+        get_metric(head + cutoffs, convention="trec_eval")
 
 
 def test_every_name_in_the_table_of_conventions_is_read():
     for name, convention in CONVENTIONS.items():
         for own, peers in convention.names.items():
             for spelled in peers.split(", "):
-                read = get_metric(re.sub(r"(?<=[_@=(])k\b(?!=)", "7", spelled), convention=name)
-                assert read.record.name == own
-                assert read.k in (7, get_metric(own, convention=name).k)
+                spec, n_cutoffs = re.subn(r"(?<=[_@=(])k\b(?!=)", "7", spelled)
+                meant = get_metric(own, convention=name, **({"k": 7} if n_cutoffs else {}))
+                assert get_metric(spec, convention=name).definition == meant.definition
+        assert set(convention.own) <= set(convention.names)
+        assert set(convention.differs) <= set(get_metric_names())
 
 
 @pytest.mark.parametrize("spec", ["recip_ran\N{KELVIN SIGN}", "P_05", "P_5 ", "p_5_", "map_cut_k"])
@@ -179,9 +141,8 @@ def test_other_spellings_are_no_names_of_a_convention(spec):
 def test_several_cutoffs_are_several_names_where_a_list_is_taken():
     rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0]}
     report = evaluate(**rows, metrics=["recall(normalizer=min)@1,2, 3", "mrr"])
-    assert report.mean == {f"recall(normalizer=min)@{k}": value for k, value in ((1, 0), (2, 1 / 2), (3, 1))} | {
-        "mrr": 0.5
-    }
+    recalls = {f"recall(normalizer=min)@{k}": value for k, value in ((1, 0), (2, 1 / 2), (3, 1))}
+    assert report.mean == recalls | {"mrr": 1 / 2}
     assert list(evaluate(**rows, metrics="NDCG@1,5").mean) == ["NDCG@1", "NDCG@5"]
     assert list(ranking_scorers("ndcg@1,5,10", "map")) == ["ndcg@1", "ndcg@5", "ndcg@10", "map"]
     assert list(ranking_scorers("ndcg@5", "ndcg@1,5")) == ["ndcg@5", "ndcg@1"]
@@ -213,14 +174,14 @@ fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'nerr@5' or 'err@5'
 gmap -> 'map(average=geometric)'
-ndgc@10 -> 'ndcg@10'
-ndgc_at_10 -> 'ndcg@10'"""
+ndgc_at_10 -> 'ndcg@10'
+ndcg(gian=exp2) -> 'gain'"""
 
 
 @pytest.mark.parametrize("line", HINTS.splitlines())
 def test_unknown_names_lead_to_known_ones(line):
     name, meant = line.split(" -> ")
-    with pytest.raises(ValueError, match="metric") as caught:
+    with pytest.raises(ValueError, match=r"^Unknown metric '|^A metric name|unexpected parameter 'gian'") as caught:
         get_metric(name)
     assert f" Did you mean {meant}?" in str(caught.value)
 
@@ -230,31 +191,6 @@ def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
     with pytest.raises(ValueError, match="with k >= 1; got") as caught:
         get_metric(name)
     assert "Did you mean" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        (
-            "err(gain=binary, max_grade=3)",
-            "max_grade must be left out unless gain='exp2', .* max_grade=3 and gain='binary'",
-        ),
-        ("pfound(max_grade=4)", "max_grade must be left out unless gain='exp2', .* max_grade=4 and gain='linear'"),
-        ("rbp(max_grade=4)", "max_grade must be left out unless gain='exp2', .* max_grade=4 and gain='binary'"),
-        (
-            "nerr(relevance_threshold=2)",
-            "relevance_threshold must be left out unless gain='binary', .* and gain='exp2'",
-        ),
-        (
-            "neg_kendall_tau_distance(replace_undefined_by=1)",
-            "replace_undefined_by must be left out .* if normalize=False",
-        ),
-        ("rbp(p=1)", r"p must be a number in \(0, 1\); got 1"),
-    ],
-)
-def test_options_that_cannot_have_an_effect(spec, message):
-    with pytest.raises(ValueError, match=message):
-        get_metric(spec)
 
 
 def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():

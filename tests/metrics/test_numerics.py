@@ -120,18 +120,7 @@ def test_no_infinite_value_from_finite_input(name):
 
 
 def test_sums_over_queries_that_overflow_are_refused():
-    labels, scores = [1e308, 1e308], [1, 1]
-    assert get_metric("cg")(labels[:1], scores[:1], qid=[0]) == 1e308
-    for name in ("cg", "dcg"):
+    assert get_metric("cg")([1e308], [1], qid=[0]) == 1e308
+    for name, label, qid in (("cg", 1e308, [0, 1]), ("dcg", 1e308, [0, 1]), ("q_measure", 8e307, [0, 0])):
         with pytest.raises(ValueError, match="The sum of gains overflows float64; rescale the labels"):
-            get_metric(name)(labels, scores, qid=[0, 1])
-    with pytest.raises(ValueError, match="The sum of gains overflows float64; rescale the labels"):
-        get_metric("q_measure")([[8e307, 8e307]], [[1, 1]])
-
-
-@pytest.mark.parametrize("name", ["ndcg@2", "precision(average=micro)@2", "mrr(replace_undefined_by=nan)"])
-@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200, 3e307])
-def test_weights_of_any_size(name, scale):
-    labels, scores, weights = [[0, 1], [1, 0], [0, 0]], [[2, 1]] * 3, np.array([1.0, 2.0, 4.0])
-    expected = get_metric(name)(labels, scores, sample_weight=weights)
-    assert get_metric(name)(labels, scores, sample_weight=weights * scale) == pytest.approx(expected, rel=1e-15)
+            get_metric(name)([label, label], [1, 1], qid=qid)

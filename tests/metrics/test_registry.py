@@ -81,7 +81,7 @@ def test_a_metric_in_one_file_gets_the_contract_tests(toy):
     options = "-q", "-p", "toy", "-p", "no:cacheprovider", "-m", "not slow", "-k", "toy and not public"
     printed = run("-m", "pytest", *files, *options, path=toy)
     collected = int(printed.rpartition(" passed")[0].split()[-1])
-    assert collected > 25
+    assert collected > 20
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))

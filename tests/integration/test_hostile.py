@@ -1,5 +1,6 @@
 """Hostile input, wherever it can come in: the right number, or an error that names the argument and the row."""
 
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,78 +10,62 @@ import pandas as pd
 import pytest
 import sklearn
 from support import hostile, reference
-from support.hostile import CASES, LABELS, SCORES, SEAMS, Recorded
+from support.hostile import CASES, SCORES, SEAMS, Recorded
 
-from skrank_metrics import QueryRanker, evaluate, get_metric, get_metric_names, make_ranking_scorer, with_qid
+from skrank_metrics import QueryRanker, get_metric, get_metric_names, make_ranking_scorer, with_qid
 from skrank_metrics.metrics._registry import REGISTRY
 
 OPTIONS = {"pfound": {"gain": "exp2"}}
 NAMES_OF = {"labels": "y_true|y", "scores": "y_score", "ids": "qid|groups", "k": "k"}
 
 
+def given(k, name):
+    """Parameters of a metric in a case."""
+    return ({} if k is None else {"k": k}) | OPTIONS.get(name, {})
+
+
 def metrics(labels, scores, ids, k):
     for name in get_metric_names():
         if k is None or REGISTRY[name].record.has_cutoff:
-            cutoff = {} if k is None else {"k": k}
-            yield (
-                name,
-                lambda name=name, cutoff=cutoff: get_metric(name, **cutoff, **OPTIONS.get(name, {}))(
-                    labels, scores, qid=ids
-                ),
-            )
+            yield name, lambda name=name: get_metric(name, **given(k, name))(labels, scores, qid=ids)
 
 
-def one(name, call):
-    yield name, call
-
-
-def evaluated(labels, scores, ids, k):
-    metric = get_metric if k is None else lambda name: get_metric(name, k=k)
-    return one("ndcg", lambda: evaluate(labels, scores, qid=ids, metrics=metric("ndcg")).mean.popitem()[1])
+def of_ndcg(call):
+    """A way in that computes NDCG alone."""
+    return lambda **problem: [("ndcg", lambda: call(**problem))]
 
 
 def scorer(way):
     def call(labels, scores, ids, k):
-        cutoff = {} if k is None else {"k": k}
-        if way == "index of y":
-            y, keywords = with_qid(labels, ids), {}
-        else:
-            y, keywords = labels, {way: ids}
-        with sklearn.config_context(enable_metadata_routing=way != "index of y"):
-            return make_ranking_scorer("ndcg", **cutoff)(Recorded(scores), np.zeros((7, 1)), y, **keywords)
+        by_index = way == "index of y"
+        y, keywords = (with_qid(labels, ids), {}) if by_index else (labels, {way: ids})
+        with sklearn.config_context(enable_metadata_routing=not by_index):
+            return make_ranking_scorer("ndcg", **given(k, "ndcg"))(Recorded(scores), hostile.X, y, **keywords)
 
-    return lambda **problem: one("ndcg", lambda: call(**problem))
-
-
-def ranker_score(labels, scores, ids, k):
-    ranker = QueryRanker(Recorded(scores)).fit(np.zeros((7, 1)), LABELS, qid=list("tuvwxyz"))
-    return one("ndcg@10", lambda: ranker.score(np.zeros((7, 1)), labels, qid=ids))
+    return of_ndcg(call)
 
 
 def ranker_fit(labels, scores, ids, k):
-    return one("fit", lambda: QueryRanker(Recorded(SCORES)).fit(np.zeros((7, 1)), labels, qid=ids))
+    return [("fit", lambda: QueryRanker(Recorded(SCORES)).fit(hostile.X, labels, qid=ids))]
 
 
 WAYS_IN = {
     "metrics": metrics,
-    "evaluate": evaluated,
+    "evaluate": of_ndcg(lambda **problem: hostile.evaluated(hostile.rows_of(**problem))),
     "scorer, qid=": scorer("qid"),
     "scorer, groups=": scorer("groups"),
     "scorer, index of y": scorer("index of y"),
-    "QueryRanker.score": ranker_score,
+    "QueryRanker.score": of_ndcg(lambda **problem: hostile.score(hostile.rows_of(**problem))),
     "QueryRanker.fit": ranker_fit,
 }
 
 
 def expected(name, labels, scores, ids, k):
-    cutoff = {} if k is None else {"k": k}
-    options = OPTIONS.get(name, {})
-    values = []
-    for query in dict.fromkeys(ids):
-        rows = [row for row, i in enumerate(ids) if i == query]
-        columns = [labels[row] for row in rows], [scores[row] for row in rows]
-        values.append(reference.expected(name.removeprefix("neg_"), *columns, **cutoff, **options))
-    value = np.nan_to_num(np.array(values)).mean()
+    of = name.removeprefix("neg_")
+    queries = [[i == query for i in ids] for query in dict.fromkeys(ids)]
+    columns = [[list(itertools.compress(column, rows)) for column in (labels, scores)] for rows in queries]
+    values = [reference.expected(of, *pair, **given(k, name)) for pair in columns]
+    value = np.nan_to_num(values).mean()
     return value if REGISTRY[name].record.greater_is_better else -value
 
 
@@ -106,7 +91,7 @@ def test_gives_the_right_number(place):
         if name == "fit":
             assert sorted(value._fitted.sizes.values()) == sorted(Counter(case.meant["ids"]).values())
         else:
-            assert value == pytest.approx(expected(name.removesuffix("@10"), **case.meant), abs=1e-12), name
+            assert value == pytest.approx(expected(name, **case.meant), abs=1e-12), name
 
 
 @pytest.mark.parametrize("place", [p for p in PLACES if p[1].error], ids=named)

@@ -35,43 +35,39 @@ def optuna():
     return module
 
 
-def studied(optuna, objective):
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.GridSampler({"leaves": [3, 7]}, seed=0))
-    study.optimize(lambda trial: objective(with_leaves(trial.suggest_categorical("leaves", [3, 7]))), n_trials=2)
-    return {trial.params["leaves"]: trial.value for trial in study.trials}
+def mean_of_cross_val_score(model, y, keywords):
+    return cross_val_score(model, X, y, scoring=make_ranking_scorer(SCORER), cv=CV, params=keywords or None).mean()
+
+
+def mean_of_cross_evaluate(model, y, keywords):
+    return cross_evaluate(model, X, y, cv=CV, metrics=[SCORER], **keywords).reports["QueryRanker"].mean[SCORER]
+
+
+def mean_over_queries(leaves):
+    values = []
+    for train, test in folds(X, QID):
+        scores = with_leaves(leaves).fit(X[train], Y[train], qid=QID[train]).predict(X[test])
+        values += ndcg_score(Y[test], scores, qid=QID[test], k=5, average=None).tolist()
+    return np.mean(values)
 
 
 @pytest.mark.slow
 @BY_WAY
-def test_an_optuna_study_over_cross_val_score(way, optuna, by_hand):
-    def objective(model):
-        scorer, params = make_ranking_scorer(SCORER), way.keywords(QID) or None
-        return cross_val_score(model, X, way.labels(Y, QID), scoring=scorer, cv=CV, params=params).mean()
-
-    with way.context():
-        assert studied(optuna, objective) == pytest.approx(by_hand, abs=1e-12)
-
-
-@pytest.mark.slow
-@BY_WAY
-def test_an_optuna_study_over_cross_evaluate(way, optuna):
-
-    def objective(model):
-        found = cross_evaluate(model, X, way.labels(Y, QID), cv=CV, metrics=[SCORER], **way.keywords(QID))
-        return found.reports["QueryRanker"].mean[SCORER]
-
-    expected = {}
-    for leaves in (3, 7):
-        values = []
-        for train, test in folds(X, QID):
-            scores = with_leaves(leaves).fit(X[train], Y[train], qid=QID[train]).predict(X[test])
-            values += [ndcg_score([Y[test][rows]], [scores[rows]], k=5) for rows in by_query(QID[test])]
-        expected[leaves] = sum(values) / len(values)  # over queries, not over folds
-    assert studied(optuna, objective) == pytest.approx(expected, abs=1e-12)
-
-
-def by_query(qid):
-    return [np.flatnonzero(qid == query) for query in dict.fromkeys(qid)]
+def test_an_optuna_study(way, optuna, by_hand):
+    for objective in (mean_of_cross_val_score, mean_of_cross_evaluate):
+        sampler = optuna.samplers.GridSampler({"leaves": [3, 7]}, seed=0)
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        with way.context():
+            study.optimize(
+                lambda trial, objective=objective: objective(
+                    with_leaves(trial.suggest_categorical("leaves", [3, 7])), way.labels(Y, QID), way.keywords(QID)
+                ),
+                n_trials=2,
+            )
+        of_folds = objective is mean_of_cross_val_score
+        expected = by_hand if of_folds else {leaves: mean_over_queries(leaves) for leaves in (3, 7)}
+        found = {trial.params["leaves"]: trial.value for trial in study.trials}
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow

@@ -1,11 +1,10 @@
 """Figures that readers of articles on ranking metrics bring along, the arithmetic spelled out."""
 
-import itertools
 from math import log2
 
 import pytest
 
-from skrank_metrics import err_score, get_metric, ndcg_score, precision_at_k_score
+from skrank_metrics import get_metric, ndcg_score, precision_at_k_score
 
 A, B, IDEAL = [5, 1, 3, 2, 4], [5, 3, 4, 2, 1], [5, 4, 3, 2, 1]
 DCG_A = 31 / 1 + 1 / log2(3) + 7 / 2 + 3 / log2(5) + 15 / log2(6)
@@ -87,9 +86,3 @@ def test_several_lists():
     users = [0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]
     assert ranked(get_metric("hit_rate@3"), *users) == pytest.approx(2 / 3, abs=1e-12)
     assert ranked(precision_at_k_score, *users, k=3, average="micro") == pytest.approx((2 + 0 + 1) / 9, abs=1e-12)
-
-
-def test_err_is_best_for_descending_and_worst_for_ascending_grades():
-    values = [ranked(err_score, order) for order in itertools.permutations([4, 3, 2, 1, 0])]
-    assert max(values) == pytest.approx(ranked(err_score, [4, 3, 2, 1, 0]), abs=1e-12)
-    assert min(values) == pytest.approx(ranked(err_score, [0, 1, 2, 3, 4]), abs=1e-12)

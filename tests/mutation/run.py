@@ -22,24 +22,19 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import catboost  # noqa: F401  loaded once for all mutants, like the next ones
-import hypothesis  # noqa: F401
-import lightgbm  # noqa: F401
-import matplotlib.pyplot  # noqa: F401
-import pandas  # noqa: F401
-import polars  # noqa: F401
-import pyarrow  # noqa: F401
 import pytest
-import scipy.optimize
 import scipy.stats
-import sklearn.ensemble
-import sklearn.model_selection
-import sklearn.pipeline  # noqa: F401
-import xgboost  # noqa: F401
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
+
+# Loaded once for all mutants.
+for library in (
+    *("catboost", "hypothesis", "lightgbm", "matplotlib.pyplot", "pandas", "polars", "pyarrow", "scipy.optimize"),
+    *("sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline", "xgboost"),
+):
+    importlib.import_module(library)
 
 ROOT = Path(__file__).parents[2]
 # Tests that a mutant of a folder has to fail one of, collected in steps, the quickest first: a failure ends a run.

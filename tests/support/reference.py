@@ -12,7 +12,6 @@ import itertools
 import math
 from fractions import Fraction
 
-import numpy as np
 import scipy.stats
 
 # They have a value without relevant documents, too, but are left out of the mean with the other metrics.
@@ -247,12 +246,3 @@ def _as_seen(name, ranked, condense):
 def of_ranking(name, ranked, *params):
     """Value of the metric for one ranking of labels."""
     return globals()[name](ranked, **dict(params))
-
-
-def lambdarank_rows(folder, part):
-    """Features, labels and query ids of a part of the LightGBM example data."""
-    from sklearn.datasets import load_svmlight_file
-
-    features, labels = load_svmlight_file(str(folder / f"rank.{part}"), n_features=301)
-    sizes = np.loadtxt(folder / f"rank.{part}.query", dtype=int)
-    return features.toarray(), labels.astype(int), np.repeat(np.arange(len(sizes)), sizes)

@@ -21,17 +21,16 @@ def digits():
     return X[rows], y[rows], np.char.mod("query-%03d", qid[rows])
 
 
-def ranker():
-    return QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1))
+LIGHTGBM = LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1)
 
 
 def by_hand(model, X, y, qid, weights=None):
     scores = []
+    weights = np.ones(len(y)) if weights is None else weights
     for train, test in QueryKFold(3).split(X, groups=qid):
-        weight = {} if weights is None else {"sample_weight": weights[train]}
-        fitted = sklearn.base.clone(model).fit(X[train], y[train], qid=qid[train], **weight)
-        weight = {} if weights is None else {"sample_weight": weights[test]}
-        scores.append(ndcg_score(y[test], fitted.predict(X[test]), qid=qid[test], k=10, **weight))
+        fitted = sklearn.base.clone(model).fit(X[train], y[train], qid=qid[train], sample_weight=weights[train])
+        given = {"qid": qid[test], "sample_weight": weights[test]}
+        scores.append(ndcg_score(y[test], fitted.predict(X[test]), k=10, **given))
     return scores
 
 
@@ -45,7 +44,7 @@ def as_polars(X, y, qid):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "as_frame"), [(ranker(), as_pandas), (QueryRanker(Ridge()), as_polars)])
+@pytest.mark.parametrize(("model", "as_frame"), [(QueryRanker(LIGHTGBM), as_pandas), (QueryRanker(Ridge()), as_polars)])
 def test_shuffled_frames(model, as_frame, digits):
     features, grade, query = as_frame(*digits)
     options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
@@ -57,7 +56,7 @@ def test_shuffled_frames(model, as_frame, digits):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1), XGBRanker(n_estimators=5)])
+@pytest.mark.parametrize("model", [LIGHTGBM, XGBRanker(n_estimators=5)])
 def test_weights_reach_fit_and_score(model, digits):
     X, y, qid = digits
     weights = np.where(qid < "query-030", 5.0, 0.5)

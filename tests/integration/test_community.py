@@ -29,22 +29,18 @@ def test_commands_that_ci_reads_are_in_one_line():
 def test_citation(project):
     citation = load("CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # which the format requires
-    assert citation["version"] == project["project"]["version"]
-    assert citation["license"] == project["project"]["license"]
-    assert citation["authors"] == project["project"]["authors"]
+    for name in ("version", "license", "authors"):
+        assert citation[name] == project["project"][name]
 
 
 def test_the_recipe_for_conda(project):
     recipe, about = load(".conda/recipe.yaml"), project["project"]
     assert recipe["package"]["name"] == about["name"]
-    assert recipe["context"] == {
-        "version": about["version"],
-        "python_min": about["requires-python"].removeprefix(">="),
-    }
-    squeezed = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
-    assert squeezed == ["python>=${{python_min}}", *about["dependencies"]]
-    built_with = [line.replace(" ", "") for line in recipe["requirements"]["host"][2:]]
-    assert built_with == project["build-system"]["requires"]
+    oldest = about["requires-python"].removeprefix(">=")
+    assert recipe["context"] == {"version": about["version"], "python_min": oldest}
+    run, host = ([line.replace(" ", "") for line in recipe["requirements"][part]] for part in ("run", "host"))
+    assert run == ["python>=${{python_min}}", *about["dependencies"]]
+    assert host[2:] == project["build-system"]["requires"]
     scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
     assert recipe["build"]["python"]["entry_points"] == scripts
     assert recipe["about"]["summary"] == about["description"]

@@ -30,10 +30,8 @@ def test_every_vector_is_transcribed():
 
 
 NAMES = {"map": "map", "Rprec": "r_precision", "recip_rank": "mrr", "ndcg": "ndcg"}
-NAMES |= {f"P_{k}": f"precision@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"recall_{k}": f"recall@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"ndcg_cut_{k}": f"ndcg@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"map_cut_{k}": f"map@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
+for measure, ours in {"P": "precision", "recall": "recall", "ndcg_cut": "ndcg", "map_cut": "map"}.items():
+    NAMES |= {f"{measure}_{k}": f"{ours}@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
 NAMES |= {f"success_{k}": f"hit_rate@{k}" for k in (1, 5, 10)}
 
 
@@ -47,15 +45,16 @@ def trec():
     for line in (folder / "qrels.test").read_text().splitlines():
         topic, _, document, label = line.split()
         judged[topic, document] = max(int(label), 0)
-    rows, seen = [], set()
+    found = {}
     for line in (folder / "results.test").read_text().splitlines():
         topic, _, document, _, score, _ = line.split()
-        seen.add((topic, document))
-        key = topic, document
-        rows.append((topic, document, judged.get(key, 0), float(score), True, key in judged))
-    topics = {topic for topic, *_ in rows}
-    rows += [
-        (t, d, label, np.nan, False, True) for (t, d), label in judged.items() if (t, d) not in seen and t in topics
+        found[topic, document] = float(score)
+    topics = {topic for topic, _ in found}
+    rows = [
+        (topic, document, judged.get(key, 0), found.get(key, np.nan), key in found, key in judged)
+        for key in found.keys() | judged.keys()
+        for topic, document in [key]
+        if topic in topics
     ]
     rows.sort(key=lambda row: row[1], reverse=True)  # documents of equal scores by id, descending
     figures = defaultdict(dict)

@@ -1,6 +1,5 @@
 """A metric written in a notebook, from the search to the picture."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -27,23 +26,22 @@ Y = np.digitize(X @ [1, 0.5, 0, 0, 0] + rng.normal(size=len(QID)), [0.5, 1.5])
 CANDIDATES = {"estimator__alpha": [0.1, 1e3]}
 
 
+SOURCE = """
 def discounted_share(labels, k=None, base=2.0):
     top = labels[:k]
     weights = base ** -np.arange(len(top))
     return float(weights @ (top > 0)) / (labels > 0).sum() if labels.any() else np.nan
+"""
 
 
 def in_a_notebook():
-    """The same function as a notebook has it: in no module that another process can import."""
+    """The function as a notebook has it: in no module that another process can import."""
     space = {"np": np, "__name__": "__main__"}
-    exec(
-        "def discounted_share(labels, k=None, base=2.0):\n"
-        "    top = labels[:k]\n"
-        "    weights = base ** -np.arange(len(top))\n"
-        "    return float(weights @ (top > 0)) / (labels > 0).sum() if labels.any() else np.nan",
-        space,
-    )
+    exec(SOURCE, space)
     return space["discounted_share"]
+
+
+discounted_share = in_a_notebook()
 
 
 def loss(labels):
@@ -58,11 +56,6 @@ def by_hand(function, y, scores, qid, **options):
     return np.nan_to_num(values)
 
 
-def search(metric, **options):
-    found = GridSearchCV(QueryRanker(Ridge()), CANDIDATES, scoring=metric, cv=QueryKFold(3), **options)
-    return found.fit(X, with_qid(Y, QID))
-
-
 def assert_scores_are_those_by_hand(found, name, function, sign=1, **options):
     for row, alpha in enumerate(CANDIDATES["estimator__alpha"]):
         for fold, (train, test) in enumerate(QueryKFold(3).split(X, Y, groups=QID)):
@@ -73,10 +66,11 @@ def assert_scores_are_those_by_hand(found, name, function, sign=1, **options):
 
 @pytest.mark.slow
 def test_drives_a_search_in_two_processes():
-    written = make_metric(in_a_notebook(), name="share")
+    written = make_metric(discounted_share, name="share")
     unnamed = make_metric(lambda labels: 1 - discounted_share(labels), name="loss", greater_is_better=False)
     scorers = ranking_scorers(get_metric(written, k=3, base=1.5), unnamed)
-    found = search(scorers, n_jobs=2, refit="loss", error_score="raise")
+    options = {"scoring": scorers, "refit": "loss", "cv": QueryKFold(3), "n_jobs": 2, "error_score": "raise"}
+    found = GridSearchCV(QueryRanker(Ridge()), CANDIDATES, **options).fit(X, with_qid(Y, QID))
     assert_scores_are_those_by_hand(found, "share(base=1.5)@3", discounted_share, k=3, base=1.5)
     assert_scores_are_those_by_hand(found, "loss", loss, sign=-1)
     assert "loss" in str(search_report(found, X, with_qid(Y, QID)))
@@ -98,4 +92,3 @@ def test_appears_in_reports_comparisons_and_pictures():
     display = MetricAtKDisplay.from_result(report)
     at_k = [by_hand(discounted_share, Y, scores, QID, k=k).mean() for k in (1, 4)]
     np.testing.assert_allclose(display.ax_.lines[0].get_ydata(), at_k, rtol=0, atol=1e-12)
-    plt.close(display.figure_)

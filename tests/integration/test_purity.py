@@ -50,26 +50,18 @@ def read_only(data):
     return data
 
 
-def strided(data):
-    return {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()}
-
-
 def with_index(data):
     index = [f"row {i}" for i in range(len(data["y"]))]
     frames = {name: pd.Series(array, index=index) for name, array in data.items() if name != "X"}
     return {"X": pd.DataFrame(data["X"], index=index, columns=list("abc")), **frames}
 
 
-def with_ids_in_the_index(data):
-    return {**data, "y": with_qid(data["y"], data["qid"])}
-
-
 CONTAINERS = {
     "arrays": dict,
     "read-only": read_only,
-    "strided": strided,
+    "strided": lambda data: {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()},
     "pandas": with_index,
-    "ids in the index": with_ids_in_the_index,
+    "ids in the index": lambda data: {**data, "y": with_qid(data["y"], data["qid"])},
     "lists": lambda data: {name: array.tolist() for name, array in data.items()},
 }
 
@@ -77,12 +69,8 @@ CONTAINERS = {
 def fingerprint(value):
     """All bytes of a value and what else there is to change in it."""
     if isinstance(value, pd.DataFrame | pd.Series):
-        return (
-            fingerprint(value.to_numpy()),
-            fingerprint(value.index.to_numpy()),
-            str(value.index.name),
-            str(value.attrs),
-        )
+        cells, labels = fingerprint(value.to_numpy()), fingerprint(value.index.to_numpy())
+        return cells, labels, str(value.index.name), str(value.attrs)
     if isinstance(value, np.ndarray):
         content = value.tolist() if value.dtype == object else value.tobytes()
         return content, value.dtype.str, value.shape, value.strides, value.flags.writeable
@@ -145,18 +133,8 @@ def problem_of(seed):
     return np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]), rng.integers(0, 4, len(qid)), qid
 
 
-class Given(Ridge):
-    """Predicts the first feature."""
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return X[:, 0].copy()
-
-
 SHARED = ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
-RANKER = QueryRanker(Given()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
+RANKER = QueryRanker(Ridge()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
 
 
 def computed_of(seed):
@@ -222,17 +200,20 @@ print(seen)
 """
 
 
+def audited(before, after, **options):
+    """What a process prints in which the package is imported and used under an audit hook."""
+    command = [sys.executable, "-B", "-c", AUDITED.format(before=before, after=after)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
+
+
 @pytest.mark.slow
 def test_neither_import_nor_scoring_touches_network_programs_or_disk():
     # What the dependencies do while they are imported is their own.
-    code = AUDITED.format(before="import scipy.optimize, scipy.stats, sklearn.model_selection", after="")
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert audited("import scipy.optimize, scipy.stats, sklearn.model_selection", "") == "[]\n"
 
 
 @pytest.mark.slow
 def test_the_audit_sees_what_it_looks_for(tmp_path):
     acts = "import socket, subprocess; open('written', 'w'); socket.socket(); subprocess.Popen(['true']).wait()"
-    code = AUDITED.format(before="", after=acts + "; print({event for event, _ in seen}); raise SystemExit")
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert all(event in done.stdout for event in ("open", "socket.__new__", "subprocess.Popen"))
+    printed = audited("", acts + "; print({event for event, _ in seen}); raise SystemExit", cwd=tmp_path)
+    assert all(event in printed for event in ("open", "socket.__new__", "subprocess.Popen"))

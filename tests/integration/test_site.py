@@ -63,13 +63,8 @@ def test_links_inside_the_site_lead_somewhere(pages):
 
 def test_nothing_is_loaded_from_elsewhere(pages):
     assert [address for page in pages.values() for address in page.loads if urlsplit(address).netloc] == []
-
-
-def test_names_such_as_ndcg_at_10_are_no_addresses(pages):
+    # Names such as ndcg@10 are no addresses.
     assert [link for page in pages.values() for link in page.links if link.startswith("mailto:")] == []
-
-
-def test_the_playground_leads_back(pages):
     assert "../index.html" in pages[Path(SITE).resolve() / "playground" / "index.html"].links
 
 
@@ -80,15 +75,10 @@ def test_every_public_name_has_a_page(pages):
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
-def test_the_page_of_a_metric_shows_its_formula(name):
+def test_the_page_of_a_metric_shows_its_formula_and_one_case(name):
     text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(encoding="utf-8")
     formula = REGISTRY[name].record.formula
     assert formula
     assert "".join(formula.split()) in "".join(unescape(text).split())
-
-
-@pytest.mark.parametrize("name", sorted(REGISTRY))
-def test_the_page_of_a_metric_shows_one_case(name):
-    text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(encoding="utf-8")
     section = text.partition('<section id="one-case-by-hand">')[2].partition("</section>")[0]
     assert "<figcaption>" in section

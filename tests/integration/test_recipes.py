@@ -76,7 +76,3 @@ def test_clicks_over_propensities_give_dcg_on_average(page):
 def test_clipping_bounds_the_weights(page):
     given = {"documents": {"propensity": [[1e-9, 0.5]]}}
     assert page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, **given) == pytest.approx(10 + 2 / np.log2(3), abs=1e-12)
-
-
-def test_coverage_counts_items_once(page):
-    assert page["coverage"]([[0, 1], [1, 0], [0, 2]], n_items=6) == 3 / 6

@@ -1,10 +1,16 @@
-"""Pages that the site shows differently from the repository: without raw directives there, with them here."""
+"""Pages that the site shows differently from the repository, without raw directives there, and the gallery.
 
+docs/pictures.md links to each example of the gallery and names each display. The site runs the examples.
+"""
+
+import ast
 import re
 from pathlib import Path
 
 import pytest
 import site_sources
+
+from skrank_metrics import displays
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -17,13 +23,9 @@ def adapted(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_readers_of_the_repository_see_no_directives(page):
+def test_the_site_shows_directives_that_the_repository_hides_and_links_to_its_own_pages(page):
     shown = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r"^`{3,}\{(?!math).*", shown, re.MULTILINE) == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_site_shows_them_and_links_to_its_own_pages(page):
     text = adapted(page)
     assert "<!-- site" not in text
     assert "<!-- README" not in text
@@ -41,3 +43,12 @@ def test_files_above_are_pages():
 def test_a_part_that_is_missing_raises_an_error():
     with pytest.raises(ValueError, match="must have the marks '/home' and 'home', in this order"):
         site_sources.PART.sub(site_sources._part, "<!-- README: from /home to home -->")
+
+
+def test_the_page_on_pictures_names_each_display_and_links_each_example_by_its_title():
+    page = (DOCS / "pictures.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(displays.__all__)
+    found = {place: title for title, place in re.findall(r"\[([^]]+)\]\(gallery/(\w+\.py)\)", page)}
+    sources = {example.name: example.read_text("utf-8") for example in (DOCS / "gallery").glob("plot_*.py")}
+    assert found == {name: ast.get_docstring(ast.parse(source)).split("\n")[1] for name, source in sources.items()}
+    assert [name for name, source in sources.items() if not re.search(r"\.plot\(\)|Display\.from_", source)] == []

@@ -6,7 +6,7 @@ import pytest
 
 from skrank_metrics import get_metric, ndcg_score, precision_at_k_score
 
-A, B, IDEAL = [5, 1, 3, 2, 4], [5, 3, 4, 2, 1], [5, 4, 3, 2, 1]
+A, B = [5, 1, 3, 2, 4], [5, 3, 4, 2, 1]
 DCG_A = 31 / 1 + 1 / log2(3) + 7 / 2 + 3 / log2(5) + 15 / log2(6)
 DCG_B = 31 / 1 + 7 / log2(3) + 15 / 2 + 3 / log2(5) + 1 / log2(6)
 DCG_IDEAL = 31 / 1 + 15 / log2(3) + 7 / 2 + 3 / log2(5) + 1 / log2(6)
@@ -14,31 +14,25 @@ SIX = [3, 2, 3, 0, 1, 2]
 DCG_SIX = 3 + 2 / log2(3) + 3 / 2 + 0 + 1 / log2(6) + 2 / log2(7)
 IDEAL_SIX = 3 + 3 / log2(3) + 2 / 2 + 2 / log2(5) + 1 / log2(6) + 0
 DCG_THREE, IDEAL_THREE = 3 + 2 / log2(3) + 3 / 2, 3 + 3 / log2(3) + 2 / 2
-FIRST, SECOND, BEST = [0.5, 0.9, 0.3, 0.6, 0.1], [0.6, 0.5, 0.1, 0.3, 0.9], [0.9, 0.6, 0.5, 0.3, 0.1]
+FIRST = [0.5, 0.9, 0.3, 0.6, 0.1]
 SEVEN = [1, 0, 1, 1, 0, 1, 0]
 BOUGHT = [1, 0, 0, 1, 1, 1]  # of the four products bought, one was among the three recommended
 EARLY, LATE = [1, 1] + [0] * 8, [0] * 8 + [1, 1]
 EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its value as articles round it
     ("cg", A, 5 + 1 + 3 + 2 + 4, 15),
-    ("cg", B, 5 + 3 + 4 + 2 + 1, 15),
     ("dcg(gain=exp2)", A, DCG_A, 42.225751536309765),
     ("dcg(gain=exp2)", B, DCG_B, 44.595390756454925),
-    ("dcg(gain=exp2)", IDEAL, DCG_IDEAL, 45.64282878502658),
     ("ndcg(gain=exp2)@5", A, DCG_A / DCG_IDEAL, 0.9251),
     ("ndcg(gain=exp2)@5", B, DCG_B / DCG_IDEAL, 0.9771),
-    ("cg@6", SIX, 3 + 2 + 3 + 0 + 1 + 2, 11),
     ("dcg@6", SIX, DCG_SIX, 6.861),
     # One article has 16.047 for the exponential gain: it added 2.585, the discount log2(6), as the fifth term.
     ("dcg(gain=exp2)@6", SIX, 7 + 3 / log2(3) + 7 / 2 + 0 + 1 / log2(6) + 3 / log2(7), 13.848),
-    ("dcg@6", sorted(SIX, reverse=True), IDEAL_SIX, 7.141),
     ("ndcg@6", SIX, DCG_SIX / IDEAL_SIX, 0.961),
     ("dcg@3", SIX[:5], DCG_THREE, 5.76),
     # One article has 6.43 for the ideal, and so 0.90.
     ("ndcg@3", SIX[:5], DCG_THREE / IDEAL_THREE, 0.978),
     ("cg", FIRST, 0.5 + 0.9 + 0.3 + 0.6 + 0.1, 2.4),
     ("dcg", FIRST, 0.5 + 0.9 / log2(3) + 0.3 / 2 + 0.6 / log2(5) + 0.1 / log2(6), 1.515),
-    ("dcg", SECOND, 0.6 + 0.5 / log2(3) + 0.1 / 2 + 0.3 / log2(5) + 0.9 / log2(6), 1.443),
-    ("dcg", BEST, 0.9 + 0.6 / log2(3) + 0.5 / 2 + 0.3 / log2(5) + 0.1 / log2(6), 1.696),
     ("precision@5", SEVEN, 3 / 5, 0.6),
     ("recall@5", SEVEN, 3 / 4, 0.75),
     ("map(normalizer=hits)@5", SEVEN, (1 + 2 / 3 + 3 / 4) / 3, 0.8056),
@@ -51,10 +45,8 @@ EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its val
     ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3), 0.2824),
     ("err(p=0.9)", [4, 2, 3], 15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3, 0.9488),
     ("kendall_tau_distance", [0, 2, 1], 2, 2),  # 0 above 2 and 0 above 1
-    ("kendall_tau_distance", [2, 1, 0], 0, 0),
     ("kendall_tau_distance", [0, 1, 2, 2], 5, 5),  # of six pairs, one has equal labels
     ("precision@10", EARLY, 2 / 10, 0.2),
-    ("precision@10", LATE, 2 / 10, 0.2),
     ("map", EARLY, (1 / 1 + 2 / 2) / 2, 1),
     ("map", LATE, (1 / 9 + 2 / 10) / 2, 0.1556),
 ]

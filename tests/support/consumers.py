@@ -6,6 +6,7 @@ numbers by hand.
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 import numpy as np
@@ -14,24 +15,13 @@ import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_backend
 from lightgbm import LGBMRanker
+from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the two halving searches importable
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
-    RandomizedSearchCV,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-    learning_curve,
-    permutation_test_score,
-    validation_curve,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -134,10 +124,11 @@ def options(**further):
     return {"scoring": make_ranking_scorer(SCORER), "cv": CV, **further}
 
 
-def _of(function, chosen=np.asarray, wrapped=lambda model: model, **further):
+def _of(name, chosen=np.asarray, wrapped=lambda model: model, **further):
     """A function of scikit-learn on a model, which may be wrapped, and what is chosen from its results."""
 
     def run(model, X, y, keywords):
+        function = getattr(model_selection, name)
         return chosen(function(wrapped(model), X, y, **options(**further, params=keywords or None)))
 
     return run
@@ -146,7 +137,7 @@ def _of(function, chosen=np.asarray, wrapped=lambda model: model, **further):
 def _search(kind, **further):
     def run(model, X, y, keywords):
         name, values = parameter(model)
-        search = kind(model, {name: values}, **options(error_score="raise", **further))
+        search = getattr(model_selection, kind)(model, {name: values}, **options(error_score="raise", **further))
         found = search.fit(X, y, **keywords).cv_results_
         order = np.argsort([params[name] for params in found["params"]])
         return np.array([[found[f"split{i}_test_score"][c] for i in range(3)] for c in order])
@@ -163,7 +154,8 @@ def _halving(kind, **further):
         name = parameter(model)[0]
         rate = name.replace("n_estimators", "learning_rate")
         resource = {"resource": name, "min_resources": 2, "max_resources": 4, "factor": 2}
-        search = kind(model, {rate: [0.05, 0.3]}, **resource, **options(error_score="raise", refit=False, **further))
+        fixed = {**resource, **options(error_score="raise", refit=False, **further)}
+        search = getattr(model_selection, kind)(model, {rate: [0.05, 0.3]}, **fixed)
         found = search.fit(X, y, **keywords).cv_results_
         columns = found["n_resources"], [params[rate] for params in found["params"]], found["mean_test_score"]
         return np.array(sorted(zip(*columns, strict=True))[:2])
@@ -185,7 +177,7 @@ def _cross_validate_by_hand(model, train, test):
 
 
 def _cross_val_predict(model, X, y, keywords):
-    return cross_val_predict(model, X, y, cv=CV, params=keywords or None)
+    return model_selection.cross_val_predict(model, X, y, cv=CV, params=keywords or None)
 
 
 def _cross_val_predict_by_hand(model, X, y, qid):
@@ -207,7 +199,7 @@ def _learning_curve_by_hand(model, X, y, qid):
 def _validation_curve(model, X, y, keywords):
     name, values = parameter(model)
     further = {"param_name": name, "param_range": values, "error_score": "raise"}
-    return _of(validation_curve, itemgetter(1), **further)(model, X, y, keywords)
+    return _of("validation_curve", itemgetter(1), **further)(model, X, y, keywords)
 
 
 def _above_permuted(found):
@@ -271,8 +263,8 @@ def _permutation_importance_by_hand(model, X, y, qid):
 
 def _nested(model, X, y, keywords):
     name, values = parameter(model)
-    inner = GridSearchCV(model, {name: values}, **options(error_score="raise"))
-    return _of(cross_val_score, error_score="raise")(inner, X, y, keywords)
+    inner = model_selection.GridSearchCV(model, {name: values}, **options(error_score="raise"))
+    return _of("cross_val_score", error_score="raise")(inner, X, y, keywords)
 
 
 @of_each_fold
@@ -291,7 +283,7 @@ def _pipeline_by_hand(model, train, test):
 def _column_transformer(model, X, y, keywords):
     scaled = ColumnTransformer([("scale", StandardScaler(), list("abcd"))])
     frame = pd.DataFrame(X, columns=list("abcd"))
-    return _of(cross_val_score)(make_pipeline(scaled, model), frame, y, keywords)
+    return _of("cross_val_score")(make_pipeline(scaled, model), frame, y, keywords)
 
 
 def _transformed_target(model):
@@ -308,32 +300,32 @@ def _transformed_target_by_hand(model, train, test):
 def _with_backend(backend):
     def run(*arguments):
         with parallel_backend(backend, n_jobs=2):
-            return _search(GridSearchCV, n_jobs=2)(*arguments)
+            return _search("GridSearchCV", n_jobs=2)(*arguments)
 
     return run
 
 
 RANDOM = {"n_candidates": 2, "random_state": 0}
 CONSUMERS = {  # through scikit-learn, and by hand
-    "GridSearchCV": (_search(GridSearchCV), _search_by_hand),
+    "GridSearchCV": (_search("GridSearchCV"), _search_by_hand),
     "GridSearchCV, 2 processes": (_with_backend("loky"), _search_by_hand),
     "GridSearchCV, 2 threads": (_with_backend("threading"), _search_by_hand),
-    "RandomizedSearchCV": (_search(RandomizedSearchCV, n_iter=2, random_state=0), _search_by_hand),
-    "HalvingGridSearchCV on n_estimators": (_halving(HalvingGridSearchCV), _halving_by_hand),
-    "HalvingRandomSearchCV on n_estimators": (_halving(HalvingRandomSearchCV, **RANDOM), _halving_by_hand),
+    "RandomizedSearchCV": (_search("RandomizedSearchCV", n_iter=2, random_state=0), _search_by_hand),
+    "HalvingGridSearchCV on n_estimators": (_halving("HalvingGridSearchCV"), _halving_by_hand),
+    "HalvingRandomSearchCV on n_estimators": (_halving("HalvingRandomSearchCV", **RANDOM), _halving_by_hand),
     "cross_validate, with train scores": (
-        _of(cross_validate, lambda found: np.column_stack([found["test_score"], found["train_score"]]),
+        _of("cross_validate", lambda found: np.column_stack([found["test_score"], found["train_score"]]),
             return_train_score=True),
         _cross_validate_by_hand,
     ),
-    "cross_val_score": (_of(cross_val_score), fold_scores),
+    "cross_val_score": (_of("cross_val_score"), fold_scores),
     "cross_val_predict": (_cross_val_predict, _cross_val_predict_by_hand),
     "learning_curve": (
-        _of(learning_curve, itemgetter(2), train_sizes=[0.5, 1.0], error_score="raise"), _learning_curve_by_hand,
+        _of("learning_curve", itemgetter(2), train_sizes=[0.5, 1.0], error_score="raise"), _learning_curve_by_hand,
     ),
     "validation_curve": (_validation_curve, _search_by_hand),
     "permutation_test_score": (
-        _of(permutation_test_score, _above_permuted, n_permutations=3, random_state=0), _mean_by_hand,
+        _of("permutation_test_score", _above_permuted, n_permutations=3, random_state=0), _mean_by_hand,
     ),
     "SequentialFeatureSelector": (
         _selected(SequentialFeatureSelector, lambda selector: selector.get_support(), n_features_to_select=1),
@@ -346,7 +338,7 @@ CONSUMERS = {  # through scikit-learn, and by hand
     ),
     "permutation_importance": (_permutation_importance, _permutation_importance_by_hand),
     "nested cross-validation": (_nested, _nested_by_hand),
-    "Pipeline": (_of(cross_val_score, wrapped=lambda model: make_pipeline(StandardScaler(), model)), _pipeline_by_hand),
+    "Pipeline": (_of("cross_val_score", wrapped=partial(make_pipeline, StandardScaler())), _pipeline_by_hand),
     "ColumnTransformer, pandas": (_column_transformer, _pipeline_by_hand),
-    "TransformedTargetRegressor": (_of(cross_val_score, wrapped=_transformed_target), _transformed_target_by_hand),
+    "TransformedTargetRegressor": (_of("cross_val_score", wrapped=_transformed_target), _transformed_target_by_hand),
 }  # fmt: skip

@@ -82,9 +82,6 @@ def spark_session():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.log.level": "ERROR"}
     options |= {"spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1"}
-    builder = sql.SparkSession.builder.master("local[2]")
-    for name, value in options.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = sql.SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     yield Spark(session)
     session.stop()

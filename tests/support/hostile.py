@@ -506,8 +506,11 @@ def compared(rows):
     return [round(pair.difference, 12), pair.p_value]
 
 
-def audit(rows):
-    return audit_splits(KFold(2), rows["X"], rows["y"], qid=rows["qid"]).to_frame().to_numpy().tolist()
+def audit(rows, *names):
+    """What an audit of splits tells: of splits by query, and of rows where only query ids are given."""
+    splits = list(QueryKFold(2).split(X, qid=IDS)) if "groups" in names else KFold(2)
+    found = audit_splits(splits, rows["X"], rows["y"], **chosen(rows, *names))
+    return found.check() if "groups" in names else found.to_frame().to_numpy().tolist()
 
 
 def crossed(rows):
@@ -520,11 +523,6 @@ def crossed(rows):
 def piped(rows):
     pipeline = make_pipeline(StandardScaler(), QueryRanker(rows["estimator"]))
     return pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"]).predict(X).round(12).tolist()
-
-
-def audit_groups(rows):
-    splits = list(QueryKFold(2).split(X, qid=IDS))
-    return audit_splits(splits, rows["X"], rows["y"], **chosen(rows, "qid", "groups")).check()
 
 
 # The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
@@ -540,8 +538,8 @@ WAYS = {
     "splitters (`groups`)": ({"X", "y", "qid", "groups"}, lambda rows: split(rows, "qid", "groups")),
     "`evaluate(by=)`": ({"by", "sample_weight"}, sliced),
     "`compare`": ({"other", "sample_weight"}, compared),
-    "`audit_splits`": ({"X", "y", "qid"}, audit),
-    "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, audit_groups),
+    "`audit_splits`": ({"X", "y", "qid"}, lambda rows: audit(rows, "qid")),
+    "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, lambda rows: audit(rows, "qid", "groups")),
     "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
     "`cross_evaluate`": ({"X", "y", "qid", "estimator", *MASK_NAMES}, crossed),
     "`Pipeline.fit`": (set(), piped),

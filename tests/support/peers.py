@@ -67,15 +67,13 @@ def ir_measures(name, labels, scores, qid):
     import ir_measures
 
     qrel, run = _runs(labels, scores, qid, ascending=name.startswith("RR@"))
+    judged = qrel
     if name == "Accuracy":
-        run = {query: run[query] for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
-        judged = {query: qrel[query] for query in run}
-    else:
-        judged = qrel
-    found = {
-        each.query_id: each.value for each in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, run)
-    }
-    return [found.get(query, 0.0) for query in qrel]
+        judged = {query: grades for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
+    ran = {query: run[query] for query in judged}
+    found = ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)
+    values = {each.query_id: each.value for each in found}
+    return [values.get(query, 0.0) for query in qrel]
 
 
 def rax(name, labels, scores, qid):

@@ -94,3 +94,9 @@ def rows():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def global_random_seed():
+    """That of scikit-learn's own tests."""
+    return 0

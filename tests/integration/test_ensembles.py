@@ -4,11 +4,10 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-import sklearn
 from lightgbm import LGBMRanker
 from sklearn.base import RegressorMixin, clone
 from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from support.by_hand import fit as fit_by_hand
 from support.consumers import CV, SCORER, WAYS, folds, problem
@@ -38,10 +37,6 @@ ALL = np.arange(len(Y))
 BY_ROUTING = pytest.mark.parametrize("way", WAYS[:2], ids=lambda way: way.name)
 
 
-def stacking(final):
-    return StackingRegressor(MEMBERS, final_estimator=final, cv=CV)
-
-
 @BY_ROUTING
 def test_voting_is_the_mean_of_the_scores(way):
     with way.context():
@@ -55,21 +50,14 @@ def test_voting_is_the_mean_of_the_scores(way):
 def test_stacking_fits_a_ranker_on_out_of_fold_scores(way):
     final = LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1, n_jobs=1)
     with way.context():
-        stacked = stacking(Member(final)).fit(X, Y, **way.keywords(QID))
+        stacking = StackingRegressor(MEMBERS, final_estimator=Member(final), cv=CV)
+        stacked = stacking.fit(X, Y, **way.keywords(QID))
     out_of_fold = np.empty((len(Y), 2))
     for train, test in folds(X, QID):
         out_of_fold[test] = np.column_stack([model.predict(X[test]) for model in fitted_by_hand(train)])
     second = fit_by_hand(final, out_of_fold, Y, QID)
     expected = second.predict(np.column_stack([model.predict(X) for model in fitted_by_hand(ALL)]))
     np.testing.assert_array_equal(stacked.predict(X), expected)
-
-
-@pytest.mark.slow
-def test_the_final_estimator_of_stacking_must_take_the_ids():
-    with sklearn.config_context(enable_metadata_routing=True):
-        assert stacking(Member(RidgeCV())).fit(X, Y, qid=QID).final_estimator_.estimator_.alpha_ > 0
-        with pytest.raises(TypeError, match="qid"):
-            stacking(Ridge()).fit(X, Y, qid=QID)
 
 
 @pytest.mark.parametrize("kind", [VotingRegressor, StackingRegressor, lambda members: BaggingRegressor(members[0][1])])

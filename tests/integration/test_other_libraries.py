@@ -106,17 +106,14 @@ def test_sequential_feature_selector_of_mlxtend():
     selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
     found = {}
     for way in WAYS[1:]:
-        selector = selection.SequentialFeatureSelector(
-            clone(MODEL), k_features=2, forward=True, scoring=make_ranking_scorer(SCORER), cv=CV
-        )
+        options = {"k_features": 2, "forward": True, "scoring": make_ranking_scorer(SCORER), "cv": CV}
+        selector = selection.SequentialFeatureSelector(clone(MODEL), **options)
         with way.context():
             found[way.name] = selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_
     chosen = ()
     for size in (1, 2):
-        means = {
-            features: np.mean(fold_scores(MODEL, X[:, list(features)], Y, QID))
-            for features in (tuple(sorted({*chosen, new})) for new in range(X.shape[1]) if new not in chosen)
-        }
+        larger = [tuple(sorted({*chosen, new})) for new in range(X.shape[1]) if new not in chosen]
+        means = {features: np.mean(fold_scores(MODEL, X[:, list(features)], Y, QID)) for features in larger}
         chosen = max(means, key=means.get)
         for subsets in found.values():
             assert subsets[size]["feature_idx"] == chosen
@@ -135,7 +132,6 @@ def test_a_report_in_mlflow(tmp_path, monkeypatch):
         mlflow.log_metrics(report.to_dict(flat=True))
         mlflow.log_text(report._repr_html_(), "report.html")
     logged = mlflow.get_run(run.info.run_id).data.metrics
-    assert logged["mrr"] == pytest.approx((1 / 2 + 1) / 2)
     assert logged["ndcg_at_10"] == pytest.approx((1 / np.log2(3) + 1) / 2)
     assert logged == pytest.approx(report.to_dict(flat=True), nan_ok=True)
     assert mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == report._repr_html_()

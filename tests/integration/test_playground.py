@@ -55,20 +55,18 @@ def follow(page, link):
 def in_python(name, lists, options):
     """Values of a metric for several pairs of labels and scores."""
     function, own = METRICS[name]
-    labels, scores = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    qid = np.repeat(np.arange(len(lists)), [len(labels) for labels, _ in lists])
-    undefined = {} if name == "kendall" else {"replace_undefined_by": np.nan}
-    chosen = {option: options[option] for option in own}
-    return function(labels, scores, qid=qid, average=None, ties=options["ties"], **undefined, **chosen)
+    given = {option: options[option] for option in [*own, "ties"]}
+    given |= {} if name == "kendall" else {"replace_undefined_by": np.nan}
+    return np.concatenate([function([labels], [scores], average=None, **given) for labels, scores in lists])
 
 
 def random_options(rng):
-    return {
-        "gain": str(rng.choice(["linear", "exp2"])),
-        "discount": str(rng.choice(["log2", "reciprocal"])),
-        "ties": str(rng.choice(["average", "average", "best", "worst", "stable"])),
-        "k": rng.choice([None, *range(1, 15)]),
-        "p": rng.uniform(0.05, 0.95),
+    choices = {
+        "gain": ["linear", "exp2"], "discount": ["log2", "reciprocal"],
+        "ties": ["average", "average", "best", "worst", "stable"], "k": [None, *range(1, 15)],
+    }  # fmt: skip
+    return {name: values[rng.integers(len(values))] for name, values in choices.items()} | {
+        "p": rng.uniform(0.05, 0.95)
     }
 
 
@@ -78,16 +76,13 @@ def random_list(rng):
     return rng.integers(0, rng.integers(1, 6), n).tolist(), (rng.integers(0, rng.integers(1, 9), n) / 4).tolist()
 
 
-def in_browser(page, lists, options):
-    documents = [[{"label": a, "score": b} for a, b in zip(*pair, strict=True)] for pair in lists]
-    return page.evaluate(f"{json.dumps(documents)}.map(list => rankingMetrics.evaluate(list, {json.dumps(options)}))")
-
-
 def test_metrics_are_those_of_python(page, rng):
     n_tied = n_undefined = 0
     for _ in range(20):
         options, lists = random_options(rng), [random_list(rng) for _ in range(10)]
-        results = in_browser(page, lists, options)
+        rows = [[{"label": a, "score": b} for a, b in zip(*pair, strict=True)] for pair in lists]
+        call = f"list => rankingMetrics.evaluate(list, {json.dumps(options)})"
+        results = page.evaluate(f"{json.dumps(rows)}.map({call})")
         for name in METRICS:
             expected = in_python(name, lists, options)
             # JSON has null for NaN.

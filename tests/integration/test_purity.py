@@ -11,27 +11,14 @@ import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import (
-    PredefinedQuerySplit,
-    QueryKFold,
-    QueryRanker,
-    QueryShuffleSplit,
-    QueryTimeSeriesSplit,
-    RepeatedQueryKFold,
-    audit_splits,
-    evaluate,
-    explain_difference,
-    get_metric,
-    get_metric_names,
-    match_convention,
-    query_train_test_split,
-    ranking_scorers,
-    with_qid,
-)
+import skrank_metrics as package
+from skrank_metrics import QueryKFold, QueryRanker, with_qid
 
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
-BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
+BOUND = [
+    package.get_metric(name, ties=ties, **GRADED.get(name, {})) for name in package.get_metric_names() for ties in TIES
+]
 BOUND += [m.replace(k=3) for m in BOUND if m.record.has_cutoff]
 
 
@@ -85,24 +72,25 @@ def every_metric(X, y, scores, qid, weights, retrieved):
 
 def reports(X, y, scores, qid, weights, retrieved):
     metrics = [metric for metric in BOUND if metric.k is None][::3]
-    evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
-    str(evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
+    package.evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
+    str(package.evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
     with_qid(y, qid, judged=retrieved, sample_weight=weights)
-    explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
-    match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
-    str(audit_splits(QueryKFold(2), X, y, qid=qid))
+    package.explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
+    package.match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
+    str(package.audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 
 
 def splitters(X, y, scores, qid, weights, retrieved):
     parts = (np.asarray(qid) > "c").astype(int)
     for splitter in (
-        QueryKFold(3), QueryKFold(3, stratify="both", shuffle=True, random_state=0), RepeatedQueryKFold(2, n_repeats=2),
-        QueryShuffleSplit(2), QueryTimeSeriesSplit(2), PredefinedQuerySplit(parts),
-    ):  # fmt: skip
+        *(QueryKFold(3), QueryKFold(3, stratify="both", shuffle=True, random_state=0)),
+        *(package.RepeatedQueryKFold(2, n_repeats=2), package.QueryShuffleSplit(2)),
+        *(package.QueryTimeSeriesSplit(2), package.PredefinedQuerySplit(parts)),
+    ):
         for train, test in splitter.split(X, y, groups=qid, qid=qid):
             train[:], test[:] = 0, 0  # the rows are the caller's
-    for part in query_train_test_split(X, y, scores, qid=qid, random_state=0):
+    for part in package.query_train_test_split(X, y, scores, qid=qid, random_state=0):
         if isinstance(part, np.ndarray):
             part[:] = 0
 
@@ -112,7 +100,7 @@ def rankers(X, y, scores, qid, weights, retrieved):
         ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
         ranker.score(X, y, qid=qid, sample_weight=weights)
         labels = with_qid(np.asarray(y), np.asarray(qid))
-        for scorer in ranking_scorers("ndcg@3", "map", "neg_kendall_tau_distance").values():
+        for scorer in package.ranking_scorers("ndcg@3", "map", "neg_kendall_tau_distance").values():
             scorer(ranker, X, labels)
         ranker.predict(X)[:] = 0  # and so are predictions
 
@@ -133,7 +121,7 @@ def problem_of(seed):
     return np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]), rng.integers(0, 4, len(qid)), qid
 
 
-SHARED = ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
+SHARED = package.ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
 RANKER = QueryRanker(Ridge()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
 
 
@@ -142,7 +130,7 @@ def computed_of(seed):
     X, y, qid = problem_of(seed)
     scores = [scorer(RANKER, X, with_qid(y, qid)) for scorer in SHARED.values()]
     values = [metric(y, X[:, 0], qid=qid) for metric in BOUND[::7]]
-    report = evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@5", "precision@3", "q_measure"])
+    report = package.evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@5", "precision@3", "q_measure"])
     folds = [test.tolist() for _, test in QueryKFold(3).split(X, y, groups=qid)]
     return scores, values, list(report.mean.values()), folds
 

@@ -63,11 +63,6 @@ EXCLUDED = {
 }
 
 
-@pytest.fixture
-def global_random_seed():
-    return 0
-
-
 KINDS = {kind.__name__: kind for kind in (GridSearchCV, RandomizedSearchCV)}
 module = load("sklearn.model_selection.tests.test_search", sklearn.model_selection, **KINDS)
 globals().update(chosen_tests(module, EXCLUDED))

@@ -75,13 +75,11 @@ def unsafe(tree):
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if alias.name in {"load", "loads"})
         if isinstance(node, ast.Call):
-            called = node.func
-            if isinstance(called, ast.Name) and called.id in UNSAFE_CALLS:
-                yield called.id
             # np.load can unpickle. json.loads, re.compile, and whatever else is called compile, are harmless.
-            names = (UNSAFE_CALLS - {"compile"}) | {"load"}
-            if isinstance(called, ast.Attribute) and called.attr in names and ast.unparse(called) != "json.loads":
-                yield called.attr
+            name = ast.unparse(node.func)
+            of_others = (UNSAFE_CALLS - {"compile"}) | {"load"}
+            if name in UNSAFE_CALLS or ("." in name and name != "json.loads" and name.rpartition(".")[2] in of_others):
+                yield name.rpartition(".")[2]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())

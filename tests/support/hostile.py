@@ -34,19 +34,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
 
-from skrank_metrics import (
-    QueryKFold,
-    QueryRanker,
-    audit_splits,
-    compare,
-    cross_evaluate,
-    evaluate,
-    get_metric,
-    make_ranking_scorer,
-    ndcg_score,
-    query_train_test_split,
-    with_qid,
-)
+import skrank_metrics as package
+from skrank_metrics import QueryKFold, QueryRanker, with_qid
 
 LABELS = [2, 0, 1, 0, 1, 0, 3]
 SCORES = [7.0, 6.0, 0.0, 4.0, 2.0, 6.0, 4.0]
@@ -465,32 +454,32 @@ def score(rows):
 
 
 def train_test_split(rows):
-    parts = query_train_test_split(rows["X"], rows["y"], **chosen(rows, "qid", "random_state"))
+    parts = package.query_train_test_split(rows["X"], rows["y"], **chosen(rows, "qid", "random_state"))
     return [np.asarray(part).tolist() for part in parts]
 
 
 def metric(rows):
-    return ndcg_score(rows["y"], rows["scores"], **chosen(rows, "qid", "k", "sample_weight", *MASK_NAMES))
+    return package.ndcg_score(rows["y"], rows["scores"], **chosen(rows, "qid", "k", "sample_weight", *MASK_NAMES))
 
 
 def scored(rows):
     names = ("qid", "groups", "sample_weight", *MASK_NAMES)
     ids = {name: rows[name] for name in names if rows[name] is not None}
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("ndcg").set_score_request(**dict.fromkeys(names, True))
+        scorer = package.make_ranking_scorer("ndcg").set_score_request(**dict.fromkeys(names, True))
         return scorer(Recorded(rows["scores"]), rows["X"], rows["y"], **ids)
 
 
 def evaluated(rows):
-    ndcg = "ndcg" if rows["k"] is None else get_metric("ndcg", k=rows["k"])
+    ndcg = "ndcg" if rows["k"] is None else package.get_metric("ndcg", k=rows["k"])
     given = chosen(rows, "qid", "sample_weight", *MASK_NAMES)
-    return evaluate(rows["y"], rows["scores"], **given, metrics=ndcg).mean.popitem()[1]
+    return package.evaluate(rows["y"], rows["scores"], **given, metrics=ndcg).mean.popitem()[1]
 
 
 def sliced(rows):
     """The mean of the slice of query "a", the only one whose weight is never 0; slices of numbers are in order."""
     given = chosen(rows, "qid", "sample_weight", "by")
-    slices = evaluate(rows["y"], rows["scores"], **given, metrics="ndcg").slices
+    slices = package.evaluate(rows["y"], rows["scores"], **given, metrics="ndcg").slices
     if all(isinstance(name, int) for name in slices):
         assert list(slices) == sorted(slices)
     return [round(part.mean["ndcg"], 12) for part in slices.values() if "a" in part.qid]
@@ -499,24 +488,24 @@ def sliced(rows):
 def compared(rows):
     """Difference and p-value of the given scores and their negatives."""
     reports = [
-        evaluate(of["y"], sign * of["scores"], **chosen(of, "qid", "sample_weight"), metrics="ndcg")
+        package.evaluate(of["y"], sign * of["scores"], **chosen(of, "qid", "sample_weight"), metrics="ndcg")
         for of, sign in ((rows, 1), ({**rows, **rows["other"]}, -1))
     ]
-    (pair,) = compare(reports, "ndcg").pairs()
+    (pair,) = package.compare(reports, "ndcg").pairs()
     return [round(pair.difference, 12), pair.p_value]
 
 
 def audit(rows, *names):
     """What an audit of splits tells: of splits by query, and of rows where only query ids are given."""
     splits = list(QueryKFold(2).split(X, qid=IDS)) if "groups" in names else KFold(2)
-    found = audit_splits(splits, rows["X"], rows["y"], **chosen(rows, *names))
+    found = package.audit_splits(splits, rows["X"], rows["y"], **chosen(rows, *names))
     return found.check() if "groups" in names else found.to_frame().to_numpy().tolist()
 
 
 def crossed(rows):
     params = None if rows["groups"] is None else {"groups": rows["groups"]}
     options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params, **chosen(rows, "qid", *MASK_NAMES)}
-    (report,) = cross_evaluate(rows["estimator"], rows["X"], rows["y"], **options).reports.values()
+    (report,) = package.cross_evaluate(rows["estimator"], rows["X"], rows["y"], **options).reports.values()
     return report.mean["ndcg"]
 
 
@@ -579,16 +568,11 @@ SHOWN_CASES = {
     "k": ["0", "2.5"],
 }  # fmt: skip
 SHOWN_SEAMS = [
-    "`qid` and the index of `y`",
-    "the index of `y` and `groups` of users, ranked by query",
-    "`X` sorted, `y` not, converted to arrays by a Pipeline",
-    "scores and `y` with different rows",
-    "NaN as the label of an unjudged document",
-    "a value that varies within a query",
-    "different labels with the same sum",
-    "weights in only one of them",
-    "LGBMRanker without QueryRanker",
-]
+    "`qid` and the index of `y`", "the index of `y` and `groups` of users, ranked by query",
+    "`X` sorted, `y` not, converted to arrays by a Pipeline", "scores and `y` with different rows",
+    "NaN as the label of an unjudged document", "a value that varies within a query",
+    "different labels with the same sum", "weights in only one of them", "LGBMRanker without QueryRanker",
+]  # fmt: skip
 
 
 def table(*, everything=False):

@@ -57,23 +57,20 @@ def catboost(labels, scores, ids, k):
 def pytrec_eval(labels, scores, ids, k):
     import pytrec_eval
 
-    measure = "ndcg" if k is None else f"ndcg_cut_{k}"
+    asked = "ndcg" if k is None else f"ndcg_cut.{k}"
     judged, ranked = {}, {}
     for row, (label, score, query) in enumerate(zip(labels, scores, ids, strict=True)):
         judged.setdefault(query, {})[f"d{row}"] = label
         ranked.setdefault(query, {})[f"d{row}"] = score
-    asked = measure if k is None else f"ndcg_cut.{k}"
     values = pytrec_eval.RelevanceEvaluator(judged, {asked}).evaluate(ranked)
-    return float(np.mean([value[measure] for value in values.values()]))
+    return float(np.mean([value for measures in values.values() for value in measures.values()]))
 
 
 FUNCTIONS = {
-    "scikit-learn": (scikit_learn, "scikit-learn"),
-    "LightGBM": (lightgbm, "lightgbm"),
-    "XGBoost": (xgboost, "xgboost-cpu"),
-    "CatBoost": (catboost, "catboost"),
-    "pytrec_eval": (pytrec_eval, "pytrec-eval-terrier"),
-}
+    "scikit-learn": scikit_learn, "LightGBM": lightgbm, "XGBoost": xgboost, "CatBoost": catboost,
+    "pytrec_eval": pytrec_eval,
+}  # fmt: skip
+DISTRIBUTIONS = {"XGBoost": "xgboost-cpu", "pytrec_eval": "pytrec-eval-terrier"}  # where they have other names
 ONE_QUERY = ("scikit-learn", "LightGBM")  # no ids go in: scikit-learn takes a query, LightGBM the sizes of queries
 
 
@@ -85,7 +82,7 @@ def outcome(peer, case):
     def call(problem):
         if case.argument != "ids":  # its rows in one query, unless the ids are the case
             problem = {**problem, "ids": ["q"] * 7 if peer == "pytrec_eval" else [1] * 7}
-        return FUNCTIONS[peer][0](**problem)
+        return FUNCTIONS[peer](**problem)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -132,7 +129,7 @@ def main():
     columns = {peer: ask(peer) for peer in FUNCTIONS}
     names = [f"{case.argument}: {case.what}" for case in CASES]
     outcomes = {name: {peer: columns[peer][place] for peer in columns} for place, name in enumerate(names)}
-    versions = {peer: version(distribution) for peer, (_, distribution) in FUNCTIONS.items()}
+    versions = {peer: version(DISTRIBUTIONS.get(peer, peer)) for peer in FUNCTIONS}
     text = json.dumps({"versions": versions, "outcomes": outcomes}, indent=1)
     PEERS.write_text(text + "\n", encoding="utf-8")
 

@@ -46,8 +46,7 @@ def queries():
 
 def _runs(labels, scores, qid, ascending=False):
     """Judgements and a run as dictionaries, whose ids order tied documents by row."""
-    rows = np.arange(len(qid))
-    qrel, run = {}, {}
+    rows, qrel, run = range(len(qid)), {}, {}
     for query, row, label, score in zip(qid, rows if ascending else rows[::-1], labels, scores, strict=True):
         qrel.setdefault(str(query + 1), {})[f"{row:04d}"] = int(label)
         run.setdefault(str(query + 1), {})[f"{row:04d}"] = float(score)
@@ -71,8 +70,7 @@ def ir_measures(name, labels, scores, qid):
     if name == "Accuracy":
         judged = {query: grades for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
     ran = {query: run[query] for query in judged}
-    found = ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)
-    values = {each.query_id: each.value for each in found}
+    values = {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)}
     return [values.get(query, 0.0) for query in qrel]
 
 

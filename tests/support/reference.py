@@ -29,14 +29,11 @@ def orders(labels, scores, ties):
     if ties == "stable":
         choices = [[tuple(group)] for group in tied]
     elif ties in ("best", "worst"):
-        choices = [[tuple(sorted(group, key=_or_less, reverse=ties == "best"))] for group in tied]
+        above = [sorted(group, key=lambda label: -1 if label is None else label) for group in tied]
+        choices = [[tuple(group[::-1] if ties == "best" else group)] for group in above]
     else:
         choices = [list(itertools.permutations(group)) for group in tied]
     return collections.Counter(sum(parts, ()) for parts in itertools.product(*choices))
-
-
-def _or_less(label):
-    return -1 if label is None else label
 
 
 def _hits(ranked, threshold):
@@ -160,19 +157,17 @@ def _pairs(ranked):
 
 def kendall_tau_distance(ranked, normalize=False):
     inverted, pairs = _pairs(ranked)
-    if normalize:
-        return inverted / pairs if pairs else math.nan
-    return inverted
+    if not normalize:
+        return inverted
+    return inverted / pairs if pairs else math.nan
 
 
-def kendall_tau(ranked):
-    scores = range(len(ranked), 0, -1)
-    return scipy.stats.kendalltau(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+def _correlation(function, ranked):
+    return function(ranked, range(len(ranked), 0, -1)).statistic if len(set(ranked)) > 1 else math.nan
 
 
-def spearman(ranked):
-    scores = range(len(ranked), 0, -1)
-    return scipy.stats.spearmanr(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+kendall_tau = functools.partial(_correlation, scipy.stats.kendalltau)
+spearman = functools.partial(_correlation, scipy.stats.spearmanr)
 
 
 def pairwise_accuracy(ranked):
@@ -190,12 +185,9 @@ def q_measure(ranked, k=None, gain="linear", beta=1.0):
     if not any(hits):
         return math.nan
     k, beta = len(ranked) if k is None else k, Fraction(beta)
-    ratios = (
-        (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i]))
-        for i in range(1, min(k, len(hits)) + 1)
-        if hits[i - 1]
-    )
-    return sum(ratios) / min(k, sum(hits))
+    ranks = [i for i, hit in enumerate(hits[:k], start=1) if hit]
+    total = sum((sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i])) for i in ranks)
+    return total / min(k, sum(hits))
 
 
 def bpref(ranked, k=None, relevance_threshold=None):
@@ -226,11 +218,8 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
         return math.nan
     if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
         return math.nan
-    rankings = orders(tuple(labels), tuple(scores), ties)
-    total = sum(
-        n * of_ranking(name, _as_seen(name, ranked, condense), *sorted(params.items()))
-        for ranked, n in rankings.items()
-    )
+    rankings, given = orders(tuple(labels), tuple(scores), ties), sorted(params.items())
+    total = sum(n * of_ranking(name, _as_seen(name, one, condense), *given) for one, n in rankings.items())
     return float(total / rankings.total())
 
 

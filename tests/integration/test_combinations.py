@@ -10,15 +10,8 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 
-from skrank_metrics import (
-    QueryKFold,
-    QueryRanker,
-    RacingSearchCV,
-    make_ranking_scorer,
-    ndcg_score,
-    ranking_scorers,
-    with_qid,
-)
+import skrank_metrics as package
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
 
 
@@ -75,9 +68,9 @@ def test_shuffled_frames_and_weights(model, as_frame, digits):
 def test_two_worker_processes_give_identical_results(on_dask, digits):
     X, y, qid = digits
     names = ("ndcg@10", "map", "mrr")
-    options = {"scoring": ranking_scorers(*names), "refit": False, "cv": QueryKFold(3), "error_score": "raise"}
+    options = {"scoring": package.ranking_scorers(*names), "refit": False, "cv": QueryKFold(3), "error_score": "raise"}
     grid = {"estimator__num_leaves": [7, 15]}
-    searches = [kind(QueryRanker(LIGHTGBM), grid, **options) for kind in (GridSearchCV, RacingSearchCV)]
+    searches = [kind(QueryRanker(LIGHTGBM), grid, **options) for kind in (GridSearchCV, package.RacingSearchCV)]
     here = [search.fit(X, with_qid(y, qid)).cv_results_ for search in searches]
     with parallel_backend("dask"):
         there = [search.fit(X, with_qid(y, qid)).cv_results_ for search in searches]

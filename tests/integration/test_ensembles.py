@@ -7,13 +7,13 @@ import pytest
 from lightgbm import LGBMRanker
 from sklearn.base import RegressorMixin, clone
 from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.by_hand import fit as fit_by_hand
 from support.consumers import CV, SCORER, WAYS, folds, problem
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryRanker, get_metric, make_ranking_scorer, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import QueryRanker, get_metric, make_ranking_scorer, ranking_scorers, with_qid
 
 BOOSTERS = {
     "lightgbm": LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1),
@@ -88,16 +88,6 @@ def test_a_scoring_monitor_logs_the_training_scores_of_every_fit(way, callback):
             found.append(get_metric(name)(Y[rows], fitted.predict(X[rows]), qid=QID[rows]))
     for name, found in values.items():
         assert sorted(row[name] for row in monitor.get_logs().data) == pytest.approx(sorted(found), abs=1e-12)
-
-
-def test_a_scoring_monitor_of_a_classifier_gets_no_ids(callback):
-    monitor = callback.ScoringMonitor(scoring=make_ranking_scorer(SCORER))
-    with pytest.raises(TypeError, match="needs the query id"):
-        LogisticRegression().set_callbacks(monitor).fit(X, with_qid(Y > 1, QID))
-    monitor = callback.ScoringMonitor(scoring=make_ranking_scorer(SCORER))
-    ranker = QueryRanker(LogisticRegression()).set_callbacks(monitor).fit(X, Y > 1, qid=QID)
-    expected = ndcg_score(Y > 1, ranker.predict(X), qid=QID, k=5)
-    assert monitor.get_logs().data[0]["score"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_callbacks_end_if_the_fit_fails(callback):

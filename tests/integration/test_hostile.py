@@ -78,14 +78,9 @@ def takes(way, case):
 PLACES = [(way, case) for case in CASES for way in WAYS_IN if takes(way, case)]
 
 
-def named(place):
-    return f"{place[0]}-{place[1].argument} {place[1].what}"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [p for p in PLACES if not p[1].error], ids=named)
-def test_gives_the_right_number(place):
-    way, case = place
+@pytest.mark.parametrize(("way", "case"), [place for place in PLACES if not place[1].error], ids=str)
+def test_gives_the_right_number(way, case):
     for name, call in WAYS_IN[way](**case.passed):
         value = call()
         if name == "fit":
@@ -94,9 +89,8 @@ def test_gives_the_right_number(place):
             assert value == pytest.approx(expected(name, **case.meant), abs=1e-12), name
 
 
-@pytest.mark.parametrize("place", [p for p in PLACES if p[1].error], ids=named)
-def test_gives_an_error_that_names_the_argument(place):
-    way, case = place
+@pytest.mark.parametrize(("way", "case"), [place for place in PLACES if place[1].error], ids=str)
+def test_gives_an_error_that_names_the_argument(way, case):
     tried = 0
     for name, call in WAYS_IN[way](**case.passed):
         if case.what == "negative" and name in REGISTRY and REGISTRY[name].record.signed is True:
@@ -114,9 +108,8 @@ def test_gives_an_error_that_names_the_argument(place):
 SEAM_PLACES = [(way, seam) for seam in SEAMS for way in hostile.ways_of(seam)]
 
 
-@pytest.mark.parametrize("place", SEAM_PLACES, ids=lambda place: f"{place[0]}-{place[1].what}")
-def test_arguments_that_disagree_are_refused_and_others_change_nothing(place):
-    way, seam = place
+@pytest.mark.parametrize(("way", "seam"), SEAM_PLACES, ids=str)
+def test_arguments_that_disagree_are_refused_and_others_change_nothing(way, seam):
     call = hostile.WAYS[way][1]
     if seam.error:
         with pytest.raises((TypeError, ValueError), match=seam.error):
@@ -128,12 +121,6 @@ def test_arguments_that_disagree_are_refused_and_others_change_nothing(place):
 def test_every_seam_is_tried():
     assert {way for way, _ in SEAM_PLACES} == set(hostile.WAYS)
     assert len(SEAM_PLACES) > 60
-
-
-@pytest.mark.parametrize("name", ["dcg", "ndcg", "q_measure"])
-def test_a_gain_that_overflows_is_named(name):
-    with pytest.raises(ValueError, match="gain='exp2' gives inf for the label 2000"):
-        get_metric(name, gain="exp2")([[1, 2000]], [[2, 1]])
 
 
 @pytest.mark.slow

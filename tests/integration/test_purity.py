@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,11 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
 import skrank_metrics as package
-from skrank_metrics import QueryKFold, QueryRanker, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, get_metric_names, with_qid
 
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
-BOUND = [
-    package.get_metric(name, ties=ties, **GRADED.get(name, {})) for name in package.get_metric_names() for ties in TIES
-]
+BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
 BOUND += [m.replace(k=3) for m in BOUND if m.record.has_cutoff]
 
 
@@ -145,13 +144,10 @@ def test_eight_threads_give_what_one_gives():
         barrier.wait()
         return [computed_of(seed) for _ in range(3)]
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # a change of threads at every chance
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            results = list(pool.map(work, range(8)))
-    finally:
-        sys.setswitchinterval(interval)
+    with ExitStack() as stack:
+        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-6)  # a change of threads at every chance
+        results = list(stack.enter_context(ThreadPoolExecutor(8)).map(work, range(8)))
     assert results == [[numbers] * 3 for numbers in expected]
 
 

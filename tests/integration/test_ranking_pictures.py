@@ -24,10 +24,6 @@ def picture(name):
     """The elements of a metric's section."""
     section = reference_pages.metric_page(REGISTRY[name]).partition("One case by hand\n----------------\n")[2]
     html = section.partition(".. raw:: html\n\n   ")[2].partition("\n")[0]
-    return elements(html)
-
-
-def elements(html):
     return ElementTree.fromstring(f"<div>{html}</div>")
 
 
@@ -175,7 +171,8 @@ def of_call(monkeypatch, function, call):
     """The picture of another example."""
     text = f"Examples\n--------\nTied:\n\n>>> from skrank_metrics import {function.__name__}\n>>> {call}\n0.0\n"
     monkeypatch.setattr(function, "__doc__", text)
-    return elements(ranking_picture.one_case(function).partition("html\n\n")[2])
+    html = ranking_picture.one_case(function).partition("html\n\n")[2]
+    return ElementTree.fromstring(f"<div>{html}</div>")
 
 
 def test_tied_documents_are_bracketed_and_share_their_gain(monkeypatch):

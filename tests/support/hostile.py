@@ -64,6 +64,9 @@ class Case:
         """The clean arguments that give the right number."""
         return self.problem(self.clean)
 
+    def __str__(self):
+        return f"{self.argument} {self.what}"
+
     def problem(self, value):
         """Put a value in the place of one argument."""
         return {"labels": LABELS, "scores": SCORES, "ids": IDS, "k": None, self.argument: value}
@@ -85,19 +88,13 @@ def matrix(values):
         return np.matrix(values).T
 
 
-def read_only(values):
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
-
-
 NUMERIC = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "longdouble"]
 CONTAINERS = {
     **{dtype: lambda values, dtype=dtype: np.array(values, dtype=dtype) for dtype in NUMERIC},
     "big-endian": lambda values: np.array(values, dtype=">f8"),
     "every second element of an array": lambda values: np.repeat(np.array(values, dtype=float), 2)[::2],
     "reversed view": lambda values: np.array(values[::-1], dtype=float)[::-1],
-    "read-only": read_only,
+    "read-only": lambda values: np.frombuffer(np.array(values, dtype=np.float64).tobytes()),
     "memory-mapped": memory_mapped,
     "tuple": tuple,
     "object array of numbers": lambda values: np.array([fractions.Fraction(v) for v in values], dtype=object),
@@ -258,6 +255,9 @@ class Seam:
     replaced: dict
     error: str = ""
     ways: tuple = ()
+
+    def __str__(self):
+        return self.what
 
     @property
     def passed(self):
@@ -519,9 +519,7 @@ WAYS = {
     "metrics": ({"y", "scores", "qid", "sample_weight", *MASK_NAMES}, metric),
     "scorers": ({"y", "scores", "qid", "groups", "sample_weight", *MASK_NAMES}, scored),
     "`evaluate`": ({"y", "scores", "qid", "sample_weight", *MASK_NAMES}, evaluated),
-    "`QueryRanker.fit`": (
-        {"X", "y", "qid", "groups", "sample_weight", "estimator", "further", "random_state"}, fit,
-    ),
+    "`QueryRanker.fit`": ({"X", "y", "qid", "groups", "sample_weight", "estimator", "further", "random_state"}, fit),
     "`QueryRanker.score`": ({"y", "qid", "groups", "sample_weight"}, score),
     "splitters": ({"X", "y", "qid", "random_state"}, lambda rows: split(rows, "qid")),
     "splitters (`groups`)": ({"X", "y", "qid", "groups"}, lambda rows: split(rows, "qid", "groups")),

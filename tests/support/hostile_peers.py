@@ -130,8 +130,7 @@ def main():
     names = [f"{case.argument}: {case.what}" for case in CASES]
     outcomes = {name: {peer: columns[peer][place] for peer in columns} for place, name in enumerate(names)}
     versions = {peer: version(DISTRIBUTIONS.get(peer, peer)) for peer in FUNCTIONS}
-    text = json.dumps({"versions": versions, "outcomes": outcomes}, indent=1)
-    PEERS.write_text(text + "\n", encoding="utf-8")
+    PEERS.write_text(json.dumps({"versions": versions, "outcomes": outcomes}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

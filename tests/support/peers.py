@@ -90,11 +90,11 @@ def spark(name, labels, scores, qid):
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    lists = []
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        ranked = rows[np.argsort(-scores[rows], kind="stable")]
-        lists.append((ranked.astype(float).tolist(), rows[labels[rows] > 0].astype(float).tolist()))
+    ranked = np.argsort(-scores, kind="stable")
+    lists = [
+        [rows[qid[rows] == query].astype(float).tolist() for rows in (ranked, np.flatnonzero(labels > 0))]
+        for query in np.unique(qid)
+    ]
     metrics = RankingMetrics(session.sparkContext.parallelize(lists))
     word, _, k = name.rstrip(")").partition("(")
     return getattr(metrics, word)(int(k)) if k else getattr(metrics, word)

@@ -115,11 +115,9 @@ def r_precision(ranked, relevance_threshold=None):
 
 
 def _satisfied(label, gain, max_grade, threshold):
-    return {
-        "binary": lambda: _hits([label], threshold)[0],
-        "linear": lambda: Fraction(label),
-        "exp2": lambda: (Fraction(2) ** label - 1) / 2**max_grade,
-    }[gain]()
+    if gain == "binary":
+        return _hits([label], threshold)[0]
+    return Fraction(label) if gain == "linear" else (Fraction(2) ** label - 1) / 2**max_grade
 
 
 def _walk(ranked, k, p, gain, max_grade, threshold):
@@ -195,12 +193,8 @@ def bpref(ranked, k=None, relevance_threshold=None):
     relevant, others = sum(hits), len(hits) - sum(hits)
     if not relevant:
         return math.nan
-    total = Fraction(0)
-    for place, hit in enumerate(hits[:k]):
-        if hit:
-            above = min(place - sum(hits[:place]), relevant)
-            total += 1 - above / min(relevant, others) if above else 1
-    return total / relevant
+    above = [min(place - sum(hits[:place]), relevant) for place, hit in enumerate(hits[:k]) if hit]
+    return sum(1 - n / min(relevant, others) if n else Fraction(1) for n in above) / relevant
 
 
 def judged(ranked, k=None):

@@ -1,6 +1,7 @@
-"""Pages that the site shows differently from the repository, without raw directives there, and the gallery.
+"""The README, pages that the site shows differently from the repository, and the page on pictures.
 
-docs/pictures.md links to each example of the gallery and names each display. The site runs the examples.
+The first snippet of the README can be copied and run. docs/pictures.md links to each example of the gallery and names
+each display. The site runs the examples.
 """
 
 import ast
@@ -12,7 +13,9 @@ import site_sources
 
 from skrank_metrics import displays
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 
 
@@ -52,3 +55,36 @@ def test_the_page_on_pictures_names_each_display_and_links_each_example_by_its_t
     sources = {example.name: example.read_text("utf-8") for example in (DOCS / "gallery").glob("plot_*.py")}
     assert found == {name: ast.get_docstring(ast.parse(source)).split("\n")[1] for name, source in sources.items()}
     assert [name for name, source in sources.items() if not re.search(r"\.plot\(\)|Display\.from_", source)] == []
+
+
+@pytest.mark.slow
+def test_first_snippet_runs_and_prints_the_best_candidate(capsys):
+    snippet = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    assert ">>>" not in snippet
+    assert "assert" not in snippet
+    names = {}
+    exec(compile(snippet, "README.md", "exec"), names)
+    search = names["search"]
+    assert capsys.readouterr().out == f"{search.best_params_} {search.best_score_:.3f}\n"
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max() > 0.8
+
+
+def anchors(page):
+    """Headings as GitHub and the site turn them into anchors."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_pictures_and_links_inside_the_project_lead_somewhere():
+    places = re.findall(r"\]\(([^)#:]+)", README) + re.findall(r'src(?:set)?="([^"]+)"', README)
+    assert len(places) > 20
+    assert [place for place in places if not (ROOT / place).exists()] == []
+    links = re.findall(r"\]\(([^):#]+)#([^)]+)\)", README)
+    assert links
+    assert [(place, anchor) for place, anchor in links if anchor not in anchors(ROOT / place)] == []
+
+
+def test_the_parts_that_the_site_includes_are_there():
+    marks = ["<!-- home -->", "<!-- /home -->", "<!-- /get started -->"]
+    assert [README.count(mark) for mark in marks] == [1] * len(marks)
+    assert sorted(marks, key=README.index) == marks

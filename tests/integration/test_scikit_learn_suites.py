@@ -1,9 +1,8 @@
 """scikit-learn's own tests, from the installed package: of its searches, and as far as they are about any scorer.
 
 Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
-The tests of scorers take them by name, here those of this package. All others of that module are about single metrics,
-whose data have no query ids, or about code of scikit-learn that this package uses as it is: make_scorer, check_scoring
-and the scorers of a dict.
+The tests of scorers take them by name, here those of this package; the others of that module are about single metrics,
+whose data have no query ids, or about code of scikit-learn that this package uses as it is, such as make_scorer.
 """
 
 import warnings

@@ -61,8 +61,7 @@ class Spark:
             for batch in batches:
                 yield pa.record_batch({"q": batch["q"], "fold": query_fold(batch["q"], n_folds)})
 
-        kind = dict(frame.dtypes)["q"]
-        rows = frame.select("q").mapInArrow(folds, f"q {kind}, fold long").collect()
+        rows = frame.select("q").mapInArrow(folds, f"q {dict(frame.dtypes)['q']}, fold long").collect()
         return [row.q for row in rows], [row.fold for row in rows]
 
 

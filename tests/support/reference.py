@@ -154,10 +154,7 @@ def _pairs(ranked):
 
 
 def kendall_tau_distance(ranked, normalize=False):
-    inverted, pairs = _pairs(ranked)
-    if not normalize:
-        return inverted
-    return inverted / pairs if pairs else math.nan
+    return 1 - pairwise_accuracy(ranked) if normalize else _pairs(ranked)[0]
 
 
 def _correlation(function, ranked):

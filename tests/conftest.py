@@ -14,8 +14,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import numpy as np
 import pytest
 from hypothesis import settings
-from support import reference
-from support.paths import DATA
 
 from skrank_metrics.metrics._registry import REGISTRY
 
@@ -55,37 +53,27 @@ def pytest_collection_modifyitems(items):
         if item.path.suffix == ".md":  # whole documents, which fit models
             item.add_marker("slow")
         if item.path.parent.name == "skrank_metrics" and item.path.name in ENGINES:  # examples that start an engine
-            item.add_marker("slow")
-            item.add_marker("clusters")
-            item.add_marker(pytest.mark.filterwarnings("default"))
             missing = find_spec(ENGINES[item.path.name]) is None
-            item.add_marker(pytest.mark.skipif(missing, reason="needs the extra test-clusters"))
-
-
-@pytest.fixture(scope="session")
-def lambdarank():
-    """Features, labels and query ids of LightGBM's example data (201 queries)."""
-    folder = DATA / "lambdarank"
-    if not folder.is_dir():
-        pytest.skip(f"the LightGBM example rows are not in {folder}; SKRANK_TEST_DATA can say where they are")
-    return reference.lambdarank_rows(folder, "train")
+            skipped = pytest.mark.skipif(missing, reason="needs the extra test-clusters")
+            for mark in ("slow", "clusters", pytest.mark.filterwarnings("default"), skipped):
+                item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")
 def on_dask():
     """A cluster of two processes."""
-    from support.engines import dask_cluster
+    from support import engines
 
-    with dask_cluster() as engine:
+    with engines.dask_cluster() as engine:
         yield engine
 
 
 @pytest.fixture(scope="session")
 def on_spark():
     """A session of two threads."""
-    from support.engines import spark_session
+    from support import engines
 
-    with spark_session() as engine:
+    with engines.spark_session() as engine:
         yield engine
 
 
@@ -106,3 +94,9 @@ def rows():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def global_random_seed():
+    """That of scikit-learn's own tests."""
+    return 0

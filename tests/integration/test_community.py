@@ -8,11 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 yaml = pytest.importorskip("yaml")
-
-
-@pytest.fixture(scope="module")
-def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ABOUT = PROJECT["project"]
 
 
 def load(place):
@@ -26,38 +23,34 @@ def test_commands_that_ci_reads_are_in_one_line():
         assert len(re.findall(pattern, (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE)) == 1
 
 
-def test_citation(project):
+def test_citation():
     citation = load("CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # which the format requires
-    assert citation["version"] == project["project"]["version"]
-    assert citation["license"] == project["project"]["license"]
-    assert citation["authors"] == project["project"]["authors"]
+    for name in ("version", "license", "authors"):
+        assert citation[name] == ABOUT[name]
 
 
-def test_the_recipe_for_conda(project):
-    recipe, about = load(".conda/recipe.yaml"), project["project"]
-    assert recipe["package"]["name"] == about["name"]
-    assert recipe["context"] == {
-        "version": about["version"],
-        "python_min": about["requires-python"].removeprefix(">="),
-    }
-    squeezed = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
-    assert squeezed == ["python>=${{python_min}}", *about["dependencies"]]
-    built_with = [line.replace(" ", "") for line in recipe["requirements"]["host"][2:]]
-    assert built_with == project["build-system"]["requires"]
-    scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
+def test_the_recipe_for_conda():
+    recipe = load(".conda/recipe.yaml")
+    assert recipe["package"]["name"] == ABOUT["name"]
+    oldest = ABOUT["requires-python"].removeprefix(">=")
+    assert recipe["context"] == {"version": ABOUT["version"], "python_min": oldest}
+    run, host = ([line.replace(" ", "") for line in recipe["requirements"][part]] for part in ("run", "host"))
+    assert run == ["python>=${{python_min}}", *ABOUT["dependencies"]]
+    assert host[2:] == PROJECT["build-system"]["requires"]
+    scripts = [f"{name} = {target}" for name, target in ABOUT["scripts"].items()]
     assert recipe["build"]["python"]["entry_points"] == scripts
-    assert recipe["about"]["summary"] == about["description"]
+    assert recipe["about"]["summary"] == ABOUT["description"]
 
 
-def test_the_workflow_runs_the_check_on_all_supported_versions_of_python(project):
+def test_the_workflow_runs_the_check_on_all_supported_versions_of_python():
     (job,) = load(".github/workflows/check.yml")["jobs"].values()
-    classified = re.findall(r"Python :: (3\.\d+)", " ".join(project["project"]["classifiers"]))
+    classified = re.findall(r"Python :: (3\.\d+)", " ".join(ABOUT["classifiers"]))
     assert job["strategy"]["matrix"]["python"] == classified
     assert job["steps"][-1] == {"run": ".ci/run"}
 
 
-def test_the_sdist_holds_the_community_files(project):
-    included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+def test_the_sdist_holds_the_community_files():
+    included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"} <= set(included)
     assert [place for place in included if not (ROOT / place).exists()] == []

@@ -11,11 +11,7 @@ from support.consumers import CONSUMERS, WAYS, models, problem
 MODELS = models()
 CELLS = [(consumer, name, way) for consumer in CONSUMERS for name in MODELS for way in WAYS]
 # The number by hand is the same for all ways, and takes as long as one of them.
-WORKS = {
-    (consumer, name): [way for way in WAYS if not limit(consumer, name, way.name)]
-    for consumer in CONSUMERS
-    for name in MODELS
-}
+WORKS = {(one, name): [way for way in WAYS if not limit(one, name, way.name)] for one in CONSUMERS for name in MODELS}
 REFUSED = [cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name)]
 
 

@@ -1,10 +1,9 @@
 """Numbers that others have published for small inputs, and trec_eval's own on its test run."""
 
 import json
-from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import pytest
 from support.paths import DATA
 
@@ -20,62 +19,47 @@ def test_unit_tests_of_others(row):
     assert value == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
+@pytest.mark.skipif(not (DATA / "vectors.json").is_file(), reason="SKRANK_TEST_DATA can say where the vectors are")
 def test_every_vector_is_transcribed():
-    if not (DATA / "vectors.json").is_file():
-        pytest.skip(f"the vectors are not in {DATA}; SKRANK_TEST_DATA can say where they are")
     rows = json.loads((DATA / "vectors.json").read_text(encoding="utf-8"))
-    assert [(row["y"], row["s"], row["expected"], row["source"]) for row in rows] == [
-        (row["y_true"], row["y_score"], row["expected"], row["source"]) for row in VECTORS
-    ]
+    ours = [[row[name] for name in ("y_true", "y_score", "expected", "source")] for row in VECTORS]
+    assert [[row[name] for name in ("y", "s", "expected", "source")] for row in rows] == ours
 
 
 NAMES = {"map": "map", "Rprec": "r_precision", "recip_rank": "mrr", "ndcg": "ndcg"}
-NAMES |= {f"P_{k}": f"precision@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"recall_{k}": f"recall@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"ndcg_cut_{k}": f"ndcg@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
-NAMES |= {f"map_cut_{k}": f"map@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
+for measure, ours in {"P": "precision", "recall": "recall", "ndcg_cut": "ndcg", "map_cut": "map"}.items():
+    NAMES |= {f"{measure}_{k}": f"{ours}@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
 NAMES |= {f"success_{k}": f"hit_rate@{k}" for k in (1, 5, 10)}
 
 
 @pytest.fixture(scope="module")
 def trec():
-    """Rows (topic, label, score, retrieved, judged) in trec_eval's order, and its figures by topic and measure."""
+    """Rows in trec_eval's order, NaN for what was not judged or not retrieved, and its figures by topic and measure."""
     folder = DATA / "trec_eval"
     if not folder.is_dir():
         pytest.skip(f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is")
-    judged = {}
-    for line in (folder / "qrels.test").read_text().splitlines():
-        topic, _, document, label = line.split()
-        judged[topic, document] = max(int(label), 0)
-    rows, seen = [], set()
-    for line in (folder / "results.test").read_text().splitlines():
-        topic, _, document, _, score, _ = line.split()
-        seen.add((topic, document))
-        key = topic, document
-        rows.append((topic, document, judged.get(key, 0), float(score), True, key in judged))
-    topics = {topic for topic, *_ in rows}
-    rows += [
-        (t, d, label, np.nan, False, True) for (t, d), label in judged.items() if (t, d) not in seen and t in topics
-    ]
-    rows.sort(key=lambda row: row[1], reverse=True)  # documents of equal scores by id, descending
-    figures = defaultdict(dict)
-    for line in (folder / "out.test.aq").read_text().splitlines():
-        measure, topic, value = line.split()
-        figures[topic][measure] = value
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return columns, figures
+    options = {"sep": r"\s+", "dtype": {"topic": str}}
+    qrels = pd.read_csv(folder / "qrels.test", names=["topic", "zero", "document", "label"], **options)
+    run = pd.read_csv(folder / "results.test", names=["topic", "q0", "document", "rank", "score", "tag"], **options)
+    rows = run.merge(qrels[qrels["topic"].isin(run["topic"])], "outer", ["topic", "document"])
+    # Documents of equal scores are ordered by id, descending.
+    rows = rows.sort_values("document", ascending=False, kind="stable")
+    figures = pd.read_csv(folder / "out.test.aq", sep=r"\s+", names=["measure", "topic", "value"], dtype=str)
+    return rows, figures.set_index(["topic", "measure"])["value"]
 
 
 @pytest.mark.parametrize("names_unjudged", [False, True])
 def test_trec_eval_topic_by_topic(names_unjudged, trec):
-    (topics, _, labels, scores, retrieved, judged), figures = trec
-    names, masks = NAMES, {"retrieved": retrieved}
+    rows, figures = trec
+    names, masks, labels = NAMES, {"retrieved": rows["score"].notna()}, rows["label"].clip(lower=0)
     if names_unjudged:  # bpref leaves out what nobody judged
-        names, masks = NAMES | {"bpref": "bpref"}, masks | {"judged": judged}
-        labels = np.where(judged, labels, np.nan)
-    report = evaluate(labels, scores, qid=topics, metrics=[*names.values()], convention="trec_eval", **masks)
+        names, masks = NAMES | {"bpref": "bpref"}, masks | {"judged": labels.notna()}
+    else:
+        labels = labels.fillna(0)
+    given = {"qid": rows["topic"], "metrics": [*names.values()], "convention": "trec_eval", **masks}
+    report = evaluate(labels, rows["score"], **given)
     assert sorted(report.qid) == ["301", "302", "303"]
     for measure, name in names.items():
         for topic, value in zip(report.qid, report.per_query[name], strict=True):
-            assert f"{value:.4f}" == figures[topic][measure], (topic, measure)
-        assert f"{report.mean[name]:.4f}" == figures["all"][measure], measure
+            assert f"{value:.4f}" == figures[topic, measure], (topic, measure)
+        assert f"{report.mean[name]:.4f}" == figures["all", measure], measure

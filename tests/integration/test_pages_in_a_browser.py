@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from support.browser import find_chromium, open_page
+from support.browser import NEEDS_CHROMIUM, open_page
 
-from skrank_metrics import compare, evaluate, leaderboard
+from skrank_metrics import compare, leaderboard
 from skrank_metrics.datasets import make_ranking
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(find_chromium() is None, reason="no Chromium is installed"),
-]
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 HOSTILE = "<script>window.ran = 1</script>"
 TEXT = "A text of a document that is long enough to need several lines in the window of a telephone, and some more."
 
@@ -56,13 +53,11 @@ def pages(tmp_path_factory):
     qid = np.array([f"{HOSTILE} {query}" for query in number])
     columns = {"a model with a long name": X[:, 0], HOSTILE: X[:, 1], "third": X[:, 2]}
     by = np.where(number % 2, HOSTILE, "even")
-    reports = {
-        name: evaluate(y, scores, qid=qid, metrics=["ndcg@10", "mrr"], by=by) for name, scores in columns.items()
-    }
-    one, two, _ = reports.values()
+    board = leaderboard(y, columns, qid=qid, metrics=["ndcg@10", "mrr"], by=by)
+    one, two, _ = board.reports.values()
     results = {
         "report": one,
-        "leaderboard": leaderboard(y, columns, qid=qid, metrics=["ndcg@10", "mrr"], by=by),
+        "leaderboard": board,
         "inspection": compare({HOSTILE: one, "other": two}, "ndcg@10").inspect(4, documents=[HOSTILE + TEXT] * len(y)),
     }
     folder = tmp_path_factory.mktemp("pages")
@@ -78,7 +73,7 @@ def browser(pages, tmp_path_factory):
 
 
 def open_in(browser, path, width, theme):
-    browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.resize(width, 900)
     browser.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
     browser.send("Page.navigate", url=path.as_uri())
     while not browser.evaluate(f"document.readyState === 'complete' && location.href.endsWith('/{path.name}')"):

@@ -58,25 +58,20 @@ def examples(docstring):
             block = []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_blocks_of_a_page_can_be_pasted(page):
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    assert [Session().paste(block) for block in blocks] == [[]] * len(blocks)
+def blocks_of(path):
+    """What can be copied from a page, an example of the gallery or the docstrings of a module."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return BLOCK.findall(text)
+    if path in EXAMPLES:
+        return re.split(r"^# %%.*\n(?:#.*\n)*", text, flags=re.MULTILINE)
+    documented = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    return [block for node in documented for block in examples(ast.get_docstring(node) or "")]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_blocks_of_the_gallery_can_be_pasted(example):
-    blocks = re.split(r"^# %%.*\n(?:#.*\n)*", example.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert [Session().paste(block) for block in blocks] == [[]] * len(blocks)
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT).as_posix())
-def test_examples_of_docstrings_can_be_pasted(module):
-    nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    docstrings = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, documented)]
-    blocks = [block for docstring in docstrings for block in examples(docstring)]
-    assert [Session().paste(block) for block in blocks] == [[]] * len(blocks)
+@pytest.mark.parametrize("path", [*PAGES, *EXAMPLES, *MODULES], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_blocks_can_be_pasted(path):
+    assert [wrong for block in blocks_of(path) for wrong in Session().paste(block)] == []
 
 
 @pytest.mark.parametrize(

@@ -6,52 +6,45 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.browser import find_chromium, open_page
+from support.browser import NEEDS_CHROMIUM, open_page
 
-from skrank_metrics import (
-    dcg_score,
-    err_score,
-    kendall_tau_distance,
-    map_score,
-    mrr_score,
-    ndcg_score,
-    precision_at_k_score,
-    rbp_score,
-    recall_at_k_score,
-)
+import skrank_metrics as package
+from skrank_metrics import ndcg_score
 
 FOLDER = Path(__file__).parents[2] / "docs" / "playground"
 METRICS = {
     "ndcg": (ndcg_score, ["gain", "discount", "k"]),
-    "dcg": (dcg_score, ["gain", "discount", "k"]),
-    "map": (map_score, ["k"]),
-    "mrr": (mrr_score, ["k"]),
-    "err": (err_score, ["k"]),
-    "rbp": (rbp_score, ["k", "p"]),
-    "precision": (precision_at_k_score, ["k"]),
-    "recall": (recall_at_k_score, ["k"]),
-    "kendall": (kendall_tau_distance, []),
+    "dcg": (package.dcg_score, ["gain", "discount", "k"]),
+    "map": (package.map_score, ["k"]),
+    "mrr": (package.mrr_score, ["k"]),
+    "err": (package.err_score, ["k"]),
+    "rbp": (package.rbp_score, ["k", "p"]),
+    "precision": (package.precision_at_k_score, ["k"]),
+    "recall": (package.recall_at_k_score, ["k"]),
+    "kendall": (package.kendall_tau_distance, []),
 }
 # The example of the page, but with a tie.
 TIED = {"A": (3, 0.9), "B": (2, 0.8), "C": (3, 0.7), "D": (0, 0.5), "E": (1, 0.5), "F": (2, 0.3)}
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(find_chromium() is None, reason="no Chromium is installed"),
-]
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     with open_page((FOLDER / "index.html").as_uri(), tmp_path_factory.mktemp("profile")) as page:
-        page.send("Emulation.setDeviceMetricsOverride", width=900, height=1300, deviceScaleFactor=1, mobile=False)
         yield page
 
 
 @pytest.fixture
 def page(browser):
+    browser.resize(900, 1300)
+    click(browser, "[value=ndcg]")
     follow(browser, "#documents=" + "*".join(f"{name}_{label}_{score}" for name, (label, score) in TIED.items()))
     yield browser
     assert browser.errors == []
+
+
+def click(page, place):
+    page.evaluate(f"document.querySelector('{place}').click()")
 
 
 def follow(page, link):
@@ -62,20 +55,18 @@ def follow(page, link):
 def in_python(name, lists, options):
     """Values of a metric for several pairs of labels and scores."""
     function, own = METRICS[name]
-    labels, scores = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    qid = np.repeat(np.arange(len(lists)), [len(labels) for labels, _ in lists])
-    undefined = {} if name == "kendall" else {"replace_undefined_by": np.nan}
-    chosen = {option: options[option] for option in own}
-    return function(labels, scores, qid=qid, average=None, ties=options["ties"], **undefined, **chosen)
+    given = {option: options[option] for option in [*own, "ties"]}
+    given |= {} if name == "kendall" else {"replace_undefined_by": np.nan}
+    return np.concatenate([function([labels], [scores], average=None, **given) for labels, scores in lists])
 
 
 def random_options(rng):
-    return {
-        "gain": str(rng.choice(["linear", "exp2"])),
-        "discount": str(rng.choice(["log2", "reciprocal"])),
-        "ties": str(rng.choice(["average", "average", "best", "worst", "stable"])),
-        "k": rng.choice([None, *range(1, 15)]),
-        "p": rng.uniform(0.05, 0.95),
+    choices = {
+        "gain": ["linear", "exp2"], "discount": ["log2", "reciprocal"],
+        "ties": ["average", "average", "best", "worst", "stable"], "k": [None, *range(1, 15)],
+    }  # fmt: skip
+    return {name: values[rng.integers(len(values))] for name, values in choices.items()} | {
+        "p": rng.uniform(0.05, 0.95)
     }
 
 
@@ -85,16 +76,13 @@ def random_list(rng):
     return rng.integers(0, rng.integers(1, 6), n).tolist(), (rng.integers(0, rng.integers(1, 9), n) / 4).tolist()
 
 
-def in_browser(page, lists, options):
-    documents = [[{"label": a, "score": b} for a, b in zip(*pair, strict=True)] for pair in lists]
-    return page.evaluate(f"{json.dumps(documents)}.map(list => rankingMetrics.evaluate(list, {json.dumps(options)}))")
-
-
 def test_metrics_are_those_of_python(page, rng):
     n_tied = n_undefined = 0
     for _ in range(20):
         options, lists = random_options(rng), [random_list(rng) for _ in range(10)]
-        results = in_browser(page, lists, options)
+        rows = [[{"label": a, "score": b} for a, b in zip(*pair, strict=True)] for pair in lists]
+        call = f"list => rankingMetrics.evaluate(list, {json.dumps(options)})"
+        results = page.evaluate(f"{json.dumps(rows)}.map({call})")
         for name in METRICS:
             expected = in_python(name, lists, options)
             # JSON has null for NaN.
@@ -211,67 +199,59 @@ def test_options_scores_and_undefined_values(page):
 @pytest.mark.parametrize("name", METRICS)
 def test_terms_and_call_of_each_metric(page, name):
     choose(page, gain="exp2", k="5", ties="stable", p="0.6")
-    page.evaluate(f"document.querySelector('[value={name}]').click()")
+    click(page, f"[value={name}]")
     value = shown(page)[3][f"value-{name}"]
     terms = page.evaluate("[...document.querySelectorAll('tbody .term')].map(cell => cell.textContent)")
     total, line = page.evaluate("['tfoot td', '#sum'].map(place => document.querySelector(place).textContent)")
     assert sum(float(term) for term in terms if term[0].isdigit()) == pytest.approx(float(total), abs=5e-4)
     assert line.endswith(f" = {value}")
-    code = page.evaluate("document.getElementById('python').textContent")
-    first, call = code.split("\n\n")
+    first, call = page.evaluate("document.getElementById('python').textContent").split("\n\n")
     names = {}
     exec(first, names)
     assert f"{eval(call, names):.4f}" == value
-    page.evaluate("document.querySelector('[value=ndcg]').click()")
 
 
 def test_documents_come_and_go(page):
-    for button in ("add", "ideal"):
-        page.evaluate(f"document.getElementById('{button}').click()")
+    click(page, "#add")
+    click(page, "#ideal")
     labels, scores = assert_as_in_python(page, "ACBFEDG")
     assert labels == sorted(labels, reverse=True)
     assert len(set(scores)) == len(scores) == 7
-    page.evaluate("document.querySelector('[data-name=C] .remove').click()")
+    click(page, "[data-name=C] .remove")
     assert page.evaluate("document.activeElement.ariaLabel") == "Remove B"
-    page.evaluate("document.getElementById('tie-all').click()")
+    click(page, "#tie-all")
     assert assert_as_in_python(page, "ABFEDG")[1] == [1.0] * 6
-
-
-def test_the_page_opens_without_ties(page):
-    page.evaluate("document.getElementById('reset').click()")
+    click(page, "#reset")  # the page opens without ties
     assert assert_as_in_python(page, "ABCDEF") == ([3, 2, 3, 0, 1, 2], [0.9, 0.8, 0.7, 0.5, 0.4, 0.3])
 
 
 def test_a_link_holds_documents_options_and_metric(page):
     choose(page, gain="exp2", discount="reciprocal", k="4", ties="worst", p="0.5")
-    page.evaluate("document.querySelector('[value=err]').click()")
+    click(page, "[value=err]")
     before, link = shown(page), page.evaluate("document.getElementById('link').getAttribute('href')")
-    page.evaluate("document.getElementById('reset').click()")
-    page.evaluate("document.querySelector('[value=ndcg]').click()")
+    click(page, "#reset")
+    click(page, "[value=ndcg]")
     assert shown(page) != before
     follow(page, link)
     assert shown(page) == before
     assert page.evaluate("document.querySelector('#metrics input:checked').value") == "err"
-    page.evaluate("document.querySelector('[value=ndcg]').click()")
 
 
-@pytest.mark.parametrize("documents", ["A_5_1", "A_1_x", "A_1", "A_1_1*A_2_2", "", "<b>_1_1", "A_1_Infinity"])
-def test_a_damaged_link_changes_nothing(page, documents):
+def test_a_damaged_link_changes_nothing(page):
     before = shown(page)
-    follow(page, f"#documents={documents}")
-    assert shown(page) == before
+    for documents in ("A_5_1", "A_1_x", "A_1", "A_1_1*A_2_2", "", "<b>_1_1", "A_1_Infinity"):
+        follow(page, f"#documents={documents}")
+        assert shown(page) == before, documents
 
 
 @pytest.mark.parametrize("width", [400, 900, 1400])
 def test_page_and_tables_fit(page, width):
-    page.send("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width == 400)
+    page.resize(width, 800, mobile=width == 400)
     too_wide = page.evaluate(
         "[...document.querySelectorAll('#metrics input')].flatMap(metric => { metric.click();"
         " const parts = [...document.querySelectorAll('html, .scroll:has(table), .card, #formula')];"
         " return parts.filter(p => p.scrollWidth > p.clientWidth).map(p => metric.value + p.className) })"
     )
-    page.send("Emulation.setDeviceMetricsOverride", width=900, height=1300, deviceScaleFactor=1, mobile=False)
-    page.evaluate("document.querySelector('[value=ndcg]').click()")
     assert too_wide == []
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pandas as pd
@@ -11,23 +12,8 @@ import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import (
-    PredefinedQuerySplit,
-    QueryKFold,
-    QueryRanker,
-    QueryShuffleSplit,
-    QueryTimeSeriesSplit,
-    RepeatedQueryKFold,
-    audit_splits,
-    evaluate,
-    explain_difference,
-    get_metric,
-    get_metric_names,
-    match_convention,
-    query_train_test_split,
-    ranking_scorers,
-    with_qid,
-)
+import skrank_metrics as package
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, get_metric_names, with_qid
 
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
@@ -50,26 +36,18 @@ def read_only(data):
     return data
 
 
-def strided(data):
-    return {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()}
-
-
 def with_index(data):
     index = [f"row {i}" for i in range(len(data["y"]))]
     frames = {name: pd.Series(array, index=index) for name, array in data.items() if name != "X"}
     return {"X": pd.DataFrame(data["X"], index=index, columns=list("abc")), **frames}
 
 
-def with_ids_in_the_index(data):
-    return {**data, "y": with_qid(data["y"], data["qid"])}
-
-
 CONTAINERS = {
     "arrays": dict,
     "read-only": read_only,
-    "strided": strided,
+    "strided": lambda data: {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()},
     "pandas": with_index,
-    "ids in the index": with_ids_in_the_index,
+    "ids in the index": lambda data: {**data, "y": with_qid(data["y"], data["qid"])},
     "lists": lambda data: {name: array.tolist() for name, array in data.items()},
 }
 
@@ -77,12 +55,8 @@ CONTAINERS = {
 def fingerprint(value):
     """All bytes of a value and what else there is to change in it."""
     if isinstance(value, pd.DataFrame | pd.Series):
-        return (
-            fingerprint(value.to_numpy()),
-            fingerprint(value.index.to_numpy()),
-            str(value.index.name),
-            str(value.attrs),
-        )
+        cells, labels = fingerprint(value.to_numpy()), fingerprint(value.index.to_numpy())
+        return cells, labels, str(value.index.name), str(value.attrs)
     if isinstance(value, np.ndarray):
         content = value.tolist() if value.dtype == object else value.tobytes()
         return content, value.dtype.str, value.shape, value.strides, value.flags.writeable
@@ -97,24 +71,25 @@ def every_metric(X, y, scores, qid, weights, retrieved):
 
 def reports(X, y, scores, qid, weights, retrieved):
     metrics = [metric for metric in BOUND if metric.k is None][::3]
-    evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
-    str(evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
+    package.evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
+    str(package.evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
     with_qid(y, qid, judged=retrieved, sample_weight=weights)
-    explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
-    match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
-    str(audit_splits(QueryKFold(2), X, y, qid=qid))
+    package.explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
+    package.match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
+    str(package.audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 
 
 def splitters(X, y, scores, qid, weights, retrieved):
     parts = (np.asarray(qid) > "c").astype(int)
     for splitter in (
-        QueryKFold(3), QueryKFold(3, stratify="both", shuffle=True, random_state=0), RepeatedQueryKFold(2, n_repeats=2),
-        QueryShuffleSplit(2), QueryTimeSeriesSplit(2), PredefinedQuerySplit(parts),
-    ):  # fmt: skip
+        *(QueryKFold(3), QueryKFold(3, stratify="both", shuffle=True, random_state=0)),
+        *(package.RepeatedQueryKFold(2, n_repeats=2), package.QueryShuffleSplit(2)),
+        *(package.QueryTimeSeriesSplit(2), package.PredefinedQuerySplit(parts)),
+    ):
         for train, test in splitter.split(X, y, groups=qid, qid=qid):
             train[:], test[:] = 0, 0  # the rows are the caller's
-    for part in query_train_test_split(X, y, scores, qid=qid, random_state=0):
+    for part in package.query_train_test_split(X, y, scores, qid=qid, random_state=0):
         if isinstance(part, np.ndarray):
             part[:] = 0
 
@@ -124,7 +99,7 @@ def rankers(X, y, scores, qid, weights, retrieved):
         ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
         ranker.score(X, y, qid=qid, sample_weight=weights)
         labels = with_qid(np.asarray(y), np.asarray(qid))
-        for scorer in ranking_scorers("ndcg@3", "map", "neg_kendall_tau_distance").values():
+        for scorer in package.ranking_scorers("ndcg@3", "map", "neg_kendall_tau_distance").values():
             scorer(ranker, X, labels)
         ranker.predict(X)[:] = 0  # and so are predictions
 
@@ -145,18 +120,8 @@ def problem_of(seed):
     return np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]), rng.integers(0, 4, len(qid)), qid
 
 
-class Given(Ridge):
-    """Predicts the first feature."""
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return X[:, 0].copy()
-
-
-SHARED = ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
-RANKER = QueryRanker(Given()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
+SHARED = package.ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
+RANKER = QueryRanker(Ridge()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
 
 
 def computed_of(seed):
@@ -164,7 +129,7 @@ def computed_of(seed):
     X, y, qid = problem_of(seed)
     scores = [scorer(RANKER, X, with_qid(y, qid)) for scorer in SHARED.values()]
     values = [metric(y, X[:, 0], qid=qid) for metric in BOUND[::7]]
-    report = evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@5", "precision@3", "q_measure"])
+    report = package.evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@5", "precision@3", "q_measure"])
     folds = [test.tolist() for _, test in QueryKFold(3).split(X, y, groups=qid)]
     return scores, values, list(report.mean.values()), folds
 
@@ -179,13 +144,10 @@ def test_eight_threads_give_what_one_gives():
         barrier.wait()
         return [computed_of(seed) for _ in range(3)]
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # a change of threads at every chance
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            results = list(pool.map(work, range(8)))
-    finally:
-        sys.setswitchinterval(interval)
+    with ExitStack() as stack:
+        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-6)  # a change of threads at every chance
+        results = list(stack.enter_context(ThreadPoolExecutor(8)).map(work, range(8)))
     assert results == [[numbers] * 3 for numbers in expected]
 
 
@@ -222,17 +184,20 @@ print(seen)
 """
 
 
+def audited(before, after, **options):
+    """What a process prints in which the package is imported and used under an audit hook."""
+    command = [sys.executable, "-B", "-c", AUDITED.format(before=before, after=after)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
+
+
 @pytest.mark.slow
 def test_neither_import_nor_scoring_touches_network_programs_or_disk():
     # What the dependencies do while they are imported is their own.
-    code = AUDITED.format(before="import scipy.optimize, scipy.stats, sklearn.model_selection", after="")
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert audited("import scipy.optimize, scipy.stats, sklearn.model_selection", "") == "[]\n"
 
 
 @pytest.mark.slow
 def test_the_audit_sees_what_it_looks_for(tmp_path):
     acts = "import socket, subprocess; open('written', 'w'); socket.socket(); subprocess.Popen(['true']).wait()"
-    code = AUDITED.format(before="", after=acts + "; print({event for event, _ in seen}); raise SystemExit")
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert all(event in done.stdout for event in ("open", "socket.__new__", "subprocess.Popen"))
+    printed = audited("", acts + "; print({event for event, _ in seen}); raise SystemExit", cwd=tmp_path)
+    assert all(event in printed for event in ("open", "socket.__new__", "subprocess.Popen"))

@@ -24,10 +24,6 @@ def picture(name):
     """The elements of a metric's section."""
     section = reference_pages.metric_page(REGISTRY[name]).partition("One case by hand\n----------------\n")[2]
     html = section.partition(".. raw:: html\n\n   ")[2].partition("\n")[0]
-    return elements(html)
-
-
-def elements(html):
     return ElementTree.fromstring(f"<div>{html}</div>")
 
 
@@ -49,16 +45,12 @@ def columns(figure):
     return dict(zip(heads, zip(*map(texts, body), strict=False), strict=False))
 
 
-def label_of(text):
-    spelled = text.rpartition(", ")[2]
-    return None if spelled == "?" else float(spelled)
-
-
 def documents(figure):
     """All labels and scores, and which of the documents are said to be relevant."""
     rows = [row for row in figure.findall(".//tbody/tr") if row.get("class") != "cutoff"]
-    labels, scores = (texts(row[place] for row in rows) for place in (1, 2))
-    return [label_of(text) for text in labels], [float(text) for text in scores], labels
+    spelled, scores = (texts(row[place] for row in rows) for place in (1, 2))
+    labels = [text.rpartition(", ")[2] for text in spelled]
+    return [None if label == "?" else float(label) for label in labels], [float(text) for text in scores], spelled
 
 
 def footer(figure):
@@ -87,32 +79,25 @@ def test_the_value_is_that_of_the_docstring(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_documents_give_the_value(name):
-    function = REGISTRY[name]
+def test_documents_and_arithmetic_give_the_value(name):
     for figure in picture(name).iter("figure"):
         labels, scores, spelled = documents(figure)
         assert scores == sorted(scores, reverse=True)
         assert [text.startswith("relevant, ") for text in spelled] == [bool(label) for label in labels]
-        expected = reference.expected(name.removeprefix("neg_"), labels, scores, **arguments(function))
+        expected = reference.expected(name.removeprefix("neg_"), labels, scores, **arguments(REGISTRY[name]))
         value = value_of(figure.findtext("figcaption/strong"))
         assert value == pytest.approx(0.0 if expected != expected else expected, abs=5e-5)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_arithmetic_gives_the_value(name):
-    for figure in picture(name).iter("figure"):
         caption = "".join(figure.find("figcaption").itertext())
-        numbers = caption.split(" = ")[1:]
+        numbers = [value_of(text) for text in caption.split(" = ")[1:]]
         assert numbers or "is undefined and counts as 0" in caption
-        for steps in itertools.pairwise(numbers):
-            # Logarithms are shown with four digits.
-            assert value_of(steps[0]) == pytest.approx(value_of(steps[1]), abs=5e-4)
+        for one, other in itertools.pairwise(numbers):
+            assert one == pytest.approx(other, abs=5e-4)  # logarithms are shown with four digits
 
 
-OF_PAIRS = {"auc", "kendall_tau", "neg_kendall_tau_distance", "pairwise_accuracy"}
+OF_PAIRS = ["auc", "kendall_tau", "neg_kendall_tau_distance", "pairwise_accuracy"]
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - OF_PAIRS))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(OF_PAIRS)))
 def test_what_the_ranks_add_is_the_sum_that_is_divided(name):
     for figure in picture(name).iter("figure"):
         sums = [(text, value_of(value)) for text, value in footer(figure)]
@@ -168,7 +153,7 @@ def test_columns_hold_what_goes_into_the_sum(name, head, expected):
     assert columns(picture(name).find("div/figure"))[head] == tuple(expected.split())
 
 
-@pytest.mark.parametrize("name", ["auc", "kendall_tau", "neg_kendall_tau_distance", "pairwise_accuracy"])
+@pytest.mark.parametrize("name", OF_PAIRS)
 def test_each_pair_has_an_arc(name):
     (figure,) = picture(name).iter("figure")
     labels, _, _ = documents(figure)
@@ -186,7 +171,8 @@ def of_call(monkeypatch, function, call):
     """The picture of another example."""
     text = f"Examples\n--------\nTied:\n\n>>> from skrank_metrics import {function.__name__}\n>>> {call}\n0.0\n"
     monkeypatch.setattr(function, "__doc__", text)
-    return elements(ranking_picture.one_case(function).partition("html\n\n")[2])
+    html = ranking_picture.one_case(function).partition("html\n\n")[2]
+    return ElementTree.fromstring(f"<div>{html}</div>")
 
 
 def test_tied_documents_are_bracketed_and_share_their_gain(monkeypatch):
@@ -194,23 +180,17 @@ def test_tied_documents_are_bracketed_and_share_their_gain(monkeypatch):
     assert texts(shown.findall(".//th[@class='tied']")) == ["1, tied", "2, tied"]
     assert [row.get("class") for row in shown.findall(".//tbody/tr")] == ["joined", "", ""]
     assert columns(shown.find("div/figure"))["gain"] == ("1", "1", "1")
-
-
-def test_a_tied_pair_counts_half(monkeypatch):
-    shown = of_call(monkeypatch, auc_score, "auc_score([[0, 1, 0, 0]], [[5, 5, 5, 4]])")
-    assert "".join(shown.find(".//figcaption").itertext()) == "auc = 2 / 3 = 0.6667"
+    shown = of_call(monkeypatch, auc_score, "auc_score([[0, 1, 0, 0]], [[5, 5, 5, 4]])")  # a tied pair counts half
+    assert texts(shown.iter("figcaption")) == ["auc = 2 / 3 = 0.6667"]
     assert [arc.get("class") for arc in shown.find(".//td[@class='pairs']/svg")] == ["in-order", "tied", "tied"]
 
 
-def test_the_cutoff_is_a_line_and_what_is_behind_adds_nothing(monkeypatch):
+def test_the_cutoff_is_a_line_and_a_threshold_decides_what_is_relevant(monkeypatch):
     shown = of_call(monkeypatch, precision_at_k_score, "precision_at_k_score([[1, 0, 1]], [[3, 2, 1]], k=2)")
     rows = shown.findall(".//tbody/tr")
     assert [row.get("class") for row in rows] == ["", "", "cutoff", "behind"]
     assert texts(rows)[2] == "k = 2"
-    assert texts(rows[3])[-1] == ""
-
-
-def test_a_threshold_decides_what_is_relevant(monkeypatch):
+    assert texts(rows[3])[-1] == ""  # what is behind adds nothing
     shown = of_call(monkeypatch, map_score, "map_score([[1, 2]], [[2, 1]], relevance_threshold=2)")
     assert texts(shown.findall(".//tbody/tr/td[1]")) == ["not relevant, 1", "relevant, 2"]
-    assert "".join(shown.find(".//figcaption").itertext()) == "map(relevance_threshold=2) = 1/2 = 0.5"
+    assert texts(shown.iter("figcaption")) == ["map(relevance_threshold=2) = 1/2 = 0.5"]

@@ -30,9 +30,9 @@ def test_revenue_and_novelty_follow_the_ids_of_documents(page):
         "price": {"tea": 3.0, "jam": 5.0, "milk": 1.0},
         "popularity": {"tea": 1 / 2, "jam": 1 / 8, "milk": 1 / 4},
     }
-    revenue = get_metric(make_metric(page["revenue"], documents=["price"]), k=2)
-    novelty = get_metric(make_metric(page["novelty"], documents=["popularity"]), k=2)
-    report = evaluate_run(qrels, run, [revenue, novelty], documents=columns)
+    needs = {"revenue": "price", "novelty": "popularity"}
+    metrics = [get_metric(make_metric(page[name], documents=[column]), k=2) for name, column in needs.items()]
+    report = evaluate_run(qrels, run, metrics, documents=columns)
     assert report.per_query["revenue@2"].tolist() == [3.0, 5.0]
     assert report.per_query["novelty@2"].tolist() == [(3 + 1) / 2, (1 + 3) / 2]  # -log2(1/8) = 3, -log2(1/2) = 1
 
@@ -57,10 +57,8 @@ def test_alpha_ndcg_is_that_of_ndeval(page, seed):
     expected = pyndeval.RelevanceEvaluator(judged, [f"alpha-nDCG@{k}"], alpha=0.5).evaluate(run)
     qrels = {"q": {f"d{d:02}": int(has[d].any()) for d in range(n)}}
     subtopics = {f"d{d:02}": " ".join(map(str, np.flatnonzero(has[d]))) for d in range(n)}
-    metric = get_metric(page["alpha_ndcg"], k=k)
-    found = evaluate_run(
-        qrels, {"q": {d: score for _, d, score in run}}, metric, documents={"subtopics": subtopics}
-    ).mean
+    scores = {"q": {d: score for _, d, score in run}}
+    found = evaluate_run(qrels, scores, get_metric(page["alpha_ndcg"], k=k), documents={"subtopics": subtopics}).mean
     assert list(found.values()) == pytest.approx([expected["q"][f"alpha-nDCG@{k}"]], abs=1e-6)
 
 
@@ -78,7 +76,3 @@ def test_clicks_over_propensities_give_dcg_on_average(page):
 def test_clipping_bounds_the_weights(page):
     given = {"documents": {"propensity": [[1e-9, 0.5]]}}
     assert page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, **given) == pytest.approx(10 + 2 / np.log2(3), abs=1e-12)
-
-
-def test_coverage_counts_items_once(page):
-    assert page["coverage"]([[0, 1], [1, 0], [0, 2]], n_items=6) == 3 / 6

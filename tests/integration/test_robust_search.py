@@ -12,15 +12,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
-from skrank_metrics import (
-    PredefinedQuerySplit,
-    QueryKFold,
-    QueryRanker,
-    audit_splits,
-    make_ranking_scorer,
-    ndcg_score,
-    with_qid,
-)
+from skrank_metrics import PredefinedQuerySplit, QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
 
 
 class Candidate(BaseEstimator):
@@ -45,41 +37,35 @@ class Candidate(BaseEstimator):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.what == "one nan":
             scores[len(scores) // 2] = np.nan
-        wrong = {"nan": np.full(len(X), np.nan), "constant": np.zeros(len(X)), "reversed": -scores}
+        wrong = {"nan": scores * np.nan, "constant": scores * 0, "reversed": -scores}
         return wrong.get(self.what, scores)
 
 
 @pytest.fixture
-def problem():
+def problem(rng):
     """Interleaved queries, features of which the first tells most, grades and ids."""
-    rng = np.random.default_rng(0)
     qid = rng.permutation(np.repeat(np.arange(12), rng.integers(3, 9, 12)))
     X = rng.normal(size=(len(qid), 3))
     return X, np.clip(np.round(X[:, 0] + 0.5 * rng.normal(size=len(qid)) + 1), 0, 3), qid
 
 
-def searched(problem, whats, n_jobs=1, cv=None, scorer="ndcg@5", model=None, error_score=np.nan):
+def search_of(whats, model=None, scorer=None, **options):
+    options = {"scoring": scorer or make_ranking_scorer("ndcg@5"), "cv": QueryKFold(3)} | options
+    return GridSearchCV(model or QueryRanker(Candidate()), {"estimator__what": whats}, **options)
+
+
+def searched(problem, whats, **options):
     X, y, qid = problem
-    model = QueryRanker(Candidate()) if model is None else model
-    scoring = make_ranking_scorer(scorer) if isinstance(scorer, str) else scorer
-    search = GridSearchCV(
-        model, {"estimator__what": whats}, scoring=scoring, cv=cv or QueryKFold(3), n_jobs=n_jobs,
-        error_score=error_score,
-    )  # fmt: skip
-    return search.fit(X, with_qid(y, qid))
+    return search_of(whats, **options).fit(X, with_qid(y, qid))
 
 
 def by_hand(problem, what, cv=None):
     X, y, qid = problem
     scores = []
-    for train, test in (cv or QueryKFold(3)).split(X, y, groups=qid):
-        ridge = Ridge().fit(X[train], y[train])
-        predicted = {
-            "constant": np.zeros(len(test)),
-            "fine": ridge.predict(X[test]),
-            "reversed": -ridge.predict(X[test]),
-        }
-        scores.append(ndcg_score(y[test], predicted[what], qid=qid[test], k=5))
+    ids = {} if isinstance(cv, KFold) else {"groups": qid}  # of which KFold would warn
+    for train, test in (cv or QueryKFold(3)).split(X, y, **ids):
+        predicted = Candidate(what).fit(X[train], y[train]).predict(X[test])
+        scores.append(ndcg_score(y[test], predicted, qid=qid[test], k=5))
     return scores
 
 
@@ -93,7 +79,7 @@ def split_scores(search, candidate):
 def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
     failing = ["nan", "one nan", "fit raises", "predict raises"]
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):
-        search = searched(problem, [*failing, "reversed", "fine", "constant"], n_jobs)
+        search = searched(problem, [*failing, "reversed", "fine", "constant"], n_jobs=n_jobs)
     for candidate in range(4):
         assert np.isnan(split_scores(search, candidate)).all()
     assert search.cv_results_["rank_test_score"].tolist() == [4, 4, 4, 4, 3, 1, 2]
@@ -106,10 +92,7 @@ def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
 @pytest.mark.parametrize(("what", "error_score"), [("exits", np.nan), ("is killed", "raise")])
 def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
     X, y, qid = problem
-    search = GridSearchCV(
-        QueryRanker(Candidate()), {"estimator__what": ["fine", what]}, scoring=make_ranking_scorer("ndcg@5"),
-        cv=QueryKFold(2), n_jobs=2, error_score=error_score,
-    )  # fmt: skip
+    search = search_of(["fine", what], cv=QueryKFold(2), n_jobs=2, error_score=error_score)
     with pytest.raises(TerminatedWorkerError):
         search.fit(X, with_qid(y, qid))
     assert not hasattr(search, "cv_results_")
@@ -117,70 +100,47 @@ def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
     assert split_scores(searched(problem, ["fine"], n_jobs=2), 0) == by_hand(problem, "fine")
 
 
-def fold_without_relevant_documents(problem):
-    X, y, qid = problem
-    y = np.where(qid % 3 == 1, 0.0, y)
-    return (X, y, qid), PredefinedQuerySplit(qid % 3)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (2, "raise")])
-def test_a_fold_without_a_relevant_document_counts_0_for_every_candidate(problem, n_jobs, error_score):
-    problem, cv = fold_without_relevant_documents(problem)
-    search = searched(problem, ["reversed", "fine"], n_jobs, cv=cv, error_score=error_score)
+@pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (1, "raise"), (2, np.nan)])
+def test_a_fold_without_a_relevant_document_counts_0_or_ends_the_search(problem, n_jobs, error_score):
+    X, y, qid = problem
+    problem, cv = (X, np.where(qid % 3 == 1, 0.0, y), qid), PredefinedQuerySplit(qid % 3)
+    options = {"cv": cv, "n_jobs": n_jobs, "error_score": error_score}
+    search = searched(problem, ["reversed", "fine"], **options)
     for candidate, what in enumerate(["reversed", "fine"]):
         assert split_scores(search, candidate) == by_hand(problem, what, cv)
         assert split_scores(search, candidate)[1] == 0
     assert search.best_params_ == {"estimator__what": "fine"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (1, "raise"), (2, np.nan)])
-def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_score):
-    # Every candidate would have a mean of NaN, and the first one would win.
-    problem, cv = fold_without_relevant_documents(problem)
+    # Where such queries are left out, every candidate would have a mean of NaN, and the first one would win.
     scorer = make_ranking_scorer("ndcg@5", replace_undefined_by=np.nan)
     with pytest.raises(ValueError, match=r"ndcg.* is undefined for all scored queries, and replace_undefined_by"):
-        searched(problem, ["reversed", "fine"], n_jobs, cv=cv, scorer=scorer, error_score=error_score)
+        searched(problem, ["reversed", "fine"], scorer=scorer, **options)
 
 
 @pytest.mark.slow
 def test_one_query_of_50000_documents(problem):
     rng = np.random.default_rng(1)
-    X = np.vstack([problem[0], rng.normal(size=(50_000, 3))])
-    y = np.concatenate([problem[1], rng.integers(0, 4, 50_000)])
-    long = X, y, np.concatenate([problem[2], np.full(50_000, 99)])
+    more = rng.normal(size=(50_000, 3)), rng.integers(0, 4, 50_000), np.full(50_000, 99)
+    long = [np.concatenate(both) for both in zip(problem, more, strict=True)]
     search = searched(long, ["constant", "reversed", "fine"])
     for candidate, what in enumerate(["constant", "reversed", "fine"]):
         assert split_scores(search, candidate) == by_hand(long, what)
 
 
-def test_ids_on_both_sides_of_a_split_are_warned_of_and_audited(problem):
-    X, y, qid = problem
-    cv = KFold(2)
-    ids = [(set(qid[train]), set(qid[test])) for train, test in cv.split(X)]
-    with pytest.warns(UserWarning, match="scored queries were also in") as warned:
-        search = searched(problem, ["fine"], cv=cv)
-    (warning,) = warned
-    assert str(warning.message).startswith(f"{len(set.intersection(*ids[0]))} of the {len(ids[0][1])} scored queries")
-    assert split_scores(search, 0) == by_hand_of_rows(problem, cv)
-    assert [set(leaking) for leaking in audit_splits(cv, X, y, qid=qid).ids["leaking"]] == [a & b for a, b in ids]
-
-
-def by_hand_of_rows(problem, cv):
-    X, y, qid = problem
-    fits = [(Ridge().fit(X[train], y[train]), test) for train, test in cv.split(X)]
-    return [ndcg_score(y[test], ridge.predict(X[test]), qid=qid[test], k=5) for ridge, test in fits]
+def test_ids_on_both_sides_of_a_split_are_warned_of(problem):
+    X, _, qid = problem
+    train, test = ({*qid[rows]} for rows in next(KFold(2).split(X)))
+    with pytest.warns(UserWarning, match=f"^{len(train & test)} of the {len(test)} scored queries were also in"):
+        search = searched(problem, ["fine"], cv=KFold(2))
+    assert split_scores(search, 0) == by_hand(problem, "fine", KFold(2))
 
 
 @pytest.mark.parametrize("error_score", [np.nan, "raise"])
 def test_weights_that_leave_no_query_end_the_search(problem, error_score):
     X, y, qid = problem
     with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(
-            QueryRanker(Candidate()).set_fit_request(sample_weight=False), {"estimator__what": ["fine"]},
-            scoring=make_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True),
-            cv=PredefinedQuerySplit(qid % 3), error_score=error_score,
-        )  # fmt: skip
+        model = QueryRanker(Candidate()).set_fit_request(sample_weight=False)
+        scorer = make_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True)
+        search = search_of(["fine"], model, scorer, cv=PredefinedQuerySplit(qid % 3), error_score=error_score)
         with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):
             search.fit(X, y, groups=qid, sample_weight=(qid % 3 > 0).astype(float))

@@ -89,10 +89,5 @@ EXCLUDED = {
 }
 
 
-@pytest.fixture
-def global_random_seed():
-    return 0
-
-
 module = load("sklearn.model_selection.tests.test_split", sklearn.model_selection, **KINDS)
 globals().update(chosen_tests(module, EXCLUDED))

@@ -1,12 +1,15 @@
-"""scikit-learn's own tests of its searches, from the installed package, run on searches made of RacingSearchCV.
+"""scikit-learn's own tests, from the installed package: of its searches, and as far as they are about any scorer.
 
 Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
+The tests of scorers take them by name, here those of this package; the others of that module are about single metrics,
+whose data have no query ids, or about code of scikit-learn that this package uses as it is, such as make_scorer.
 """
 
 import warnings
 
 import numpy as np
 import pytest
+import sklearn.metrics
 import sklearn.model_selection
 from sklearn.base import is_classifier
 from sklearn.linear_model import Ridge
@@ -15,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 from support.scikit_learn import chosen_tests, load
 
-from skrank_metrics import RacingSearchCV
+from skrank_metrics import RacingSearchCV, get_metric_names, make_ranking_scorer
 
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
@@ -59,11 +62,6 @@ EXCLUDED = {
 }
 
 
-@pytest.fixture
-def global_random_seed():
-    return 0
-
-
 KINDS = {kind.__name__: kind for kind in (GridSearchCV, RandomizedSearchCV)}
 module = load("sklearn.model_selection.tests.test_search", sklearn.model_selection, **KINDS)
 globals().update(chosen_tests(module, EXCLUDED))
@@ -78,3 +76,20 @@ def test_estimator_checks_fail_where_those_of_grid_search_fail(model, grid):
     (expected, found) = ({one["check_name"]: one["status"] for one in results} for results in both)
     assert found == expected
     assert sum(status == "passed" for status in found.values()) >= 40
+
+
+SCORERS = ["test_all_scorers_repr", "test_scorer_set_score_request_raises"]
+if not sklearn.__version__.startswith("1.6."):  # there, calls with metadata that is not requested must raise
+    SCORERS.append("test_scorer_metadata_request")
+
+
+def without_requests(name):
+    """A scorer whose requests are taken back, as scikit-learn's scorers have none."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_ranking_scorer(name)
+        return scorer.set_score_request(qid=None, groups=None, retrieved=None, judged=None, sample_weight=None)
+
+
+of_scorers = load("sklearn.metrics.tests.test_score_objects", sklearn.metrics, get_scorer_names=get_metric_names)
+of_scorers.get_scorer = without_requests
+globals().update({name: getattr(of_scorers, name) for name in SCORERS})

@@ -1,74 +1,52 @@
 """Figures that readers of articles on ranking metrics bring along, the arithmetic spelled out."""
 
-import itertools
 from math import log2
 
 import pytest
 
-from skrank_metrics import err_score, get_metric, ndcg_score, precision_at_k_score
+from skrank_metrics import get_metric, ndcg_score
 
-A, B, IDEAL = [5, 1, 3, 2, 4], [5, 3, 4, 2, 1], [5, 4, 3, 2, 1]
+A = [5, 1, 3, 2, 4]
 DCG_A = 31 / 1 + 1 / log2(3) + 7 / 2 + 3 / log2(5) + 15 / log2(6)
-DCG_B = 31 / 1 + 7 / log2(3) + 15 / 2 + 3 / log2(5) + 1 / log2(6)
 DCG_IDEAL = 31 / 1 + 15 / log2(3) + 7 / 2 + 3 / log2(5) + 1 / log2(6)
 SIX = [3, 2, 3, 0, 1, 2]
 DCG_SIX = 3 + 2 / log2(3) + 3 / 2 + 0 + 1 / log2(6) + 2 / log2(7)
 IDEAL_SIX = 3 + 3 / log2(3) + 2 / 2 + 2 / log2(5) + 1 / log2(6) + 0
 DCG_THREE, IDEAL_THREE = 3 + 2 / log2(3) + 3 / 2, 3 + 3 / log2(3) + 2 / 2
-FIRST, SECOND, BEST = [0.5, 0.9, 0.3, 0.6, 0.1], [0.6, 0.5, 0.1, 0.3, 0.9], [0.9, 0.6, 0.5, 0.3, 0.1]
+FIRST = [0.5, 0.9, 0.3, 0.6, 0.1]
 SEVEN = [1, 0, 1, 1, 0, 1, 0]
 BOUGHT = [1, 0, 0, 1, 1, 1]  # of the four products bought, one was among the three recommended
 EARLY, LATE = [1, 1] + [0] * 8, [0] * 8 + [1, 1]
 EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its value as articles round it
     ("cg", A, 5 + 1 + 3 + 2 + 4, 15),
-    ("cg", B, 5 + 3 + 4 + 2 + 1, 15),
     ("dcg(gain=exp2)", A, DCG_A, 42.225751536309765),
-    ("dcg(gain=exp2)", B, DCG_B, 44.595390756454925),
-    ("dcg(gain=exp2)", IDEAL, DCG_IDEAL, 45.64282878502658),
     ("ndcg(gain=exp2)@5", A, DCG_A / DCG_IDEAL, 0.9251),
-    ("ndcg(gain=exp2)@5", B, DCG_B / DCG_IDEAL, 0.9771),
-    ("cg@6", SIX, 3 + 2 + 3 + 0 + 1 + 2, 11),
     ("dcg@6", SIX, DCG_SIX, 6.861),
     # One article has 16.047 for the exponential gain: it added 2.585, the discount log2(6), as the fifth term.
     ("dcg(gain=exp2)@6", SIX, 7 + 3 / log2(3) + 7 / 2 + 0 + 1 / log2(6) + 3 / log2(7), 13.848),
-    ("dcg@6", sorted(SIX, reverse=True), IDEAL_SIX, 7.141),
     ("ndcg@6", SIX, DCG_SIX / IDEAL_SIX, 0.961),
     ("dcg@3", SIX[:5], DCG_THREE, 5.76),
     # One article has 6.43 for the ideal, and so 0.90.
     ("ndcg@3", SIX[:5], DCG_THREE / IDEAL_THREE, 0.978),
-    ("cg", FIRST, 0.5 + 0.9 + 0.3 + 0.6 + 0.1, 2.4),
     ("dcg", FIRST, 0.5 + 0.9 / log2(3) + 0.3 / 2 + 0.6 / log2(5) + 0.1 / log2(6), 1.515),
-    ("dcg", SECOND, 0.6 + 0.5 / log2(3) + 0.1 / 2 + 0.3 / log2(5) + 0.9 / log2(6), 1.443),
-    ("dcg", BEST, 0.9 + 0.6 / log2(3) + 0.5 / 2 + 0.3 / log2(5) + 0.1 / log2(6), 1.696),
     ("precision@5", SEVEN, 3 / 5, 0.6),
     ("recall@5", SEVEN, 3 / 4, 0.75),
     ("map(normalizer=hits)@5", SEVEN, (1 + 2 / 3 + 3 / 4) / 3, 0.8056),
-    ("map(normalizer=relevant)@5", SEVEN, (1 + 2 / 3 + 3 / 4) / 4, 0.6042),
     ("map@5", SEVEN, (1 + 2 / 3 + 3 / 4) / min(5, 4), 0.6042),
     ("map@5", [0, 1, 0, 1, 1], (1 / 2 + 2 / 4 + 3 / 5) / 3, 0.5333),
-    ("recall@3", BOUGHT, 1 / 4, 0.25),
     ("precision@3", BOUGHT, 1 / 3, 0.3333),
     ("rbp(p=0.5)", [1, 0, 1], (1 - 0.5) * (1 + 0.5**2), 0.625),
     ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3), 0.2824),
     ("err(p=0.9)", [4, 2, 3], 15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3, 0.9488),
-    ("kendall_tau_distance", [0, 2, 1], 2, 2),  # 0 above 2 and 0 above 1
-    ("kendall_tau_distance", [2, 1, 0], 0, 0),
     ("kendall_tau_distance", [0, 1, 2, 2], 5, 5),  # of six pairs, one has equal labels
-    ("precision@10", EARLY, 2 / 10, 0.2),
-    ("precision@10", LATE, 2 / 10, 0.2),
     ("map", EARLY, (1 / 1 + 2 / 2) / 2, 1),
     ("map", LATE, (1 / 9 + 2 / 10) / 2, 0.1556),
 ]
 
 
-def ranked(metric, *labels, **params):
-    """Value of a metric for labels that are in ranked order."""
-    return metric([list(row) for row in labels], [list(range(len(row), 0, -1)) for row in labels], **params)
-
-
 @pytest.mark.parametrize(("name", "labels", "expected", "published"), EXAMPLES)
 def test_one_list(name, labels, expected, published):
-    assert ranked(get_metric(name), labels) == pytest.approx(expected, abs=1e-12)
+    assert get_metric(name)([labels], [range(len(labels), 0, -1)]) == pytest.approx(expected, abs=1e-12)
     assert expected == pytest.approx(published, abs=2e-3)
 
 
@@ -80,16 +58,3 @@ def test_ideal_with_judged_documents_that_were_not_retrieved():
     for rest in ([9, 9], [float("nan")] * 2):
         value = ndcg_score([[*SIX, 3, 2]], [[6, 5, 4, 3, 2, 1, *rest]], k=6, retrieved=retrieved)
         assert value == pytest.approx(DCG_SIX / ideal, abs=1e-12)
-
-
-def test_several_lists():
-    assert ranked(get_metric("mrr"), [0, 1, 0], [1, 0, 0], [0, 0, 0]) == pytest.approx((1 / 2 + 1 + 0) / 3, abs=1e-12)
-    users = [0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]
-    assert ranked(get_metric("hit_rate@3"), *users) == pytest.approx(2 / 3, abs=1e-12)
-    assert ranked(precision_at_k_score, *users, k=3, average="micro") == pytest.approx((2 + 0 + 1) / 9, abs=1e-12)
-
-
-def test_err_is_best_for_descending_and_worst_for_ascending_grades():
-    values = [ranked(err_score, order) for order in itertools.permutations([4, 3, 2, 1, 0])]
-    assert max(values) == pytest.approx(ranked(err_score, [4, 3, 2, 1, 0]), abs=1e-12)
-    assert min(values) == pytest.approx(ranked(err_score, [0, 1, 2, 3, 4]), abs=1e-12)

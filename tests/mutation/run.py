@@ -22,24 +22,19 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import catboost  # noqa: F401  loaded once for all mutants, like the next ones
-import hypothesis  # noqa: F401
-import lightgbm  # noqa: F401
-import matplotlib.pyplot  # noqa: F401
-import pandas  # noqa: F401
-import polars  # noqa: F401
-import pyarrow  # noqa: F401
 import pytest
-import scipy.optimize
 import scipy.stats
-import sklearn.ensemble
-import sklearn.model_selection
-import sklearn.pipeline  # noqa: F401
-import xgboost  # noqa: F401
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
+
+# Loaded once for all mutants.
+for library in (
+    *("catboost", "hypothesis", "lightgbm", "matplotlib.pyplot", "pandas", "polars", "pyarrow", "scipy.optimize"),
+    *("sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline", "xgboost"),
+):
+    importlib.import_module(library)
 
 ROOT = Path(__file__).parents[2]
 # Tests that a mutant of a folder has to fail one of, collected in steps, the quickest first: a failure ends a run.
@@ -54,7 +49,6 @@ TESTS = {
     "_input": [ENGINE[0], "model_selection/test_with_qid.py model_selection/test_seams.py", *ENGINE[1:]],
     "_output": ["_output reports", "model_selection/test_search_report.py splitters/test_audit.py test_main.py"],
     "metrics": ["metrics/test_names.py metrics/test_conventions.py", *ENGINE],
-    "splitters": ["splitters"],
     "reports": [
         "sources/test_accumulator.py metrics/test_judged.py metrics/test_retrieved.py",
         "reports",
@@ -62,13 +56,10 @@ TESTS = {
     ],
     "model_selection": ["model_selection", "test_sklearn_internals.py integration/test_combinations.py"],
     "rankers": ["rankers", "integration/test_combinations.py"],
-    "displays": ["displays"],
     "sources": ["sources", "test_cli.py"],
     "_cli": ["test_cli.py test_main.py"],
     "trec.py": ["test_trec.py test_cli.py"],
-    "datasets.py": ["test_datasets.py"],
     "_demo.py": ["test_main.py"],
-    "__main__.py": ["test_main.py"],
     "_sklearn_internals.py": ["test_sklearn_internals.py", "model_selection", "rankers"],
 }
 # Tests of what results show, and of several folders at once.
@@ -82,7 +73,8 @@ NOT_RUN = "core/RemoveDecorator"
 
 def tests_of(module: Path) -> list[list[str]]:
     """Arguments of pytest for a module in steps: its examples and the tests that bear its name come first."""
-    texts = [*TESTS[module.parts[1]], EVERYWHERE]
+    place = module.parts[1]  # by default, tests are in a folder or file of the same name
+    texts = [*TESTS.get(place, [place] if (ROOT / "tests" / place).is_dir() else []), EVERYWHERE]
     *steps, everywhere = ([str(ROOT / "tests" / name) for name in text.split()] for text in texts)
     named = [str(path) for path in (ROOT / "tests").rglob(f"test_{module.stem.strip('_')}*.py")]
     quick = ["-m", "not slow"]
@@ -96,15 +88,12 @@ def tests_of(module: Path) -> list[list[str]]:
 
 def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Places whose change nothing can notice: annotations, which are not evaluated, and the options of dataclasses."""
-    nodes: list[ast.AST] = []
+    nodes = []
     for node in ast.walk(ast.parse((ROOT / module).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef) and node.returns:
-            nodes.append(node.returns)
-        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
-            nodes.append(node.annotation)
-        if isinstance(node, ast.ClassDef):
-            nodes += node.decorator_list
-    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes]  # type: ignore[attr-defined]
+        # Functions have returns, and arguments and assignments an annotation, which may be None.
+        nodes += [getattr(node, "returns", None), getattr(node, "annotation", None)]
+        nodes += node.decorator_list if isinstance(node, ast.ClassDef) else []
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]
 
 
 class Mutant(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -153,9 +142,8 @@ def check(modules: set[Path]) -> None:
 def _test(module: Path, code: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     sys.meta_path.insert(0, Mutant(module, code))
     status: int = pytest.ExitCode.INTERNAL_ERROR
     try:
@@ -164,8 +152,7 @@ def _test(module: Path, code: str) -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))  # a mutant that does not end
             signal.alarm(100 * SECONDS)  # or one that waits is noticed too
             status = pytest.main([*OPTIONS, *step])
-            if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-                status = pytest.ExitCode.OK
+            status = pytest.ExitCode.OK if status == pytest.ExitCode.NO_TESTS_COLLECTED else status
             if status != pytest.ExitCode.OK:
                 break
     finally:
@@ -214,9 +201,7 @@ def main() -> None:
     parser.add_argument("session", help="made by cosmic-ray init; results are kept in it")
     parser.add_argument("--sample", type=int, help="mutants to draw, each with the same chance; default: all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--modules", nargs="*", default=[], help="modules or folders such as gains _input; default: all"
-    )
+    parser.add_argument("--modules", nargs="*", default=[], help="modules or folders such as gains _input")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))

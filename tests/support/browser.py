@@ -8,17 +8,16 @@ import select
 import shutil
 import subprocess
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 TIMEOUT = 60  # seconds
 OPTIONS = (
     *("--headless", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
 )
-
-
-def find_chromium():
-    """Path of an installed Chromium, or None."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextlib.contextmanager
@@ -29,7 +28,7 @@ def open_page(url, profile):
     # Chromium reads commands from descriptor 3 and writes to 4. As root, it runs without its sandbox only.
     start = f'exec "$0" "$@" 3<&{from_test} 4>&{to_test}'
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = ["bash", "-c", start, find_chromium(), *OPTIONS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
+    command = ["bash", "-c", start, CHROMIUM, *OPTIONS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, pass_fds=(from_test, to_test), **quiet)
     os.close(from_test)
@@ -77,6 +76,10 @@ class Page:
         if "exceptionDetails" in result:
             raise RuntimeError(str(result["exceptionDetails"]))
         return json.loads(result["result"].get("value", "null"))
+
+    def resize(self, width, height, mobile=False):
+        options = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        self.send("Emulation.setDeviceMetricsOverride", **options)
 
     def press(self, key):
         """Press a key; what it does goes to the element that has the focus."""

@@ -4,11 +4,10 @@ Each is called once for every model and every way for the ids to travel, and has
 numbers by hand.
 """
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -16,24 +15,13 @@ import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_backend
 from lightgbm import LGBMRanker
+from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the two halving searches importable
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
-    RandomizedSearchCV,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-    learning_curve,
-    permutation_test_score,
-    validation_curve,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -51,20 +39,20 @@ class Way:
     name: str
     routing: bool
 
-    def labels(self, y: Any, qid: Any) -> Any:
+    def labels(self, y, qid):
         return with_qid(y, qid) if self.name == "index of y" else y
 
-    def keywords(self, qid: Any) -> dict[str, Any]:
+    def keywords(self, qid):
         return {} if self.name == "index of y" else {self.name.removesuffix("="): qid}
 
-    def context(self) -> Any:
+    def context(self):
         return sklearn.config_context(enable_metadata_routing=True) if self.routing else contextlib.nullcontext()
 
 
 WAYS = [Way("groups=", True), Way("qid=", True), Way("index of y", False)]
 
 
-def models() -> dict[str, Any]:
+def models():
     """Models by name; a bare XGBRanker takes sorted rows and query ids as they are."""
     boosters = {
         "LGBMRanker": LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1),
@@ -73,11 +61,10 @@ def models() -> dict[str, Any]:
     }
     wrapped = {name: QueryRanker(model) for name, model in {"Ridge": Ridge(), **boosters}.items()}
     with sklearn.config_context(enable_metadata_routing=True):
-        bare = XGBRanker(n_estimators=4, n_jobs=1).set_fit_request(qid=True)
-    return {**wrapped, "bare XGBRanker": bare}
+        return {**wrapped, "bare XGBRanker": clone(boosters["XGBRanker"]).set_fit_request(qid=True)}
 
 
-def problem(seed: int = 0) -> tuple[Any, Any, Any]:
+def problem(seed=0):
     """24 queries of 4 to 9 documents, sorted, with features of which the first two tell something."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(24), rng.integers(4, 10, 24))
@@ -89,23 +76,34 @@ def problem(seed: int = 0) -> tuple[Any, Any, Any]:
 # By hand: no part of scikit-learn's model selection, only fit and predict.
 
 
-def fit(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def fit(model, X, y, qid):
     return clone(model).fit(X, y, qid=qid)
 
 
-def value(fitted: Any, X: Any, y: Any, qid: Any) -> float:
+def value(fitted, X, y, qid):
     return float(ndcg_score(y, np.asarray(fitted.predict(X), dtype=float), qid=qid, k=5))
 
 
-def folds(X: Any, qid: Any) -> Any:
+def folds(X, qid):
     return CV.split(X, groups=qid)
 
 
-def fold_scores(model: Any, X: Any, y: Any, qid: Any) -> list[float]:
-    return [value(fit(model, X[a], y[a], qid[a]), X[b], y[b], qid[b]) for a, b in folds(X, qid)]
+def of_each_fold(score):
+    """What ``score(model, train, test)`` gives for the folds, of columns (X, y, qid) to fit on and to score."""
+
+    def scores(model, *columns):
+        sides = [[[column[rows] for column in columns] for rows in fold] for fold in folds(columns[0], columns[-1])]
+        return np.array([score(model, train, test) for train, test in sides])
+
+    return scores
 
 
-def parameter(model: Any) -> tuple[str, list[Any]]:
+@of_each_fold
+def fold_scores(model, train, test):
+    return value(fit(model, *train), *test)
+
+
+def parameter(model):
     """A parameter to vary, and two values."""
     inner = getattr(model, "estimator", None)
     if isinstance(inner, Ridge):
@@ -113,7 +111,7 @@ def parameter(model: Any) -> tuple[str, list[Any]]:
     return ("n_estimators" if inner is None else "estimator__n_estimators"), [2, 6]
 
 
-def candidates(model: Any) -> list[Any]:
+def candidates(model):
     name, values = parameter(model)
     return [clone(model).set_params(**{name: v}) for v in values]
 
@@ -121,10 +119,25 @@ def candidates(model: Any) -> list[Any]:
 # The consumers: through scikit-learn, and by hand.
 
 
-def _search(kind: Any, **options: Any) -> Any:
-    def run(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def options(**further):
+    """Scorer and folds, with a scorer of its own for each call, made under the setting of routing there."""
+    return {"scoring": make_ranking_scorer(SCORER), "cv": CV, **further}
+
+
+def _of(name, chosen=np.asarray, wrapped=lambda model: model, **further):
+    """A function of scikit-learn on a model, which may be wrapped, and what is chosen from its results."""
+
+    def run(model, X, y, keywords):
+        function = getattr(model_selection, name)
+        return chosen(function(wrapped(model), X, y, **options(**further, params=keywords or None)))
+
+    return run
+
+
+def _search(kind, **further):
+    def run(model, X, y, keywords):
         name, values = parameter(model)
-        search = kind(model, {name: values}, scoring=make_ranking_scorer(SCORER), cv=CV, error_score="raise", **options)
+        search = getattr(model_selection, kind)(model, {name: values}, **options(error_score="raise", **further))
         found = search.fit(X, y, **keywords).cv_results_
         order = np.argsort([params[name] for params in found["params"]])
         return np.array([[found[f"split{i}_test_score"][c] for i in range(3)] for c in order])
@@ -132,141 +145,108 @@ def _search(kind: Any, **options: Any) -> Any:
     return run
 
 
-def _search_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _search_by_hand(model, X, y, qid):
     return np.array([fold_scores(candidate, X, y, qid) for candidate in candidates(model)])
 
 
-def _halving(kind: Any) -> Any:
-    def run(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _halving(kind, **further):
+    def run(model, X, y, keywords):
         name = parameter(model)[0]
-        depth = {n: n.replace("n_estimators", "learning_rate") for n in (name,)}[name]
-        options = {"n_candidates": 2, "random_state": 0} if kind is HalvingRandomSearchCV else {}
-        search = kind(
-            model, {depth: [0.05, 0.3]}, resource=name, min_resources=2, max_resources=4, factor=2,
-            scoring=make_ranking_scorer(SCORER), cv=CV, error_score="raise", refit=False, **options,
-        )  # fmt: skip
+        rate = name.replace("n_estimators", "learning_rate")
+        resource = {"resource": name, "min_resources": 2, "max_resources": 4, "factor": 2}
+        fixed = {**resource, **options(error_score="raise", refit=False, **further)}
+        search = getattr(model_selection, kind)(model, {rate: [0.05, 0.3]}, **fixed)
         found = search.fit(X, y, **keywords).cv_results_
-        rows = sorted(
-            (n, params[depth], score)
-            for n, params, score in zip(found["n_resources"], found["params"], found["mean_test_score"], strict=True)
-        )
-        return np.array(rows[:2])
+        columns = found["n_resources"], [params[rate] for params in found["params"]], found["mean_test_score"]
+        return np.array(sorted(zip(*columns, strict=True))[:2])
 
     return run
 
 
-def _halving_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _halving_by_hand(model, X, y, qid):
     name = parameter(model)[0]
     rate = name.replace("n_estimators", "learning_rate")
     rungs = [(2, r, fold_scores(clone(model).set_params(**{name: 2, rate: r}), X, y, qid)) for r in (0.05, 0.3)]
     return np.array([(n, r, np.mean(scores)) for n, r, scores in rungs])
 
 
-def _cross_validate(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = make_ranking_scorer(SCORER)
-    found = cross_validate(model, X, y, scoring=scorer, cv=CV, return_train_score=True, params=keywords or None)
-    return np.array([found["test_score"], found["train_score"]])
+@of_each_fold
+def _cross_validate_by_hand(model, train, test):
+    fitted = fit(model, *train)
+    return value(fitted, *test), value(fitted, *train)
 
 
-def _cross_validate_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    fitted = [(fit(model, X[a], y[a], qid[a]), a, b) for a, b in folds(X, qid)]
-    return np.array([[value(m, X[rows[i]], y[rows[i]], qid[rows[i]]) for m, *rows in fitted] for i in (1, 0)])
+def _cross_val_predict(model, X, y, keywords):
+    return model_selection.cross_val_predict(model, X, y, cv=CV, params=keywords or None)
 
 
-def _cross_val_score(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    return cross_val_score(model, X, y, scoring=make_ranking_scorer(SCORER), cv=CV, params=keywords or None)
-
-
-def _cross_val_predict(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    return cross_val_predict(model, X, y, cv=CV, params=keywords or None)
-
-
-def _cross_val_predict_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _cross_val_predict_by_hand(model, X, y, qid):
     predicted = np.zeros(len(y))
     for a, b in folds(X, qid):
         predicted[b] = fit(model, X[a], y[a], qid[a]).predict(X[b])
     return predicted
 
 
-def _learning_curve(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = make_ranking_scorer(SCORER)
-    return learning_curve(
-        model, X, y, scoring=scorer, cv=CV, train_sizes=[0.5, 1.0], params=keywords or None, error_score="raise"
-    )[2]
+def _learning_curve_by_hand(model, X, y, qid):
+    smallest = min(len(train) for train, _ in folds(X, qid))
+
+    def score(model, train, test):
+        return [value(fit(model, *(column[:n] for column in train)), *test) for n in (int(0.5 * smallest), smallest)]
+
+    return of_each_fold(score)(model, X, y, qid).T
 
 
-def _learning_curve_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    smallest = min(len(a) for a, _ in folds(X, qid))
-    sizes = [int(0.5 * smallest), smallest]
-    return np.array(
-        [
-            [value(fit(model, X[a[:n]], y[a[:n]], qid[a[:n]]), X[b], y[b], qid[b]) for a, b in folds(X, qid)]
-            for n in sizes
-        ]
-    )
-
-
-def _validation_curve(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _validation_curve(model, X, y, keywords):
     name, values = parameter(model)
-    return validation_curve(
-        model, X, y, param_name=name, param_range=values, scoring=make_ranking_scorer(SCORER), cv=CV,
-        params=keywords or None, error_score="raise",
-    )[1]  # fmt: skip
+    further = {"param_name": name, "param_range": values, "error_score": "raise"}
+    return _of("validation_curve", itemgetter(1), **further)(model, X, y, keywords)
 
 
-def _permutation_test(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = make_ranking_scorer(SCORER)
-    score, permuted, _ = permutation_test_score(
-        model, X, y, scoring=scorer, cv=CV, n_permutations=3, random_state=0, params=keywords or None
-    )
-    assert (permuted < score).all()
-    return score
+def _above_permuted(found):
+    assert (found[1] < found[0]).all()
+    return found[0]
 
 
-def _mean_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _mean_by_hand(model, X, y, qid):
     return np.mean(fold_scores(model, X, y, qid))
 
 
-def _sequential_selection(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    selector = SequentialFeatureSelector(model, n_features_to_select=1, scoring=make_ranking_scorer(SCORER), cv=CV)
-    return selector.fit(X, y, **keywords).get_support()
+def _selected(kind, chosen, **further):
+    def run(model, X, y, keywords):
+        return chosen(kind(model, **options(**further)).fit(X, y, **keywords))
+
+    return run
 
 
-def _sequential_selection_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _sequential_selection_by_hand(model, X, y, qid):
     best = np.argmax([_mean_by_hand(model, X[:, [i]], y, qid) for i in range(X.shape[1])])
     return np.arange(X.shape[1]) == best
 
 
-def _importance(model: Any) -> Any:
+def _importance(model):
     inner = getattr(model, "estimator_", model)
     if isinstance(inner, CatBoostRanker):  # whose feature_importances_ would need the training data
         return inner.get_feature_importance(type="PredictionValuesChange")
-    return np.abs(getattr(inner, "coef_", None) if hasattr(inner, "coef_") else inner.feature_importances_)
+    return np.abs(inner.coef_ if hasattr(inner, "coef_") else inner.feature_importances_)
 
 
-def _rfecv(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    selector = RFECV(model, step=1, min_features_to_select=3, scoring=make_ranking_scorer(SCORER), cv=CV)
-    return selector.fit(X, y, **keywords).cv_results_["mean_test_score"]
+@of_each_fold
+def _rfecv_by_hand(model, train, test):
+    (X_train, *train), (X_test, *test) = train, test
+    every = fit(model, X_train, *train)
+    kept = np.sort(np.argsort(_importance(every) ** 2)[1:])
+    fewer = fit(model, X_train[:, kept], *train)
+    return value(fewer, X_test[:, kept], *test), value(every, X_test, *test)
 
 
-def _rfecv_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    scores = []
-    for a, b in folds(X, qid):
-        every = fit(model, X[a], y[a], qid[a])
-        kept = np.sort(np.argsort(_importance(every) ** 2)[1:])
-        fewer = fit(model, X[a][:, kept], y[a], qid[a])
-        scores.append([value(fewer, X[b][:, kept], y[b], qid[b]), value(every, X[b], y[b], qid[b])])
-    return np.mean(scores, axis=0)
-
-
-def _permutation_importance(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _permutation_importance(model, X, y, keywords):
     fitted = clone(model).fit(X, y, **keywords)
     scorer = make_ranking_scorer(SCORER)
     with sklearn.config_context(enable_metadata_routing=False):
         return permutation_importance(fitted, X, y, scoring=scorer, n_repeats=2, random_state=0).importances_mean[2:]
 
 
-def _permutation_importance_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
+def _permutation_importance_by_hand(model, X, y, qid):
     fitted = fit(model, X, y, qid)
     base, seed, drops = value(fitted, X, y, qid), np.random.RandomState(0).randint(np.iinfo(np.int32).max + 1), []
     for column in range(X.shape[1]):
@@ -280,78 +260,84 @@ def _permutation_importance_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any
     return np.array(drops[2:])
 
 
-def _nested(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _nested(model, X, y, keywords):
     name, values = parameter(model)
-    scorer = make_ranking_scorer(SCORER)
-    inner = GridSearchCV(model, {name: values}, scoring=scorer, cv=CV, error_score="raise")
-    return cross_val_score(inner, X, y, scoring=scorer, cv=CV, params=keywords or None, error_score="raise")
+    inner = model_selection.GridSearchCV(model, {name: values}, **options(error_score="raise"))
+    return _of("cross_val_score", error_score="raise")(inner, X, y, keywords)
 
 
-def _nested_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    scores = []
-    for a, b in folds(X, qid):
-        best = np.argmax(_search_by_hand(model, X[a], y[a], qid[a]).mean(axis=1))
-        scores.append(value(fit(candidates(model)[best], X[a], y[a], qid[a]), X[b], y[b], qid[b]))
-    return np.array(scores)
+@of_each_fold
+def _nested_by_hand(model, train, test):
+    best = np.argmax(_search_by_hand(model, *train).mean(axis=1))
+    return value(fit(candidates(model)[best], *train), *test)
 
 
-def _pipeline(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    return _cross_val_score(make_pipeline(StandardScaler(), model), X, y, keywords)
+@of_each_fold
+def _pipeline_by_hand(model, train, test):
+    (X_train, *train), (X_test, *test) = train, test
+    mean, std = X_train.mean(axis=0), X_train.std(axis=0)
+    return value(fit(model, (X_train - mean) / std, *train), (X_test - mean) / std, *test)
 
 
-def _pipeline_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    scores = []
-    for a, b in folds(X, qid):
-        mean, std = X[a].mean(axis=0), X[a].std(axis=0)
-        scores.append(value(fit(model, (X[a] - mean) / std, y[a], qid[a]), (X[b] - mean) / std, y[b], qid[b]))
-    return np.array(scores)
-
-
-def _column_transformer(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _column_transformer(model, X, y, keywords):
+    scaled = ColumnTransformer([("scale", StandardScaler(), list("abcd"))])
     frame = pd.DataFrame(X, columns=list("abcd"))
-    chosen = ColumnTransformer([("scale", StandardScaler(), list("abcd"))])
-    return _cross_val_score(make_pipeline(chosen, model), frame, y, keywords)
+    return _of("cross_val_score")(make_pipeline(scaled, model), frame, y, keywords)
 
 
-def _transformed_target(model: Any, X: Any, y: Any, keywords: Any) -> Any:
+def _transformed_target(model):
     transformed = TransformedTargetRegressor(Ridge(), func=np.sqrt, inverse_func=np.square, check_inverse=False)
-    return _cross_val_score(QueryRanker(transformed), X, y, keywords)
+    return QueryRanker(transformed)
 
 
-def _transformed_target_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
-    scores = []
-    for a, b in folds(X, qid):
-        predicted = np.square(Ridge().fit(X[a], np.sqrt(y[a])).predict(X[b]))
-        scores.append(ndcg_score(y[b], predicted, qid=qid[b], k=5))
-    return np.array(scores)
+@of_each_fold
+def _transformed_target_by_hand(model, train, test):
+    (X_train, y_train, _), (X_test, y_test, ids) = train, test
+    return ndcg_score(y_test, np.square(Ridge().fit(X_train, np.sqrt(y_train)).predict(X_test)), qid=ids, k=5)
 
 
-def _with_backend(backend: str) -> Any:
-    def run(*arguments: Any) -> Any:
+def _with_backend(backend):
+    def run(*arguments):
         with parallel_backend(backend, n_jobs=2):
-            return _search(GridSearchCV, n_jobs=2)(*arguments)
+            return _search("GridSearchCV", n_jobs=2)(*arguments)
 
     return run
 
 
-CONSUMERS = {
-    "GridSearchCV": (_search(GridSearchCV), _search_by_hand),
+RANDOM = {"n_candidates": 2, "random_state": 0}
+CONSUMERS = {  # through scikit-learn, and by hand
+    "GridSearchCV": (_search("GridSearchCV"), _search_by_hand),
     "GridSearchCV, 2 processes": (_with_backend("loky"), _search_by_hand),
     "GridSearchCV, 2 threads": (_with_backend("threading"), _search_by_hand),
-    "RandomizedSearchCV": (_search(RandomizedSearchCV, n_iter=2, random_state=0), _search_by_hand),
-    "HalvingGridSearchCV on n_estimators": (_halving(HalvingGridSearchCV), _halving_by_hand),
-    "HalvingRandomSearchCV on n_estimators": (_halving(HalvingRandomSearchCV), _halving_by_hand),
-    "cross_validate, with train scores": (_cross_validate, _cross_validate_by_hand),
-    "cross_val_score": (_cross_val_score, fold_scores),
+    "RandomizedSearchCV": (_search("RandomizedSearchCV", n_iter=2, random_state=0), _search_by_hand),
+    "HalvingGridSearchCV on n_estimators": (_halving("HalvingGridSearchCV"), _halving_by_hand),
+    "HalvingRandomSearchCV on n_estimators": (_halving("HalvingRandomSearchCV", **RANDOM), _halving_by_hand),
+    "cross_validate, with train scores": (
+        _of("cross_validate", lambda found: np.column_stack([found["test_score"], found["train_score"]]),
+            return_train_score=True),
+        _cross_validate_by_hand,
+    ),
+    "cross_val_score": (_of("cross_val_score"), fold_scores),
     "cross_val_predict": (_cross_val_predict, _cross_val_predict_by_hand),
-    "learning_curve": (_learning_curve, _learning_curve_by_hand),
+    "learning_curve": (
+        _of("learning_curve", itemgetter(2), train_sizes=[0.5, 1.0], error_score="raise"), _learning_curve_by_hand,
+    ),
     "validation_curve": (_validation_curve, _search_by_hand),
-    "permutation_test_score": (_permutation_test, _mean_by_hand),
-    "SequentialFeatureSelector": (_sequential_selection, _sequential_selection_by_hand),
-    "RFECV": (_rfecv, _rfecv_by_hand),
+    "permutation_test_score": (
+        _of("permutation_test_score", _above_permuted, n_permutations=3, random_state=0), _mean_by_hand,
+    ),
+    "SequentialFeatureSelector": (
+        _selected(SequentialFeatureSelector, lambda selector: selector.get_support(), n_features_to_select=1),
+        _sequential_selection_by_hand,
+    ),
+    "RFECV": (
+        _selected(RFECV, lambda selector: np.array([selector.cv_results_[f"split{i}_test_score"] for i in range(3)]),
+                  step=1, min_features_to_select=3),
+        _rfecv_by_hand,
+    ),
     "permutation_importance": (_permutation_importance, _permutation_importance_by_hand),
     "nested cross-validation": (_nested, _nested_by_hand),
-    "Pipeline": (_pipeline, _pipeline_by_hand),
+    "Pipeline": (_of("cross_val_score", wrapped=partial(make_pipeline, StandardScaler())), _pipeline_by_hand),
     "ColumnTransformer, pandas": (_column_transformer, _pipeline_by_hand),
-    "TransformedTargetRegressor": (_transformed_target, _transformed_target_by_hand),
-}
+    "TransformedTargetRegressor": (_of("cross_val_score", wrapped=_transformed_target), _transformed_target_by_hand),
+}  # fmt: skip

@@ -61,8 +61,7 @@ class Spark:
             for batch in batches:
                 yield pa.record_batch({"q": batch["q"], "fold": query_fold(batch["q"], n_folds)})
 
-        kind = dict(frame.dtypes)["q"]
-        rows = frame.select("q").mapInArrow(folds, f"q {kind}, fold long").collect()
+        rows = frame.select("q").mapInArrow(folds, f"q {dict(frame.dtypes)['q']}, fold long").collect()
         return [row.q for row in rows], [row.fold for row in rows]
 
 
@@ -82,9 +81,6 @@ def spark_session():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.log.level": "ERROR"}
     options |= {"spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1"}
-    builder = sql.SparkSession.builder.master("local[2]")
-    for name, value in options.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = sql.SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     yield Spark(session)
     session.stop()

@@ -6,32 +6,28 @@ Each peer computes NDCG in a process of its own, as some inputs abort it; the pr
 case that did. Where a case has a right number, that is the one which the peer itself gives for clean float64 arrays.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 
-from support.hostile import CASES, PEERS, Case
+from support.hostile import CASES, PEERS
 
 TIMEOUT = 60
 
 
-def scikit_learn(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+def scikit_learn(labels, scores, ids, k):
     from sklearn.metrics import ndcg_score
 
     return ndcg_score([labels], [scores], k=k)
 
 
-def lightgbm(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+def lightgbm(labels, scores, ids, k):
     import lightgbm
 
     rows = lightgbm.Dataset(np.zeros((7, 1)), labels, group=[7], init_score=scores, free_raw_data=False)
@@ -39,55 +35,54 @@ def lightgbm(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
     return lightgbm.Booster({**params, "feature_pre_filter": False}, rows).eval_train()[0][2]
 
 
-def xgboost(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+def xgboost(labels, scores, ids, k):
     import xgboost
 
     rows = xgboost.DMatrix(np.zeros((7, 1)), labels, qid=ids, base_margin=scores)
-    metric = "ndcg" if k is None else f"ndcg@{k}"
-    params = {"objective": "rank:ndcg", "eval_metric": metric, "base_score": 0.0, "verbosity": 0}
+    params = {
+        "objective": "rank:ndcg",
+        "eval_metric": "ndcg" if k is None else f"ndcg@{k}",
+        "base_score": 0.0,
+        "verbosity": 0,
+    }
     return float(xgboost.train(params, rows, num_boost_round=0).eval(rows).rpartition(":")[2])
 
 
-def catboost(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+def catboost(labels, scores, ids, k):
     from catboost.utils import eval_metric
 
     return eval_metric(labels, scores, "NDCG" if k is None else f"NDCG:top={k}", group_id=ids)[0]
 
 
-def pytrec_eval(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+def pytrec_eval(labels, scores, ids, k):
     import pytrec_eval
 
-    measure = "ndcg" if k is None else f"ndcg_cut_{k}"
-    judged: dict[Any, dict[str, Any]] = {}
-    ranked: dict[Any, dict[str, Any]] = {}
+    asked = "ndcg" if k is None else f"ndcg_cut.{k}"
+    judged, ranked = {}, {}
     for row, (label, score, query) in enumerate(zip(labels, scores, ids, strict=True)):
         judged.setdefault(query, {})[f"d{row}"] = label
         ranked.setdefault(query, {})[f"d{row}"] = score
-    asked = measure if k is None else f"ndcg_cut.{k}"
     values = pytrec_eval.RelevanceEvaluator(judged, {asked}).evaluate(ranked)
-    return float(np.mean([value[measure] for value in values.values()]))
+    return float(np.mean([value for measures in values.values() for value in measures.values()]))
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
-    "scikit-learn": (scikit_learn, "scikit-learn"),
-    "LightGBM": (lightgbm, "lightgbm"),
-    "XGBoost": (xgboost, "xgboost-cpu"),
-    "CatBoost": (catboost, "catboost"),
-    "pytrec_eval": (pytrec_eval, "pytrec-eval-terrier"),
-}
+FUNCTIONS = {
+    "scikit-learn": scikit_learn, "LightGBM": lightgbm, "XGBoost": xgboost, "CatBoost": catboost,
+    "pytrec_eval": pytrec_eval,
+}  # fmt: skip
+DISTRIBUTIONS = {"XGBoost": "xgboost-cpu", "pytrec_eval": "pytrec-eval-terrier"}  # where they have other names
 ONE_QUERY = ("scikit-learn", "LightGBM")  # no ids go in: scikit-learn takes a query, LightGBM the sizes of queries
 
 
-def outcome(peer: str, case: Case) -> str:
+def outcome(peer, case):
     """What the peer gives, as a cell of the table."""
     if case.argument == "ids" and peer in ONE_QUERY:
         return "takes no ids"
-    function = FUNCTIONS[peer][0]
 
-    def call(problem: dict[str, Any]) -> Any:
+    def call(problem):
         if case.argument != "ids":  # its rows in one query, unless the ids are the case
             problem = {**problem, "ids": ["q"] * 7 if peer == "pytrec_eval" else [1] * 7}
-        return function(**problem)
+        return FUNCTIONS[peer](**problem)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -105,7 +100,7 @@ def outcome(peer: str, case: Case) -> str:
     return "right" if math.isclose(value, right, abs_tol=1e-6) else f"**{value:.4g}** for {right:.4g}{warned}"
 
 
-def run(peer: str, first: int) -> None:
+def run(peer, first):
     """Print the outcome of each case from ``first`` on, one a line."""
     for case in CASES[first:]:
         with contextlib.redirect_stdout(sys.stderr):
@@ -113,9 +108,9 @@ def run(peer: str, first: int) -> None:
         print(f"OUTCOME {found}", flush=True)
 
 
-def ask(peer: str) -> list[str]:
+def ask(peer):
     """Collect the outcomes of a peer, starting it again where it aborts or hangs."""
-    found: list[str] = []
+    found = []
     while len(found) < len(CASES):
         command = [sys.executable, "-m", "support.hostile_peers", peer, str(len(found))]
         try:
@@ -129,16 +124,13 @@ def ask(peer: str) -> list[str]:
     return found
 
 
-def main() -> None:
+def main():
     """Ask all peers and write what they gave."""
     columns = {peer: ask(peer) for peer in FUNCTIONS}
-    outcomes = {
-        f"{case.argument}: {case.what}": {peer: columns[peer][place] for peer in columns}
-        for place, case in enumerate(CASES)
-    }
-    versions = {peer: version(distribution) for peer, (_, distribution) in FUNCTIONS.items()}
-    text = json.dumps({"versions": versions, "outcomes": outcomes}, indent=1)
-    PEERS.write_text(text + "\n", encoding="utf-8")
+    names = [f"{case.argument}: {case.what}" for case in CASES]
+    outcomes = {name: {peer: columns[peer][place] for peer in columns} for place, name in enumerate(names)}
+    versions = {peer: version(DISTRIBUTIONS.get(peer, peer)) for peer in FUNCTIONS}
+    PEERS.write_text(json.dumps({"versions": versions, "outcomes": outcomes}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

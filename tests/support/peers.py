@@ -46,8 +46,7 @@ def queries():
 
 def _runs(labels, scores, qid, ascending=False):
     """Judgements and a run as dictionaries, whose ids order tied documents by row."""
-    rows = np.arange(len(qid))
-    qrel, run = {}, {}
+    rows, qrel, run = range(len(qid)), {}, {}
     for query, row, label, score in zip(qid, rows if ascending else rows[::-1], labels, scores, strict=True):
         qrel.setdefault(str(query + 1), {})[f"{row:04d}"] = int(label)
         run.setdefault(str(query + 1), {})[f"{row:04d}"] = float(score)
@@ -67,15 +66,12 @@ def ir_measures(name, labels, scores, qid):
     import ir_measures
 
     qrel, run = _runs(labels, scores, qid, ascending=name.startswith("RR@"))
+    judged = qrel
     if name == "Accuracy":
-        run = {query: run[query] for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
-        judged = {query: qrel[query] for query in run}
-    else:
-        judged = qrel
-    found = {
-        each.query_id: each.value for each in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, run)
-    }
-    return [found.get(query, 0.0) for query in qrel]
+        judged = {query: grades for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
+    ran = {query: run[query] for query in judged}
+    values = {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)}
+    return [values.get(query, 0.0) for query in qrel]
 
 
 def rax(name, labels, scores, qid):
@@ -94,11 +90,11 @@ def spark(name, labels, scores, qid):
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    lists = []
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        ranked = rows[np.argsort(-scores[rows], kind="stable")]
-        lists.append((ranked.astype(float).tolist(), rows[labels[rows] > 0].astype(float).tolist()))
+    ranked = np.argsort(-scores, kind="stable")
+    lists = [
+        [rows[qid[rows] == query].astype(float).tolist() for rows in (ranked, np.flatnonzero(labels > 0))]
+        for query in np.unique(qid)
+    ]
     metrics = RankingMetrics(session.sparkContext.parallelize(lists))
     word, _, k = name.rstrip(")").partition("(")
     return getattr(metrics, word)(int(k)) if k else getattr(metrics, word)

@@ -25,12 +25,13 @@ class Above:
     hits: int = 0
     gains: mpf = field(default_factory=mpf)
     reads: mpf = field(default_factory=lambda: mpf(1))
+    stopped: mpf = field(default_factory=mpf)  # probability of stopping at this rank
     labels: tuple[int, ...] = (0,) * N_GRADES
 
     def then(self, label, gain, stop, p):
         labels = (*self.labels[:label], self.labels[label] + 1, *self.labels[label + 1 :])
         reads = self.reads * (1 - stop) * p
-        return Above(self.rank + 1, self.hits + (label > 0), self.gains + gain, reads, labels)
+        return Above(self.rank + 1, self.hits + (label > 0), self.gains + gain, reads, self.reads * stop, labels)
 
 
 def walk(groups, term, k=None, gain=lambda label: label, stop=lambda label: 0, p=1.0):
@@ -61,6 +62,10 @@ def log2(rank):
 
 def exp2(label):
     return 2**label - 1
+
+
+def satisfied(label, max_grade=20):
+    return mpf(exp2(label)) / 2**max_grade
 
 
 def relevant(label):
@@ -108,10 +113,10 @@ class LongList:
         return self.hits(self.n_relevant) / self.n_relevant
 
     def hit_rate(self, k):
-        return walk(self.groups, lambda label, last, now: last.reads * relevant(label), k, stop=relevant)
+        return walk(self.groups, lambda label, last, now: now.stopped, k, stop=relevant)
 
     def mrr(self, k):
-        return walk(self.groups, lambda label, last, now: last.reads * relevant(label) / now.rank, k, stop=relevant)
+        return walk(self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=relevant)
 
     def map(self, k):
         total = walk(self.groups, lambda label, last, now: relevant(label) * mpf(now.hits) / now.rank, k)
@@ -119,40 +124,28 @@ class LongList:
 
     def q_measure(self, k):
         ideal = list(itertools.accumulate(self.labels))
-        total = walk(
-            self.groups,
-            lambda label, last, now: relevant(label) * (now.hits + now.gains) / (now.rank + ideal[now.rank - 1]),
-            k,
-        )
-        return total / min(k or self.n, self.n_relevant)
+
+        def term(label, last, now):
+            return relevant(label) * (now.hits + now.gains) / (now.rank + ideal[now.rank - 1])
+
+        return walk(self.groups, term, k) / min(k or self.n, self.n_relevant)
 
     def bpref(self, k):
-        bound, cap = min(self.n_relevant, self.n - self.n_relevant), self.n_relevant
-        return (
-            walk(
-                self.groups,
-                lambda label, last, now: relevant(label) * (1 - mpf(min(last.rank - last.hits, cap)) / bound),
-                k,
-            )
-            / self.n_relevant
-        )
+        bound = min(self.n_relevant, self.n - self.n_relevant)
 
-    def err(self, k, max_grade=20, groups=None):
-        def stop(label):
-            return mpf(exp2(label)) / 2**max_grade
+        def term(label, last, now):
+            return relevant(label) * (1 - mpf(min(last.rank - last.hits, self.n_relevant)) / bound)
 
-        stops = [stop(label) for label in range(N_GRADES)]
-        return walk(groups or self.groups, lambda label, last, now: last.reads * stops[label] / now.rank, k, stop=stop)
+        return walk(self.groups, term, k) / self.n_relevant
+
+    def err(self, k, groups=None):
+        return walk(groups or self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=satisfied)
 
     def nerr(self, k):
         return self.err(k) / self.err(k, groups=self.ideal)
 
-    def pfound(self, k, max_grade=20, p=0.9999):
-        def stop(label):
-            return mpf(exp2(label)) / 2**max_grade
-
-        stops = [stop(label) for label in range(N_GRADES)]
-        return walk(self.groups, lambda label, last, now: last.reads * stops[label], k, stop=stop, p=p)
+    def pfound(self, k, p=0.9999):
+        return walk(self.groups, lambda label, last, now: now.stopped, k, stop=satisfied, p=p)
 
     def rbp(self, k, p=0.9999):
         return (1 - mpf(p)) * walk(self.groups, lambda label, last, now: last.reads * relevant(label), k, p=p)
@@ -217,7 +210,7 @@ def constant_err(counts, k, max_grade=20):
     """ERR at k of a random order of ``counts[g]`` documents of each grade g, by elementary symmetric polynomials."""
     products = [mpf(1)] + [mpf(0)] * k
     for grade, count in enumerate(counts):
-        passes = 1 - mpf(exp2(grade)) / 2**max_grade
+        passes = 1 - satisfied(grade, max_grade)
         powers = [binomial(count, j) * passes**j for j in range(k + 1)]
         products = [sum(products[i] * powers[j - i] for i in range(j + 1)) for j in range(k + 1)]
     still = [product / binomial(sum(counts), j) for j, product in enumerate(products)]

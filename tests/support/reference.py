@@ -12,7 +12,6 @@ import itertools
 import math
 from fractions import Fraction
 
-import numpy as np
 import scipy.stats
 
 # They have a value without relevant documents, too, but are left out of the mean with the other metrics.
@@ -30,14 +29,11 @@ def orders(labels, scores, ties):
     if ties == "stable":
         choices = [[tuple(group)] for group in tied]
     elif ties in ("best", "worst"):
-        choices = [[tuple(sorted(group, key=_or_less, reverse=ties == "best"))] for group in tied]
+        above = [sorted(group, key=lambda label: -1 if label is None else label) for group in tied]
+        choices = [[tuple(group[::-1] if ties == "best" else group)] for group in above]
     else:
         choices = [list(itertools.permutations(group)) for group in tied]
     return collections.Counter(sum(parts, ()) for parts in itertools.product(*choices))
-
-
-def _or_less(label):
-    return -1 if label is None else label
 
 
 def _hits(ranked, threshold):
@@ -119,11 +115,9 @@ def r_precision(ranked, relevance_threshold=None):
 
 
 def _satisfied(label, gain, max_grade, threshold):
-    return {
-        "binary": lambda: _hits([label], threshold)[0],
-        "linear": lambda: Fraction(label),
-        "exp2": lambda: (Fraction(2) ** label - 1) / 2**max_grade,
-    }[gain]()
+    if gain == "binary":
+        return _hits([label], threshold)[0]
+    return Fraction(label) if gain == "linear" else (Fraction(2) ** label - 1) / 2**max_grade
 
 
 def _walk(ranked, k, p, gain, max_grade, threshold):
@@ -160,20 +154,15 @@ def _pairs(ranked):
 
 
 def kendall_tau_distance(ranked, normalize=False):
-    inverted, pairs = _pairs(ranked)
-    if normalize:
-        return inverted / pairs if pairs else math.nan
-    return inverted
+    return 1 - pairwise_accuracy(ranked) if normalize else _pairs(ranked)[0]
 
 
-def kendall_tau(ranked):
-    scores = range(len(ranked), 0, -1)
-    return scipy.stats.kendalltau(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+def _correlation(function, ranked):
+    return function(ranked, range(len(ranked), 0, -1)).statistic if len(set(ranked)) > 1 else math.nan
 
 
-def spearman(ranked):
-    scores = range(len(ranked), 0, -1)
-    return scipy.stats.spearmanr(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+kendall_tau = functools.partial(_correlation, scipy.stats.kendalltau)
+spearman = functools.partial(_correlation, scipy.stats.spearmanr)
 
 
 def pairwise_accuracy(ranked):
@@ -191,12 +180,9 @@ def q_measure(ranked, k=None, gain="linear", beta=1.0):
     if not any(hits):
         return math.nan
     k, beta = len(ranked) if k is None else k, Fraction(beta)
-    ratios = (
-        (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i]))
-        for i in range(1, min(k, len(hits)) + 1)
-        if hits[i - 1]
-    )
-    return sum(ratios) / min(k, sum(hits))
+    ranks = [i for i, hit in enumerate(hits[:k], start=1) if hit]
+    total = sum((sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i])) for i in ranks)
+    return total / min(k, sum(hits))
 
 
 def bpref(ranked, k=None, relevance_threshold=None):
@@ -204,12 +190,8 @@ def bpref(ranked, k=None, relevance_threshold=None):
     relevant, others = sum(hits), len(hits) - sum(hits)
     if not relevant:
         return math.nan
-    total = Fraction(0)
-    for place, hit in enumerate(hits[:k]):
-        if hit:
-            above = min(place - sum(hits[:place]), relevant)
-            total += 1 - above / min(relevant, others) if above else 1
-    return total / relevant
+    above = [min(place - sum(hits[:place]), relevant) for place, hit in enumerate(hits[:k]) if hit]
+    return sum(1 - n / min(relevant, others) if n else Fraction(1) for n in above) / relevant
 
 
 def judged(ranked, k=None):
@@ -227,11 +209,8 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
         return math.nan
     if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
         return math.nan
-    rankings = orders(tuple(labels), tuple(scores), ties)
-    total = sum(
-        n * of_ranking(name, _as_seen(name, ranked, condense), *sorted(params.items()))
-        for ranked, n in rankings.items()
-    )
+    rankings, given = orders(tuple(labels), tuple(scores), ties), sorted(params.items())
+    total = sum(n * of_ranking(name, _as_seen(name, one, condense), *given) for one, n in rankings.items())
     return float(total / rankings.total())
 
 
@@ -247,12 +226,3 @@ def _as_seen(name, ranked, condense):
 def of_ranking(name, ranked, *params):
     """Value of the metric for one ranking of labels."""
     return globals()[name](ranked, **dict(params))
-
-
-def lambdarank_rows(folder, part):
-    """Features, labels and query ids of a part of the LightGBM example data."""
-    from sklearn.datasets import load_svmlight_file
-
-    features, labels = load_svmlight_file(str(folder / f"rank.{part}"), n_features=301)
-    sizes = np.loadtxt(folder / f"rank.{part}.query", dtype=int)
-    return features.toarray(), labels.astype(int), np.repeat(np.arange(len(sizes)), sizes)

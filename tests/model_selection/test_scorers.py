@@ -218,10 +218,10 @@ def test_a_candidate_that_fails_is_left_to_error_score(problem):
         assert np.isnan(cross_val_score(NotANumber(), X, with_qid(y, qid), **options)).all()
 
 
-def fails(problem, match, scoring, y=None, error=ValueError, model=LinearRegression()):
+def fails(problem, match, scoring, y=None, error=ValueError, model=None):
     """A search whose set-up is wrong ends with the error, though error_score is NaN."""
     X, grades, qid = problem
-    search = GridSearchCV(model, {}, scoring=scoring, cv=KFold(2))
+    search = GridSearchCV(model or LinearRegression(), {}, scoring=scoring, cv=KFold(2))
     with pytest.raises(error, match=match):
         search.fit(X, with_qid(grades, qid) if y is None else y)
 
@@ -233,7 +233,7 @@ def test_a_metric_in_make_scorer_or_a_lambda_without_ids_ends_a_search(problem):
 
 
 def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
-    X, y, qid = problem
+    _, y, qid = problem
     scorer = make_ranking_scorer("map")
     fails(problem, "y_true contains -1.0", scorer, with_qid(y - 1.0, qid))
     ids = pd.Series(y, index=pd.Index([None, *qid[1:]], name="qid"))

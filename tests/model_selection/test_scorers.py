@@ -136,50 +136,32 @@ def test_scorers_of_a_dict_notice_other_data(problem):
     assert scorers["map"](Same(), X, with_qid(y[::-1], renamed)) == map_score(y[::-1], predicted, qid=renamed)
 
 
-def test_weights_are_decided_on_explicitly(problem):
-    X, y, qid = problem
-    weights = np.where(qid == "d", 5.0, 1.0)
-    scorer = make_ranking_scorer("map")
-    with sklearn.config_context(enable_metadata_routing=True):
-        split = {"X": X, "y": y, "cv": QueryKFold(2), "params": {"groups": qid, "sample_weight": weights}}
-        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
-            cross_validate(Given(), scoring=scorer, **split)
-        scorer.set_score_request(qid=True, groups=True, sample_weight=True)
-        values = cross_validate(Given(), scoring=scorer, **split)["test_score"]
-    for value, (_, test) in zip(values, QueryKFold(2).split(X, groups=qid), strict=True):
-        assert value == map_score(y[test], X[test, 0], qid=qid[test], sample_weight=weights[test])
-
-
 @pytest.mark.option("make_ranking_scorer.response_method")
-def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
+def test_the_response_method_that_is_asked_for(problem):
     X, y, qid = problem
     binary = (y > 0).astype(int)
     model = LogisticRegression().fit(X, binary)
-    value = make_ranking_scorer("map")(model, X, with_qid(binary, qid))
-    assert value == map_score(binary, model.decision_function(X), qid=qid)
-    assert value != map_score(binary, model.predict(X), qid=qid)
     by_label = make_ranking_scorer("map", response_method="predict")(model, X, with_qid(binary, qid))
     assert by_label == map_score(binary, model.predict(X), qid=qid)
+    assert by_label != make_ranking_scorer("map")(model, X, with_qid(binary, qid))
 
 
 @pytest.mark.parametrize(
-    ("model", "response"),
-    [
-        (LogisticRegression(), lambda model, X: model.decision_function(X)),
-        (GaussianNB(), lambda model, X: model.predict_proba(X)[:, 1]),
-        (LinearRegression(), lambda model, X: model.predict(X)),
-    ],
-    ids=["decision_function", "predict_proba", "predict"],
+    ("model", "method"),
+    [(LogisticRegression(), "decision_function"), (GaussianNB(), "predict_proba"), (LinearRegression(), "predict")],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_scorers_of_a_dict_take_the_first_response_that_the_model_has(problem, model, response):
+def test_scorers_take_the_first_response_that_the_model_has(problem, model, method):
     X, y, qid = problem
     binary, scorers = (y > 1).astype(int), ranking_scorers(*NAMES)
     found = cross_validate(model, X, with_qid(binary, qid), scoring=scorers, cv=QueryKFold(2))
     for fold, (train, test) in enumerate(QueryKFold(2).split(X, groups=qid)):
         fitted = clone(model).fit(X[train], binary[train])
-        expected = evaluate(binary[test], response(fitted, X[test]), qid=qid[test], metrics=NAMES).mean
+        response = getattr(fitted, method)(X[test])
+        response = response[:, 1] if method == "predict_proba" else response
+        expected = evaluate(binary[test], response, qid=qid[test], metrics=NAMES).mean
         assert {name: found[f"test_{name}"][fold] for name in NAMES} == expected
-        if not isinstance(model, LinearRegression):
+        if method != "predict":
             assert expected != evaluate(binary[test], fitted.predict(X[test]), qid=qid[test], metrics=NAMES).mean
 
 

@@ -167,8 +167,6 @@ def test_a_shuffled_frame_beside_labels_that_counted_their_rows_is_an_error(call
 def test_weights_and_groups_out_of_step_are_errors():
     weights = pd.Series(1.0, index=SORTED.index)
     with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
-        QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS, sample_weight=weights)
-    with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, sample_weight=weights)
     with pytest.raises(ValueError, match="groups must have the same index as X"):
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, groups=IDS.sort_index())
@@ -250,12 +248,6 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
     ):
         assert CLAIM.search(message_of(call))
     for call in (
-        lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, y, groups=USER),  # as it says: y carries the ids
-        lambda: routed(lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, Y, groups=QID)),
-        lambda: routed(lambda: cross_validate(Ridge(), X, Y, params={"groups": QID}, cv=QueryKFold(3), scoring=SCORER)),
-    ):
-        call()
-    for call in (
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y)),
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, Y)),
         lambda: routed(lambda: search(Ridge(), KFold(4)).fit(X, Y)),
@@ -268,7 +260,6 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
         "A 1-D y_true needs the query id of each document (qid), and got none. Pass qid=<one query id per document>, "
         "or labels that carry the ids: with_qid(y, qid)."
     )
-    cross_val_score(Ridge(), X, y, scoring=lambda model, X, y: ndcg_score(y, model.predict(X)), cv=QueryKFold(4))
 
 
 def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():

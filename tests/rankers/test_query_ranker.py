@@ -118,16 +118,6 @@ def test_weights_of_a_score_weight_its_queries(problem):
     assert only == pytest.approx(values[7], rel=1e-12)
 
 
-@pytest.mark.parametrize("model", MODELS, **of_name)
-def test_clones_pickles_and_lists_parameters(model, problem):
-    X, y, qid = problem
-    ranker = QueryRanker(model).fit(X, y, qid=qid)
-    assert not hasattr(clone(ranker), "estimator_")
-    assert ranker.estimator is model
-    assert "estimator" in ranker.get_params()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
-
-
 def test_a_regressor_predicts_as_it_does_alone(shuffled):
     X, y, qid = shuffled
     weights = np.random.default_rng(2).random(len(y))  # a regressor knows no queries, so that weights may vary within

@@ -8,11 +8,11 @@ import pytest
 import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_config
-from lightgbm import LGBMRanker, LGBMRegressor, log_evaluation
+from lightgbm import LGBMRanker
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -28,7 +28,6 @@ from skrank_metrics import (
     make_metric,
     ndcg_score,
     ranking_scorers,
-    search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
@@ -213,7 +212,6 @@ def test_response_method_and_weights_of_the_reports():
     np.testing.assert_allclose(found.fold_means()["LogisticRegression"], folds, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 def test_values_that_are_no_columns_are_passed_on_whole():
     class Recorder(Ridge):
         given: ClassVar[list] = []
@@ -230,11 +228,6 @@ def test_values_that_are_no_columns_are_passed_on_whole():
         assert eval_set is params["eval_set"]
         assert callbacks is params["callbacks"]
         assert row_cost == train.tolist()
-    search = GridSearchCV(QueryRanker(LGBMRegressor(verbose=-1, n_jobs=1)), {"estimator__n_estimators": [2, 4]}, cv=CV)
-    search.set_params(scoring=ranking_scorers("map")["map"])
-    fit_params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [log_evaluation(0)]}
-    search.fit(X, with_qid(Y, QID), **fit_params)
-    assert search_report(search, X, Y, qid=QID, params=fit_params, verbose=0).changed == 0
 
 
 def test_a_bare_ranker_takes_its_ids():

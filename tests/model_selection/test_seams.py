@@ -70,21 +70,6 @@ def routed(function):
         return function()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda y, qid: routed(lambda: cross_val_score(Ridge(), X, y, params={"qid": qid}, scoring=SCORER, cv=3)),
-        lambda y, qid: with_qid(y, qid),
-    ],
-    ids=["cross_val_score", "with_qid"],
-)
-@pytest.mark.filterwarnings("ignore:.*were also in the training set:UserWarning")
-def test_qid_that_contradicts_the_index_of_y_is_an_error(call):
-    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y"):
-        call(with_qid(Y, QID), np.roll(QID, 3))
-    call(with_qid(Y, QID), np.char.mod("query %d", QID))  # the same queries by other names contradict nothing
-
-
 # Rows: a shuffled frame, of which one part is sorted without the other.
 
 ORDER = np.random.default_rng(0).permutation(len(Y))

@@ -129,12 +129,6 @@ def test_other_candidates_are_fitted_one_by_one(model):
     assert unraced(wrapped(model), grid, refit=False).n_fits_ == 9
 
 
-def test_models_that_differ_between_fits_are_fitted_one_by_one():
-    options = {"confidence": None, "refit": False}
-    found = searched(RacingSearchCV, GradientBoostingRegressor(), {"n_estimators": COUNTS}, **options)
-    assert found.n_fits_ == 9
-
-
 GRID = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
 INNER = make_pipeline(StandardScaler(), LGBMRegressor(**LGB))
 WRAPPERS = {
@@ -235,33 +229,24 @@ class Other(LGBMRegressor):
     """Not in the table."""
 
 
-def test_subclasses_may_predict_otherwise():
-    assert searched(RacingSearchCV, Other(**LGB), {"n_estimators": [3, 7]}, confidence=None).n_fits_ == 6
+@pytest.mark.parametrize("model", [Other(**LGB), GradientBoostingRegressor()], ids=["subclass", "not of one seed"])
+def test_models_that_may_predict_otherwise(model):
+    assert searched(RacingSearchCV, model, {"n_estimators": [3, 7]}, confidence=None, refit=False).n_fits_ == 6
 
 
-def test_a_path_whose_largest_model_fails_is_fitted_one_by_one(monkeypatch):
-    fit = LGBMRegressor.fit
+@pytest.mark.parametrize(("method", "fails"), [("fit", lambda n: n > 10), ("predict", lambda n: n < 5)])
+def test_models_of_a_path_that_fail(monkeypatch, method, fails):
+    original = getattr(LGBMRegressor, method)
 
-    def limited(self, X, y, **given):
-        if self.n_estimators > 10:
-            raise MemoryError("too many trees")
-        return fit(self, X, y, **given)
+    @functools.wraps(original)  # scorers call a method by its name
+    def limited(self, *rows, **given):
+        if fails(given.get("num_iteration", self.n_estimators)):
+            raise MemoryError("too many or too few trees")
+        return original(self, *rows, **given)
 
-    monkeypatch.setattr(LGBMRegressor, "fit", limited)
-    unraced(LGBMRegressor(**LGB), GRID, error_score=np.nan)
-
-
-def test_small_models_whose_predictions_fail(monkeypatch):
-    predict = LGBMRegressor.predict
-
-    def limited(self, X, **given):
-        if self.n_estimators < 5:
-            raise MemoryError("too few trees")
-        return predict(self, X, **given)
-
-    monkeypatch.setattr(LGBMRegressor, "predict", limited)
-    found = unraced(LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, error_score=np.nan, refit=False)
-    assert np.isnan(found.cv_results_["split0_test_mrr"][0])
+    monkeypatch.setattr(LGBMRegressor, method, limited)
+    found = unraced(LGBMRegressor(**LGB), GRID, error_score=np.nan, refit=False)
+    assert np.isnan(found.cv_results_["split0_test_mrr"]).sum() == 2
 
 
 @pytest.mark.slow

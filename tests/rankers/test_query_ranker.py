@@ -114,8 +114,6 @@ def test_weights_of_a_score_weight_its_queries(problem):
     expected = (weights * values).sum() / weights.sum()
     assert ranker.score(X, y, qid=qid, sample_weight=weights[qid]) == pytest.approx(expected, rel=1e-12)
     assert expected != pytest.approx(values.mean(), rel=1e-3)
-    only = ranker.score(X, y, qid=qid, sample_weight=(qid == 7).astype(float))
-    assert only == pytest.approx(values[7], rel=1e-12)
 
 
 def test_a_regressor_predicts_as_it_does_alone(shuffled):

@@ -225,14 +225,23 @@ def test_a_generator_is_a_random_state(make):
     assert split_contract(make(generator)) == splits(0) != split_contract(make(generator))
 
 
+@pytest.mark.parametrize(
+    ("make", "tests"),
+    [
+        (lambda n, seed: QueryShuffleSplit(n_splits=n, random_state=seed), 1),
+        (lambda n, seed: RepeatedQueryKFold(n_splits=3, n_repeats=n, random_state=seed), 3),
+    ],
+    ids=["QueryShuffleSplit", "RepeatedQueryKFold"],
+)
 @pytest.mark.option("QueryShuffleSplit.n_splits", "QueryShuffleSplit.random_state")
-def test_every_shuffle_split_is_another_one_and_repeats_with_its_seed():
-    splits = queries_of(QueryShuffleSplit(n_splits=4, random_state=0))
-    assert len(splits) == len({tuple(queries) for queries in splits}) == 4
-    assert queries_of(QueryShuffleSplit(n_splits=4, random_state=0)) == splits
-    assert queries_of(QueryShuffleSplit(n_splits=2, random_state=0)) == splits[:2]
-    assert all(one not in splits for one in queries_of(QueryShuffleSplit(n_splits=4, random_state=1)))
-    assert queries_of(QueryShuffleSplit(4)) != queries_of(QueryShuffleSplit(4)), "None draws anew"
+@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
+def test_every_draw_is_another_one_and_repeats_with_its_seed(make, tests):
+    splits = queries_of(make(4, seed=0))
+    assert len(splits) == len(set(map(tuple, splits))) == 4 * tests
+    assert queries_of(make(4, seed=0)) == splits
+    assert queries_of(make(2, seed=0)) == splits[: 2 * tests]
+    assert all(one not in splits for one in queries_of(make(4, seed=1)))
+    assert queries_of(make(4, seed=None)) != queries_of(make(4, seed=None)), "None draws anew"
 
 
 @pytest.mark.option("QueryShuffleSplit.random_state")
@@ -243,16 +252,10 @@ def test_over_many_shuffle_splits_each_query_is_tested_as_often_as_its_share():
     assert abs(tested - 100).max() < 4 * 8.7
 
 
-@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
-def test_repeats_repeat_with_their_seed():
-    splits = queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0))
-    assert len(splits) == len({tuple(queries) for queries in splits}) == 3 * 4
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0)) == splits
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=2, random_state=0)) == splits[: 3 * 2]
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=1)) != splits
+def test_repeats_are_folds_and_the_first_is_the_single_draw_of_the_same_seed():
+    splits = queries_of(RepeatedQueryKFold(3, n_repeats=4, random_state=0))
     for first in range(0, 3 * 4, 3):
         assert sorted(itertools.chain(*splits[first : first + 3])) == list(range(24))
-    # The first repeat is the single draw of the same seed.
     assert queries_of(QueryKFold(3, shuffle=True, random_state=0)) == splits[:3]
 
 

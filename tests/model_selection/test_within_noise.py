@@ -91,6 +91,7 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
     ("call", "message"),
     [
         (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
+        (lambda: within_noise(prefer="size")(results([1, 2], [1, 3])), "test_ratio is unknown outside a search"),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
         (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\) or None; got 0"),
         (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
@@ -133,8 +134,3 @@ def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, le
     with sklearn.config_context(enable_metadata_routing=routing):
         search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
     assert search.best_index_ == index
-
-
-def test_without_a_search_the_ratio_has_to_be_given():
-    with pytest.raises(ValueError, match=r"test_ratio is unknown outside a search"):
-        within_noise(prefer="size")(results([0.5, 0.6], [0.5, 0.7]))

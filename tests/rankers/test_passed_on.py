@@ -41,12 +41,6 @@ def queries(model, qid):
     return {"qid": qid} if isinstance(model, XGBRanker) else {"group_id": qid}
 
 
-def first_appearances(qid):
-    """Numbers of queries in order of first appearance, and the rows sorted by them."""
-    codes = pd.factorize(qid)[0]
-    return codes, np.argsort(codes, kind="stable")
-
-
 @pytest.fixture(scope="module")
 def words(problem):
     """A frame with a column of few integers, which tell something if they are taken for categories."""
@@ -62,7 +56,8 @@ def words(problem):
 def test_values_of_rows_are_sorted_along(model, as_given, shuffled):
     X, y, qid = shuffled
     start = X[:, 1] - 2 * X[:, 0]
-    codes, order = first_appearances(qid)
+    codes = pd.factorize(qid)[0]  # in order of first appearance
+    order = np.argsort(codes, kind="stable")
     by_hand = clone(model).fit(X[order], y[order], **queries(model, codes[order]), **{start_of(model): start[order]})
     ranker = QueryRanker(model).fit(X, y, qid=qid, **{start_of(model): as_given(start)})
     np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))

@@ -8,13 +8,13 @@ import sklearn
 from joblib import parallel_config
 from scipy.stats import t, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.consumers import WAYS
+from support.searches import assert_same_results
 
 from skrank_metrics import (
     QueryKFold,
@@ -38,8 +38,7 @@ class Column(RegressorMixin, BaseEstimator):
     """Ranks by one of the columns; -1 fails to fit, -2 predicts NaN."""
 
     def __init__(self, column=0, scale=1.0):
-        self.column = column
-        self.scale = scale
+        self.column, self.scale = column, scale
 
     def fit(self, X, y, sample_weight=None):
         if self.column == -1:
@@ -66,14 +65,13 @@ LABELS = with_qid(Y, QID)
 GRID = {"column": list(range(len(NOISE)))}
 
 
-def race(estimator=None, grid=GRID, **options):
-    options = {"scoring": "ndcg@3", "cv": QueryKFold(5), "error_score": "raise", **options}
-    return RacingSearchCV(Column() if estimator is None else estimator, grid, **options)
-
-
-def grid_search(estimator=None, grid=GRID, **options):
+def race(estimator=None, grid=GRID, make=RacingSearchCV, **options):
     options = {"scoring": make_ranking_scorer("ndcg@3"), "cv": QueryKFold(5), "error_score": "raise", **options}
-    return GridSearchCV(Column() if estimator is None else estimator, grid, **options)
+    return make(Column() if estimator is None else estimator, grid, **options)
+
+
+def grid_search(*arguments, **options):
+    return race(*arguments, make=GridSearchCV, **options)
 
 
 def assert_same_folds(raced, grid):
@@ -85,8 +83,6 @@ def assert_same_folds(raced, grid):
             ran = ~np.isnan(raced.cv_results_[name])
             np.testing.assert_allclose(raced.cv_results_[name][ran], column[ran], rtol=0, atol=1e-12)
             n_ran += ran.sum()
-        elif name.startswith("param_"):
-            np.testing.assert_array_equal(raced.cv_results_[name], column)
     assert raced.cv_results_["params"] == grid.cv_results_["params"]
     assert raced.best_index_ == grid.best_index_
     return n_ran
@@ -209,20 +205,16 @@ def test_ways_for_the_ids(way, raced):
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_ways_out_without_ids_are_those_that_work(routing):
+def test_without_ids_the_ways_out_are_named(routing):
     search = race(Ridge(), {"alpha": [1.0, 1e6]}, cv=QueryKFold(3))
-    ways = {"with_qid": (LABELS, {}), "groups": (Y, {"groups": QID}), "qid": (Y, {"qid": QID})}
     with sklearn.config_context(enable_metadata_routing=routing):
         with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
             search.fit(X, Y)
         named = str(caught.value).partition("Pass ")[2]
         assert named.startswith("groups=qid to fit of a search" if routing else "with_qid(y, qid) as y")
-        for name, (y, ids) in ways.items():
-            if routing or name == "with_qid":
-                search.fit(X, y, **ids)
-            else:
-                with pytest.raises(TypeError, match=rf"^Pass with_qid\(y, qid\) as y.* got {name}="):
-                    search.fit(X, y, **ids)
+        for name in () if routing else ("groups", "qid"):
+            with pytest.raises(TypeError, match=rf"^Pass with_qid\(y, qid\) as y.* got {name}="):
+                search.fit(X, Y, **{name: QID})
 
 
 @pytest.mark.slow
@@ -270,29 +262,12 @@ def test_candidates_are_drawn_from_distributions():
     assert search.cv_results_["params"] == list(ParameterSampler(distributions, 4, random_state=0))
 
 
-def test_weights_with_routing_count_in_the_race():
-    weights = np.where(QID % 2 == 0, 1.0, 0.0)
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("ndcg@3").set_score_request(qid=True, groups=True, sample_weight=True)
-        model = Column().set_fit_request(sample_weight=False)
-        options = {"scoring": scorer, "cv": list(QueryKFold(5).split(X, Y, QID))}
-        found = {make: make(model, **options).fit(X, Y, qid=QID, sample_weight=weights) for make in (race, grid_search)}
-    assert_same_folds(found[race], found[grid_search])
-    results = found[race].cv_results_
-    test = np.concatenate([test for _, test in options["cv"][: int(results["dropped_after"][0])]])
-    test = test[weights[test] > 0]
-    columns = (X[test, i] for i in (results["leader"][0], 0))
-    best, worst = (ndcg_score(Y[test], column, qid=QID[test], k=3) for column in columns)
-    assert results["difference"][0] == pytest.approx(best - worst)
-
-
 @pytest.mark.option("RacingSearchCV.error_score")
 @pytest.mark.filterwarnings("ignore")
 def test_candidates_that_fail_are_dropped():
     grid = {"column": [4, -1, -2, 0]}
-    with pytest.warns(FitFailedWarning, match="1 fits failed out of a total of 4"):
-        search = race(grid=grid, error_score=np.nan).fit(X, LABELS)
-    with pytest.warns(UserWarning, match="Scoring failed"):
+    failed = pytest.warns(FitFailedWarning, match="1 fits failed out of a total of 4")
+    with failed, pytest.warns(UserWarning, match="Scoring failed"):
         search = race(grid=grid, error_score=np.nan).fit(X, LABELS)
     found = search.cv_results_
     assert found["dropped_because"].tolist() == ["", "failed", "failed", "behind"]
@@ -303,23 +278,22 @@ def test_candidates_that_fail_are_dropped():
     found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
     assert found["split0_test_score"].tolist()[1:3] == [0, 0]
     assert np.isnan(found["mean_test_score"][1:3]).all()
-    with pytest.raises(RuntimeError, match="column -1"):
-        race(grid=grid).fit(X, LABELS)
-    with pytest.raises(ValueError, match="y_score contains NaN"):
-        race(grid={"column": [4, -2]}).fit(X, LABELS)
+    for column, error, message in ((-1, RuntimeError, "column -1"), (-2, ValueError, "y_score contains NaN")):
+        with pytest.raises(error, match=message):
+            race(grid={"column": [4, column]}).fit(X, LABELS)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_all_candidates_fail():
-    with pytest.raises(ValueError, match=r"All the 1 fits failed(?s:.*)column -1"):
-        race(grid={"column": [-1]}, error_score=np.nan).fit(X, LABELS)
-    with pytest.raises(ValueError, match="all 1 candidate failed in fold 0, so there is no best one"):
-        race(grid={"column": [-2]}, error_score=np.nan).fit(X, LABELS)
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [(-1, r"All the 1 fits failed(?s:.*)column -1"), (-2, "all 1 candidate failed in fold 0, so there is no best one")],
+)
+def test_all_candidates_fail(column, message):
+    with pytest.raises(ValueError, match=message):
+        race(grid={"column": [column]}, error_score=np.nan).fit(X, LABELS)
 
 
 def test_errors_of_the_set_up_abort_the_race():
-    with pytest.raises(TypeError, match="RacingSearchCV needs the query id of each document"):
-        race(error_score=np.nan).fit(X, Y)
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
     with pytest.raises(ValueError, match=r"y contains -1\.0"):
         race(error_score=np.nan).fit(X, negative)
@@ -355,13 +329,15 @@ def test_metrics_of_which_smaller_is_better():
     assert (raced.cv_results_["difference"][~np.isnan(raced.cv_results_["dropped_after"])] > 0).all()
 
 
-def test_undefined_queries_that_are_left_out():
-    y = np.where(QID < 30, 0, Y)
+def test_queries_without_a_value_do_not_count_as_tested():
+    labels = with_qid(np.where(QID < 30, 0, Y), QID)
     scorer = make_ranking_scorer("ndcg@3", replace_undefined_by=np.nan)
-    raced, grid = (make(scoring=scorer).fit(X, with_qid(y, QID)) for make in (race, grid_search))
+    raced, grid = (make(scoring=scorer).fit(X, labels) for make in (race, grid_search))
     assert_same_folds(raced, grid)
-    kept = race(scoring=scorer, min_queries=121).fit(X, with_qid(y, QID))
-    assert kept.n_fits_ == 5 * len(NOISE)
+    # Four folds have 120 queries, of which 96 have a relevant document; the others are left out, or count as 0.
+    for options in ({"scoring": scorer}, {}):
+        assert race(min_queries=100, **options).fit(X, labels).n_fits_ == 5 * len(NOISE)
+        assert race(min_queries=90, **options).fit(X, labels).n_fits_ < 5 * len(NOISE)
 
 
 @pytest.mark.option("RacingSearchCV.verbose")
@@ -393,10 +369,7 @@ def test_candidates_of_which_only_another_metric_fails_stay():
 @pytest.mark.option("RacingSearchCV.n_jobs")
 def test_in_parallel_the_numbers_are_the_same(raced):
     with parallel_config(backend="threading"):
-        parallel = race(n_jobs=2).fit(X, LABELS)
-    for name, column in raced.cv_results_.items():
-        if "time" not in name:
-            np.testing.assert_array_equal(parallel.cv_results_[name], column)
+        assert_same_results(race(n_jobs=2).fit(X, LABELS), raced)
 
 
 @pytest.mark.skipif(not hasattr(RacingSearchCV, "set_callbacks"), reason="scikit-learn 1.9 has callbacks")
@@ -485,37 +458,22 @@ def test_scoring_and_cv_by_default():
 def test_options_of_grid_searches():
     options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
     found, expected = race(**options).fit(X, LABELS), grid_search(return_train_score=True).fit(X, LABELS)
-    for name, column in expected.cv_results_.items():
-        if "time" not in name:
-            np.testing.assert_array_equal(found.cv_results_[name], column)
-            assert np.asarray(found.cv_results_[name]).dtype == np.asarray(column).dtype
+    assert_same_results(found, expected)
     assert found.cv_results_.keys() == expected.cv_results_.keys()
     assert found.n_fits_ == 25
 
 
 @pytest.mark.option("RacingSearchCV.fit.y")
-def test_without_labels_and_without_a_race():
-    model, grid = KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}
-    found = RacingSearchCV(model, grid, cv=KFold(3), confidence=None).fit(X)
-    expected = GridSearchCV(model, grid, cv=KFold(3)).fit(X)
-    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+def test_without_labels():
     with pytest.raises(TypeError, match="RacingSearchCV needs the query id"):
         race().fit(X)
 
 
 def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
-    of_three, of_two = (
-        race(grid={"column": columns}, confidence=0.99999).fit(X, LABELS).cv_results_ for columns in ([0, 3, 4], [3, 4])
-    )
+    searches = (race(grid={"column": columns}, confidence=0.99999) for columns in ([0, 3, 4], [3, 4]))
+    of_three, of_two = (search.fit(X, LABELS).cv_results_ for search in searches)
     assert np.isnan(of_three["dropped_after"]).tolist() == [False, True, True]
     tested = ~np.isnan(of_two["p_adjusted"])
     expected = np.minimum(1, 2 * of_two["p_adjusted"][tested])
     assert (expected < 1).any()
     np.testing.assert_allclose(of_three["p_adjusted"][1:][tested], expected)
-
-
-def test_queries_without_a_value_do_not_count_as_tested():
-    labels = with_qid(np.where(QID < 30, 0, Y), QID)
-    # Four folds have 120 queries, of which 96 have a relevant document; the others count as 0.
-    assert race(min_queries=100).fit(X, labels).n_fits_ == 5 * len(NOISE)
-    assert race(min_queries=90).fit(X, labels).n_fits_ < 5 * len(NOISE)

@@ -1,5 +1,7 @@
 """Candidates that differ only in the number of trees share a fit, and have the results of GridSearchCV to the bit."""
 
+import functools
+import itertools
 import warnings
 
 import numpy as np
@@ -21,6 +23,7 @@ from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.searches import assert_same_results
 from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 from xgboost.callback import LearningRateScheduler
 
@@ -70,7 +73,6 @@ ALONE = [
     CatBoostClassifier(**CAT, learning_rate=0.1),  # as do the iterations of its leaves
     HistGradientBoostingRegressor(early_stopping=True, random_state=0),
     GradientBoostingRegressor(n_iter_no_change=2, random_state=0),
-    GradientBoostingRegressor(),
     RandomForestRegressor(random_state=0, warm_start=True),
     RandomForestRegressor(random_state=0, n_jobs=2),
     QueryRanker(LGBMRanker(**LGB), validation_fraction=0.3, early_stopping_rounds=2, random_state=0),
@@ -93,31 +95,29 @@ def wrapped(model):
     return model if isinstance(model, QueryRanker) else QueryRanker(model)
 
 
-def searched(make, model, grid, **options):
+def searched(make, model, grid, *, fit_params=None, **options):
     options = {"scoring": SCORING, "refit": "ndcg@5", "cv": QueryKFold(3), "error_score": "raise"} | options
-    fit_params = options.pop("fit_params", {})
-    search = make(model, grid, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return search.fit(X, LABELS, **fit_params)
+        return make(model, grid, **options).fit(X, LABELS, **(fit_params or {}))
 
 
-def assert_same(search, grid):
-    for name, column in grid.cv_results_.items():
-        if "time" not in name:
-            np.testing.assert_array_equal(search.cv_results_[name], column, err_msg=name)
-            assert np.asarray(search.cv_results_[name]).dtype == np.asarray(column).dtype
-    assert search.best_params_ == grid.best_params_
-    np.testing.assert_array_equal(search.predict(X), grid.predict(X))
+def unraced(model, grid, **options):
+    """A search without a race, after checking that its results are those of GridSearchCV."""
+    found = searched(RacingSearchCV, model, grid, confidence=None, **options)
+    options.pop("n_jobs", None)
+    expected = searched(GridSearchCV, model, grid, **options)
+    assert_same_results(found, expected)
+    if options.get("refit", True):
+        assert found.best_params_ == expected.best_params_
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    return found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", SHARED, ids=named)
 def test_first_trees_are_the_smaller_model(model):
-    grid = {f"estimator__{count_of(model)}": COUNTS}
-    options = {"return_train_score": True}
-    found = searched(RacingSearchCV, wrapped(model), grid, confidence=None, **options)
-    assert_same(found, searched(GridSearchCV, wrapped(model), grid, **options))
+    found = unraced(wrapped(model), {f"estimator__{count_of(model)}": COUNTS}, return_train_score=True)
     assert found.n_fits_ == 3 + 1, "one per fold, and one to check"
     assert found.n_trees_ == 3 * 12 + 3
 
@@ -126,55 +126,43 @@ def test_first_trees_are_the_smaller_model(model):
 @pytest.mark.parametrize("model", ALONE, ids=named)
 def test_other_candidates_are_fitted_one_by_one(model):
     grid = {f"estimator__{count_of(model)}": COUNTS}
-    found = searched(RacingSearchCV, wrapped(model), grid, confidence=None, refit=False)
-    assert found.n_fits_ == 9
-    if not isinstance(model, GradientBoostingRegressor) or model.random_state is not None:
-        for name, column in searched(GridSearchCV, wrapped(model), grid, refit=False).cv_results_.items():
-            if "time" not in name:
-                np.testing.assert_array_equal(found.cv_results_[name], column)
+    assert unraced(wrapped(model), grid, refit=False).n_fits_ == 9
 
 
-GRID = {"n_estimators": COUNTS, "num_leaves": [2, 5], "learning_rate": [0.05, 0.3]}
+GRID = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
+INNER = make_pipeline(StandardScaler(), LGBMRegressor(**LGB))
 WRAPPERS = {
     "bare": ("", LGBMRegressor(**LGB)),
     "ranker": ("estimator__", QueryRanker(LGBMRanker(**LGB))),
     "pipeline": ("queryranker__estimator__", make_pipeline(StandardScaler(), QueryRanker(LGBMRanker(**LGB)))),
-    "inner pipeline": (
-        "estimator__lgbmregressor__",
-        QueryRanker(make_pipeline(StandardScaler(), LGBMRegressor(**LGB))),
-    ),
+    "inner pipeline": ("estimator__lgbmregressor__", QueryRanker(INNER)),
 }
 
 
 @pytest.mark.parametrize(("prefix", "model"), WRAPPERS.values(), ids=WRAPPERS)
 def test_through_pipelines_and_rankers(prefix, model):
     grid = {prefix + name: values for name, values in GRID.items()}
-    found = searched(RacingSearchCV, model, grid, confidence=None)
-    assert found.n_fits_ == 4 * 3 + 1
-    assert_same(found, searched(GridSearchCV, model, grid))
+    assert unraced(model, grid).n_fits_ == 2 * 3 + 1
 
 
 @pytest.mark.option("RacingSearchCV.confidence")
 def test_a_race_fits_the_largest_that_remains():
-    prefix, model = WRAPPERS["ranker"]
-    grid = {prefix + name: values for name, values in GRID.items()}
-    options = {"scoring": "ndcg@5", "refit": True, "min_queries": 2}
-    found = searched(RacingSearchCV, model, grid, confidence=0.5, **options).cv_results_
-    expected = searched(RacingSearchCV, model, grid, confidence=None, **options)
+    grid = {**GRID, "learning_rate": [0.05, 0.3]}
+    options = {"scoring": "ndcg@5", "refit": False, "min_queries": 2}
+    search = functools.partial(searched, RacingSearchCV, LGBMRegressor(**LGB), grid, **options)
+    raced, expected = search(confidence=0.5), search(confidence=None)
+    found = raced.cv_results_
     dropped, n_trees, n_fits = np.nan_to_num(found["dropped_after"], nan=3), 3, 1
     for fold in range(3):
-        running = [params for params, after in zip(found["params"], dropped, strict=True) if after > fold]
-        largest = {}
-        for params in running:
-            path = tuple(params[f"{prefix}{name}"] for name in ("num_leaves", "learning_rate"))
-            largest[path] = max(largest.get(path, 0), params[f"{prefix}n_estimators"])
+        ran, largest = dropped > fold, {}
+        for params in itertools.compress(found["params"], ran):
+            path = params["num_leaves"], params["learning_rate"]
+            largest[path] = max(largest.get(path, 0), params["n_estimators"])
         n_trees, n_fits = n_trees + sum(largest.values()), n_fits + len(largest)
-        ran = dropped > fold
         column = f"split{fold}_test_score"
         np.testing.assert_array_equal(found[column][ran], expected.cv_results_[column][ran])
     assert 0 < sum(dropped < 3) < 12
-    search = searched(RacingSearchCV, model, grid, confidence=0.5, **options)
-    assert (search.n_fits_, search.n_trees_) == (n_fits, n_trees)
+    assert (raced.n_fits_, raced.n_trees_) == (n_fits, n_trees)
 
 
 @pytest.mark.parametrize(
@@ -186,27 +174,18 @@ def test_a_race_fits_the_largest_that_remains():
     ],
 )
 def test_grids_that_hold_other_things_than_paths(grid, n_fits):
-    grid = [grid] if isinstance(grid, dict) else grid
-    grid = [{f"estimator__{name}": values for name, values in one.items()} for one in grid]
-    model = QueryRanker(LGBMRanker(**LGB, n_estimators=4))
-    found = searched(RacingSearchCV, model, grid, confidence=None)
-    assert found.n_fits_ == n_fits
-    assert_same(found, searched(GridSearchCV, model, grid))
+    assert unraced(LGBMRegressor(**LGB, n_estimators=4), grid).n_fits_ == n_fits
 
 
 def test_estimators_among_the_parameters_have_their_own_paths():
     models = [LGBMRanker(**LGB), LGBMRanker(**LGB, num_leaves=3), LGBMRanker(**LGB, boosting_type="dart")]
-    grid = {"estimator": models, "estimator__n_estimators": [3, 7]}
-    found = searched(RacingSearchCV, QueryRanker(LGBMRanker()), grid, confidence=None)
+    found = unraced(QueryRanker(LGBMRanker()), {"estimator": models, "estimator__n_estimators": [3, 7]}, refit=False)
     assert found.n_fits_ == 2 * 3 + 1 + 2 * 3
-    grid = searched(GridSearchCV, QueryRanker(LGBMRanker()), grid)
-    np.testing.assert_array_equal(found.cv_results_["mean_test_ndcg@5"], grid.cv_results_["mean_test_ndcg@5"])
 
 
 def test_parameters_of_fit_that_can_stop_training_leave_no_paths():
     fit_params = {"callbacks": [lambda step: None]}
-    grid = {"n_estimators": [3, 7]}
-    found = searched(RacingSearchCV, LGBMRegressor(**LGB), grid, confidence=None, fit_params=fit_params)
+    found = unraced(LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, fit_params=fit_params)
     assert found.n_fits_ == 6
 
 
@@ -235,15 +214,13 @@ def off(model, n_trees):
 
 @pytest.mark.parametrize("confidence", [None, 0.95])
 def test_the_check_gives_paths_up(wrong_table, confidence):
-    options = {"scoring": "ndcg@5", "cv": QueryKFold(3), "refit": False}
-    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
-    search = RacingSearchCV(LGBMRegressor(**LGB), grid, confidence=confidence, **options)
+    options = {"scoring": ranking_scorers("ndcg@5")["ndcg@5"], "cv": QueryKFold(3), "refit": False}
+    search = RacingSearchCV(LGBMRegressor(**LGB), GRID, confidence=confidence, **options)
     with pytest.warns(UserWarning, match="The first 3 trees of a LGBMRegressor do not predict what a model of as many"):
         search.fit(X, LABELS)
-    grid = searched(GridSearchCV, LGBMRegressor(**LGB), grid, scoring=ranking_scorers("ndcg@5")["ndcg@5"], refit=False)
+    grid = searched(GridSearchCV, LGBMRegressor(**LGB), GRID, **options)
     ran = ~np.isnan(search.cv_results_["split2_test_score"])
-    for fold in range(3):
-        column = f"split{fold}_test_score"
+    for column in (f"split{fold}_test_score" for fold in range(3)):
         np.testing.assert_array_equal(search.cv_results_[column][ran], grid.cv_results_[column][ran])
     assert search.n_fits_ == 6 * 3 + 1 or confidence
 
@@ -252,50 +229,28 @@ class Other(LGBMRegressor):
     """Not in the table."""
 
 
-def test_subclasses_may_predict_otherwise():
-    assert searched(RacingSearchCV, Other(**LGB), {"n_estimators": [3, 7]}, confidence=None).n_fits_ == 6
+@pytest.mark.parametrize("model", [Other(**LGB), GradientBoostingRegressor()], ids=["subclass", "not of one seed"])
+def test_models_that_may_predict_otherwise(model):
+    assert searched(RacingSearchCV, model, {"n_estimators": [3, 7]}, confidence=None, refit=False).n_fits_ == 6
 
 
-def test_a_path_whose_largest_model_fails_is_fitted_one_by_one(monkeypatch):
-    fit = LGBMRegressor.fit
+@pytest.mark.parametrize(("method", "fails"), [("fit", lambda n: n > 10), ("predict", lambda n: n < 5)])
+def test_models_of_a_path_that_fail(monkeypatch, method, fails):
+    original = getattr(LGBMRegressor, method)
 
-    def limited(self, X, y, **given):
-        if self.n_estimators > 10:
-            raise MemoryError("too many trees")
-        return fit(self, X, y, **given)
+    @functools.wraps(original)  # scorers call a method by its name
+    def limited(self, *rows, **given):
+        if fails(given.get("num_iteration", self.n_estimators)):
+            raise MemoryError("too many or too few trees")
+        return original(self, *rows, **given)
 
-    monkeypatch.setattr(LGBMRegressor, "fit", limited)
-    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
-    both = [
-        searched(make, LGBMRegressor(**LGB), grid, error_score=np.nan, **options)
-        for make, options in ((RacingSearchCV, {"confidence": None}), (GridSearchCV, {}))
-    ]
-    for name, column in both[1].cv_results_.items():
-        if "time" not in name:
-            np.testing.assert_array_equal(both[0].cv_results_[name], column, err_msg=name)
+    monkeypatch.setattr(LGBMRegressor, method, limited)
+    found = unraced(LGBMRegressor(**LGB), GRID, error_score=np.nan, refit=False)
+    assert np.isnan(found.cv_results_["split0_test_mrr"]).sum() == 2
 
 
-def test_small_models_whose_predictions_fail(monkeypatch):
-    predict = LGBMRegressor.predict
-
-    def limited(self, X, **given):
-        if self.n_estimators < 5:
-            raise MemoryError("too few trees")
-        return predict(self, X, **given)
-
-    monkeypatch.setattr(LGBMRegressor, "predict", limited)
-    options = {"error_score": np.nan, "refit": False}
-    both = [
-        searched(make, LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, **options, **more).cv_results_
-        for make, more in ((RacingSearchCV, {"confidence": None}), (GridSearchCV, {}))
-    ]
-    np.testing.assert_array_equal(both[0]["mean_test_mrr"][1], both[1]["mean_test_mrr"][1])
-    assert np.isnan(both[1]["split0_test_mrr"][0])
-
-
+@pytest.mark.slow
 def test_in_parallel_workers_score_first_trees():
-    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
-    found = searched(RacingSearchCV, LGBMRegressor(**LGB), grid, confidence=None, n_jobs=2)
+    found = unraced(LGBMRegressor(**LGB), GRID, n_jobs=2)
     assert found.n_fits_ == 2 * 3 + 1
-    assert_same(found, searched(GridSearchCV, LGBMRegressor(**LGB), grid))
-    assert_same(clone(found).set_params(n_jobs=None).fit(X, LABELS), found)
+    assert_same_results(clone(found).set_params(n_jobs=None).fit(X, LABELS), found)

@@ -9,16 +9,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes t
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
 
-from skrank_metrics import (
-    PredefinedQuerySplit,
-    QueryKFold,
-    QueryRanker,
-    QueryShuffleSplit,
-    RepeatedQueryKFold,
-    ranking_scorers,
-    with_qid,
-    within_noise,
-)
+from skrank_metrics import PredefinedQuerySplit, QueryKFold, QueryShuffleSplit, RepeatedQueryKFold, within_noise
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -84,11 +75,8 @@ def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
     assert by_hand(found | {"iter": np.array([0, 0, 1, 0])}) == 2
     assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
     assert by_hand(found) == 0
-
-
-def test_if_all_failed_on_the_last_rung_the_one_before_counts():
     found = results([0.9, 0.91], [0.7, 0.71], [np.nan, 0.72])
-    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0
+    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0, "if all failed on the last rung, the one before counts"
 
 
 def test_equal_candidates_and_constant_distances():
@@ -103,6 +91,7 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
     ("call", "message"),
     [
         (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
+        (lambda: within_noise(prefer="size")(results([1, 2], [1, 3])), "test_ratio is unknown outside a search"),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
         (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\) or None; got 0"),
         (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
@@ -115,23 +104,6 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
 def test_bad_input(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
-
-
-@pytest.mark.slow
-def test_in_a_search_with_several_scorers():
-    refit = within_noise("ndcg@10", prefer="-estimator__alpha", test_ratio=1 / 4)
-    grid = {"estimator__alpha": [1e-3, 1.0, 1e2, 1e6, 1e12]}
-    search = GridSearchCV(
-        QueryRanker(Ridge()), grid, scoring=ranking_scorers("map", "ndcg@10"), refit=refit, cv=QueryKFold(5)
-    )
-    search = clone(pickle.loads(pickle.dumps(search))).fit(X, with_qid(Y, QID))
-    # By hand with the ratio of five folds; at the level 0.999, only what equals the best is kept.
-    chosen, strict = (
-        within_noise("ndcg@10", prefer="-estimator__alpha", level=level, test_ratio=1 / 4)(search.cv_results_)
-        for level in (0.05, 0.999)
-    )
-    assert search.best_index_ == chosen != strict
-    assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
 
 
 PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries
@@ -156,15 +128,9 @@ PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares 
 def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, level, index, routing):
     groups = {} if isinstance(cv, list) else {"groups": PAIRS}
     values = iter(np.concatenate(spread(p, n_folds, ratio)))
-    search = GridSearchCV(
-        Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=lambda *_: float(next(values)),
-        refit=within_noise(prefer="alpha", level=level),
-    )  # fmt: skip
+    refit = pickle.loads(pickle.dumps(within_noise(prefer="alpha", level=level)))
+    scoring = {"score": lambda *_: float(next(values)), "other": lambda model, X, y: model.alpha}
+    search = clone(GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=scoring, refit=refit))
     with sklearn.config_context(enable_metadata_routing=routing):
         search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
     assert search.best_index_ == index
-
-
-def test_without_a_search_the_ratio_has_to_be_given():
-    with pytest.raises(ValueError, match=r"test_ratio is unknown outside a search"):
-        within_noise(prefer="size")(results([0.5, 0.6], [0.5, 0.7]))

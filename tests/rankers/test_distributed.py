@@ -1,6 +1,7 @@
 """Metrics inside boosters that train on several workers, against the numbers of one machine."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,7 +31,7 @@ def two_workers(monkeypatch):
 
     def allreduce(data, op):
         assert op == collective.Op.SUM
-        sums[threading.current_thread().name] = data
+        sums[threading.get_ident()] = data
         barrier.wait()
         total = sum(sums.values())
         barrier.wait()
@@ -40,21 +41,15 @@ def two_workers(monkeypatch):
     monkeypatch.setattr(collective, "allreduce", allreduce)
 
     def call(metric, parts):
-        found = [None, None]
-        sums.clear()
-
-        def work(number):
+        def work(part):
             try:
-                found[number] = metric(*parts[number])
+                return metric(*part)
             except Exception as error:
-                found[number] = error
+                return error
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return found
+        sums.clear()
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(work, parts))
 
     return call
 

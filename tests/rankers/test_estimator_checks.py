@@ -42,12 +42,10 @@ REPEATED = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
     "a document that is repeated makes another list of its query, which no weight does",
 )
-XGBOOST_ALONE = {
-    "check_sample_weights_not_overwritten": "weights are those of queries, and these vary within one",
-    "check_n_features_in_after_fitting": "XGBoost says so in words of its own",
-    "check_fit2d_predict1d": "XGBoost says so in words of its own",
-    "check_estimators_empty_data_messages": "XGBoost says so in words of its own",
-}
+XGBOOST_ALONE = dict.fromkeys(
+    ["check_n_features_in_after_fitting", "check_fit2d_predict1d", "check_estimators_empty_data_messages"],
+    "XGBoost says so in words of its own",
+) | {"check_sample_weights_not_overwritten": "weights are those of queries, and these vary within one"}
 
 
 # The boosters tell that they convert the rarer formats of sparse matrices.

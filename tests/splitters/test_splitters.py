@@ -7,6 +7,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import RandomState
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
@@ -45,40 +46,36 @@ SPLITTERS = [
 every_splitter = pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda s: repr(s).replace("\n", "")[:70])
 
 
-@pytest.fixture(scope="module")
-def heavy_tailed():
-    """Ids of 1,000 queries, interleaved, of 1 to some hundred documents."""
-    rng = np.random.default_rng(0)
-    sizes = np.maximum(1, rng.lognormal(2.5, 1, 1000).astype(int))
-    return rng.permutation(np.repeat(rng.permutation(1000), sizes))
+def as_lists(splits):
+    return [(train.tolist(), test.tolist()) for train, test in splits]
 
 
-@pytest.mark.parametrize(("n_splits", "shuffle"), [(5, False), (5, True), (2, True), (24, False)])
-@pytest.mark.option("QueryKFold.n_splits")
-def test_every_row_is_in_the_test_part_of_one_fold(n_splits, shuffle):
-    folds = list(QueryKFold(n_splits, shuffle=shuffle).split(CONTRACT_X, qid=CONTRACT_QID))
-    assert len(folds) == n_splits
-    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(CONTRACT_QID)))
+def split_contract(splitter, X=CONTRACT_X, y=CONTRACT_Y, **ids):
+    return as_lists(splitter.split(X, y, **(ids or {"qid": CONTRACT_QID})))
 
 
-@pytest.mark.parametrize("params", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
-def test_balances_documents_and_queries(params, heavy_tailed):
-    tests = [test for _, test in QueryKFold(7, **params).split(heavy_tailed, groups=heavy_tailed)]
-    queries = [len(set(heavy_tailed[test])) for test in tests]
-    documents = np.array([len(test) for test in tests])
-    assert max(queries) - min(queries) <= 1
-    assert abs(documents / documents.mean() - 1).max() < 0.01
+def queries_of(splitter):
+    """The queries of each test part, of 24."""
+    return [sorted(set(CONTRACT_QID[test].tolist())) for _, test in split_contract(splitter)]
+
+
+def refused(splitter, message, X=CONTRACT_X, y=CONTRACT_Y, error=ValueError, **ids):
+    with pytest.raises(error, match=message):
+        next(splitter.split(X, y, **ids))
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(2, 6), st.booleans())
-def test_every_fold_has_queries(sizes, n_splits, shuffle):
+@pytest.mark.option("QueryKFold.n_splits")
+def test_every_fold_has_queries_and_every_row_is_tested_once(sizes, n_splits, shuffle):
     qid = np.repeat(np.arange(len(sizes)), sizes)
     splitter = QueryKFold(n_splits, shuffle=shuffle)
     if len(sizes) < n_splits:
-        with pytest.raises(ValueError, match="n_splits must be at most the number of queries; got n_splits="):
-            next(splitter.split(qid, groups=qid))
+        refused(splitter, "n_splits must be at most the number of queries; got n_splits=", qid, None, groups=qid)
         return
-    assert all(len(train) and len(test) for train, test in splitter.split(qid, groups=qid))
+    folds = list(splitter.split(qid, groups=qid))
+    assert len(folds) == n_splits
+    assert all(len(train) and len(test) for train, test in folds)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(qid)))
 
 
 def test_mixed_ids():
@@ -90,23 +87,15 @@ def test_mixed_ids():
 def test_sets_are_refused_as_ids(wrap):
     # Sets compare by inclusion, so folds would depend on the order of rows.
     ids = np.fromiter(map(wrap, ("ab", "ba", "c", "cd")), dtype=object)
-    with pytest.raises(TypeError, match="ids must not be or hold sets, which have no order; pass tuples"):
-        next(QueryKFold(3).split(ids, qid=ids))
+    message = "ids must not be or hold sets, which have no order; pass tuples"
+    refused(QueryKFold(3), message, ids, None, TypeError, qid=ids)
 
 
 def test_seeds_matter_for_few_queries_of_different_lengths_too():
     qid = np.repeat(np.arange(10), range(10, 0, -1))
-    partitions = {
-        frozenset(
-            frozenset(qid[test]) for _, test in QueryKFold(5, shuffle=True, random_state=seed).split(qid, groups=qid)
-        )
-        for seed in range(30)
-    }
-    assert len(partitions) > 15
-
-
-def as_lists(splits):
-    return [(train.tolist(), test.tolist()) for train, test in splits]
+    splitters = [QueryKFold(5, shuffle=True, random_state=seed) for seed in range(30)]
+    tests = [[frozenset(qid[test]) for _, test in splitter.split(qid, groups=qid)] for splitter in splitters]
+    assert len(set(map(frozenset, tests))) > 15
 
 
 @every_splitter
@@ -116,12 +105,10 @@ def test_every_splitter_keeps_queries_whole(splitter):
     splits = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
     assert len(splits) == splitter.get_n_splits() == splitter.get_n_splits(X=[[0]], y=[0], groups=[0], qid=[0])
     for train, test in splits:
-        assert len(train)
-        assert len(test)
-        assert (np.diff(train) > 0).all()
-        assert (np.diff(test) > 0).all()
         assert not set(CONTRACT_QID[train]) & set(CONTRACT_QID[test])
         for side in (train, test):
+            assert len(side)
+            assert (np.diff(side) > 0).all()
             assert np.isin(CONTRACT_QID, CONTRACT_QID[side]).sum() == len(side)
     assert as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID)) == as_lists(splits)
 
@@ -133,16 +120,11 @@ def test_every_public_splitter_is_tested():
 
 @pytest.mark.parametrize("splitter", SPLITTERS[:8], ids=repr)
 def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
+    def sides(y, qid):
+        return [[set(qid[rows]) for rows in split] for split in splitter.split(CONTRACT_X, y, qid=qid)]
+
     order = np.random.default_rng(1).permutation(len(CONTRACT_QID))
-    shuffled = CONTRACT_QID[order]
-    pairs = zip(
-        splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID),
-        splitter.split(CONTRACT_X, CONTRACT_Y[order], qid=shuffled),
-        strict=True,
-    )
-    for one, other in pairs:
-        for side, same in zip(one, other, strict=True):
-            assert set(CONTRACT_QID[side]) == set(shuffled[same])
+    assert sides(CONTRACT_Y[order], CONTRACT_QID[order]) == sides(CONTRACT_Y, CONTRACT_QID)
 
 
 @every_splitter
@@ -164,20 +146,15 @@ def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
 
 @every_splitter
 def test_every_splitter_refuses_bad_ids(splitter):
-    with pytest.raises(TypeError, match=r"Pass with_qid\(y, qid\) as y, or .* groups="):
-        next(splitter.split(CONTRACT_X, CONTRACT_Y))
-    with pytest.raises(ValueError, match="qid must have the same length as X"):
-        next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
+    message = r"A query-aware split needs the query id .* and got none\. Pass with_qid\(y, qid\) as y, or .* groups="
+    refused(splitter, message, error=TypeError)
+    refused(splitter, "qid must have the same length as X", qid=CONTRACT_QID[1:])
     groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
     message = "groups must be constant within a query; got 7 and -1 in query 7"
-    with pytest.raises(ValueError, match=message):
-        next(splitter.split(CONTRACT_X, CONTRACT_Y, groups=groups, qid=CONTRACT_QID))
-    with pytest.raises(ValueError, match=message):
-        next(splitter.split(CONTRACT_X, with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        next(splitter.split(CONTRACT_X, CONTRACT_Y[1:], qid=CONTRACT_QID))
-    with pytest.raises(ValueError, match=r"queries|samples|(parts|time) must have the same length as X"):
-        next(splitter.split([[0]], [1], qid=["only"]))
+    refused(splitter, message, groups=groups, qid=CONTRACT_QID)
+    refused(splitter, message, y=with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups)
+    refused(splitter, "inconsistent numbers of samples", y=CONTRACT_Y[1:], qid=CONTRACT_QID)
+    refused(splitter, r"queries|samples|(parts|time) must have the same length as X", [[0]], [1], qid=["only"])
 
 
 OTHER_QID = np.random.default_rng(6).permutation(CONTRACT_QID)
@@ -187,27 +164,22 @@ ROWS, OTHERS = (pd.Index([f"row {n + first}" for n in range(len(CONTRACT_QID))])
 @every_splitter
 def test_every_splitter_refuses_ids_that_disagree(splitter):
     y = with_qid(CONTRACT_Y, CONTRACT_QID)
-    expected = as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
-    assert as_lists(splitter.split(CONTRACT_X, y, qid=CONTRACT_QID)) == expected
-    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got .* at row"):
-        next(splitter.split(CONTRACT_X, y, qid=OTHER_QID))
-    with pytest.raises(ValueError, match="groups must be constant within a query"):
-        next(splitter.split(CONTRACT_X, y, groups=OTHER_QID))
+    assert split_contract(splitter, y=y, qid=CONTRACT_QID) == split_contract(splitter)
+    refused(splitter, r"qid must agree with the index level 'qid' of y; got .* at row", y=y, qid=OTHER_QID)
+    refused(splitter, "groups must be constant within a query", y=y, groups=OTHER_QID)
     X = pd.DataFrame(CONTRACT_X, index=pd.Index(OTHER_QID, name="qid"))
     for labels, ids in ((y, {}), (CONTRACT_Y, {"qid": CONTRACT_QID}), (y, {"qid": CONTRACT_QID})):
-        with pytest.raises(ValueError, match=r"must agree with the index level 'qid' of X; got .* at row"):
-            next(splitter.split(X, labels, **ids))
+        refused(splitter, r"must agree with the index level 'qid' of X; got .* at row", X, labels, **ids)
 
 
 @every_splitter
 def test_every_splitter_refuses_rows_out_of_step(splitter):
     X, y = pd.DataFrame(CONTRACT_X, index=ROWS), pd.Series(CONTRACT_Y, index=ROWS)
-    qid = pd.Series(CONTRACT_QID, index=ROWS)
-    expected = as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
-    assert as_lists(splitter.split(X, y, qid=qid)) == as_lists(splitter.split(X, with_qid(y, qid))) == expected
+    qid, expected = pd.Series(CONTRACT_QID, index=ROWS), split_contract(splitter)
+    assert split_contract(splitter, X, y, qid=qid) == as_lists(splitter.split(X, with_qid(y, qid))) == expected
     # Integers may be a default index, which says nothing, or a part of it in nested cross-validation.
-    assert as_lists(splitter.split(X, y.set_axis(2 * np.arange(len(y))), qid=qid)) == expected
-    assert as_lists(splitter.split(X, y.reset_index(drop=True), qid=qid)) == expected
+    for labels in (y.set_axis(2 * np.arange(len(y))), y.reset_index(drop=True)):
+        assert split_contract(splitter, X, labels, qid=qid) == expected
     out_of_step = [
         {"X": X.iloc[::-1], "y": y, "qid": CONTRACT_QID},
         {"X": X.iloc[::-1], "y": with_qid(y, qid)},
@@ -217,8 +189,7 @@ def test_every_splitter_refuses_rows_out_of_step(splitter):
         {"X": X, "y": y, "groups": qid.set_axis(OTHERS)},
     ]
     for rows in out_of_step:
-        with pytest.raises(ValueError, match=r"must have the same index as (X|y); got .* rows are taken by position"):
-            next(splitter.split(**rows))
+        refused(splitter, r"must have the same index as (X|y); got .* rows are taken by position", **rows)
 
 
 def test_train_test_split_refuses_arrays_that_disagree():
@@ -248,28 +219,30 @@ def test_train_test_split_refuses_arrays_that_disagree():
 @pytest.mark.option("QueryKFold.shuffle", "QueryKFold.random_state")
 def test_a_generator_is_a_random_state(make):
     def splits(seed):
-        splitter = make(np.random.default_rng(seed))
-        return as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
+        return split_contract(make(np.random.default_rng(seed)))
 
     assert splits(0) == splits(0) != splits(1)
     generator = np.random.default_rng(0)  # goes on where it stopped, like a RandomState
-    one, other = (as_lists(make(generator).split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)) for _ in range(2))
-    assert one == splits(0) != other
+    assert split_contract(make(generator)) == splits(0) != split_contract(make(generator))
 
 
-def queries_of(splitter):
-    """The queries of each test part, of 24."""
-    return [sorted(set(CONTRACT_QID[test])) for _, test in splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)]
-
-
+@pytest.mark.parametrize(
+    ("make", "tests"),
+    [
+        (lambda n, seed: QueryShuffleSplit(n_splits=n, random_state=seed), 1),
+        (lambda n, seed: RepeatedQueryKFold(n_splits=3, n_repeats=n, random_state=seed), 3),
+    ],
+    ids=["QueryShuffleSplit", "RepeatedQueryKFold"],
+)
 @pytest.mark.option("QueryShuffleSplit.n_splits", "QueryShuffleSplit.random_state")
-def test_every_shuffle_split_is_another_one_and_repeats_with_its_seed():
-    splits = queries_of(QueryShuffleSplit(n_splits=4, random_state=0))
-    assert len(splits) == len({tuple(queries) for queries in splits}) == 4
-    assert queries_of(QueryShuffleSplit(n_splits=4, random_state=0)) == splits
-    assert queries_of(QueryShuffleSplit(n_splits=2, random_state=0)) == splits[:2]
-    assert all(one not in splits for one in queries_of(QueryShuffleSplit(n_splits=4, random_state=1)))
-    assert queries_of(QueryShuffleSplit(4)) != queries_of(QueryShuffleSplit(4)), "None draws anew"
+@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
+def test_every_draw_is_another_one_and_repeats_with_its_seed(make, tests):
+    splits = queries_of(make(4, seed=0))
+    assert len(splits) == len(set(map(tuple, splits))) == 4 * tests
+    assert queries_of(make(4, seed=0)) == splits
+    assert queries_of(make(2, seed=0)) == splits[: 2 * tests]
+    assert all(one not in splits for one in queries_of(make(4, seed=1)))
+    assert queries_of(make(4, seed=None)) != queries_of(make(4, seed=None)), "None draws anew"
 
 
 @pytest.mark.option("QueryShuffleSplit.random_state")
@@ -280,16 +253,10 @@ def test_over_many_shuffle_splits_each_query_is_tested_as_often_as_its_share():
     assert abs(tested - 100).max() < 4 * 8.7
 
 
-@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
-def test_repeats_repeat_with_their_seed():
-    splits = queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0))
-    assert len(splits) == len({tuple(queries) for queries in splits}) == 3 * 4
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0)) == splits
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=2, random_state=0)) == splits[: 3 * 2]
-    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=1)) != splits
+def test_repeats_are_folds_and_the_first_is_the_single_draw_of_the_same_seed():
+    splits = queries_of(RepeatedQueryKFold(3, n_repeats=4, random_state=0))
     for first in range(0, 3 * 4, 3):
         assert sorted(itertools.chain(*splits[first : first + 3])) == list(range(24))
-    # The first repeat is the single draw of the same seed.
     assert queries_of(QueryKFold(3, shuffle=True, random_state=0)) == splits[:3]
 
 
@@ -334,57 +301,32 @@ def test_train_test_split_holds_out_the_queries_that_the_seed_draws():
     assert len({frozenset(held_out(qid, None)) for _ in range(5)}) > 1, "None draws anew"
 
 
-@pytest.mark.option("query_train_test_split.test_size", "query_train_test_split.train_size")
-@pytest.mark.parametrize(
-    ("sizes", "expected"),
-    [
-        ({}, (15, 5)),  # a quarter
-        ({"train_size": 6, "test_size": 0.1}, (6, 2)),
-    ],
-)
-def test_train_test_split_takes_sizes_in_queries(sizes, expected):
-    qid = np.repeat(np.arange(20), np.arange(1, 21))
-    parts = query_train_test_split(qid, qid=qid, random_state=0, **sizes)
-    assert tuple(len(set(part.tolist())) for part in parts) == expected
-
-
-# Recorded before Generators were accepted.
+# The fold of each query in turn, as recorded before Generators were accepted.
 SEEDED = [
-    (
-        QueryKFold(3, shuffle=True, random_state=0),
-        [[2, 4, 5, 11, 12, 14, 19, 23], [1, 3, 9, 10, 13, 16, 21, 22], [0, 6, 7, 8, 15, 17, 18, 20]],
-    ),
-    (
-        QueryKFold(3, stratify="both", shuffle=True, random_state=np.random.RandomState(1)),
-        [[0, 5, 7, 9, 11, 12, 15, 22], [1, 4, 6, 10, 14, 20, 21, 23], [2, 3, 8, 13, 16, 17, 18, 19]],
-    ),
-    (
-        RepeatedQueryKFold(2, n_repeats=2, random_state=2),
-        [
-            [0, 2, 5, 7, 8, 11, 12, 16, 17, 19, 20, 21],
-            [1, 3, 4, 6, 9, 10, 13, 14, 15, 18, 22, 23],
-            [1, 2, 4, 6, 7, 11, 13, 16, 17, 19, 20, 22],
-            [0, 3, 5, 8, 9, 10, 12, 14, 15, 18, 21, 23],
-        ],
-    ),
-    (QueryShuffleSplit(2, test_size=4, random_state=3), [[12, 15, 17, 22], [2, 3, 17, 18]]),
+    (QueryKFold(3, shuffle=True, random_state=0), "210100222110010212202110"),
+    (QueryKFold(3, stratify="both", shuffle=True, random_state=RandomState(1)), "012210102010021022221101"),
+    (RepeatedQueryKFold(2, n_repeats=2, random_state=2), "010110100110011100100011 100101001110101100100101"),
 ]
 
 
 @pytest.mark.parametrize(("splitter", "expected"), SEEDED, ids=lambda value: type(value).__name__)
 def test_seeds_give_the_folds_they_always_gave(splitter, expected):
-    splits = splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)
-    assert [sorted(set(CONTRACT_QID[test].tolist())) for _, test in splits] == expected
+    tests = iter(queries_of(splitter))
+    for folds in expected.split():
+        for fold in range(splitter.n_splits):
+            assert next(tests) == [query for query in range(24) if folds[query] == str(fold)]
+    assert list(tests) == []
 
 
 def test_seeds_give_the_parts_they_always_gave():
+    assert queries_of(QueryShuffleSplit(2, test_size=4, random_state=3)) == [[12, 15, 17, 22], [2, 3, 17, 18]]
     _, test = query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=4)
     assert sorted(set(test.tolist())) == [0, 3, 10, 12, 21, 22]
 
 
 @pytest.fixture(scope="module")
 def sparse_relevance():
-    """Labels and ids of 3,000 queries, about a quarter of them without a relevant document."""
+    """Labels and ids of 3,000 queries of very different sizes, about a quarter of them without a relevant document."""
     rng = np.random.default_rng(0)
     sizes = np.maximum(1, rng.lognormal(2.5, 1, 3000).astype(int))
     chance = np.repeat(rng.beta(0.6, 3, 3000), sizes)
@@ -392,17 +334,18 @@ def sparse_relevance():
 
 
 @pytest.mark.parametrize("shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
-@pytest.mark.parametrize("stratify", ["relevance", "both"])
+@pytest.mark.parametrize(("stratify", "error"), [(None, 0.01), ("relevance", 0.02), ("both", 0.02)])
 @pytest.mark.option("QueryKFold.stratify")
-def test_balances_relevance(stratify, shuffle, sparse_relevance):
+def test_balances_queries_documents_and_relevance(stratify, error, shuffle, sparse_relevance):
     y, qid = sparse_relevance
     empty = np.bincount(qid, weights=y) == 0
     tests = [test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)]
     documents = np.array([len(test) for test in tests])
-    assert abs(documents / documents.mean() - 1).max() < 0.02
-    assert abs(np.array([y[test].mean() for test in tests]) / y.mean() - 1).max() < 0.04
+    assert abs(documents / documents.mean() - 1).max() < error
     assert np.ptp([len(set(qid[test])) for test in tests]) <= 1
-    assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
+    if stratify:
+        assert abs(np.array([y[test].mean() for test in tests]) / y.mean() - 1).max() < 0.04
+        assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
 
 
 @pytest.mark.parametrize("stratify", ["relevance", "both"])
@@ -423,45 +366,44 @@ def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
 
 
 def test_stratifying_by_relevance_needs_labels():
-    qid = np.arange(6)
-    with pytest.raises(TypeError, match="y must be an array with one entry per document; got NoneType"):
-        next(QueryKFold(2, stratify="relevance").split(qid, groups=qid))
-    with pytest.raises(ValueError, match="y must be 1-D, one label per document"):
-        next(QueryKFold(2, stratify="both").split(qid, np.zeros((6, 2)), groups=qid))
-    with pytest.raises(ValueError, match=r"y contains -1\.0, first at row 2"):
-        next(QueryKFold(2, stratify="both").split(qid, [0, 1, -1, 0, 0, 0], groups=qid))
+    qid, splitter = np.arange(6), QueryKFold(2, stratify="both")
+    of_relevance, message = (
+        QueryKFold(2, stratify="relevance"),
+        "y must be an array with one entry per document; got Non",
+    )
+    refused(of_relevance, message, qid, None, TypeError, groups=qid)
+    refused(splitter, "y must be 1-D, one label per document", qid, np.zeros((6, 2)), groups=qid)
+    refused(splitter, r"y contains -1\.0, first at row 2", qid, [0, 1, -1, 0, 0, 0], groups=qid)
 
 
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
-        ({}, (27, 3)),
-        ({"test_size": 0.1}, (27, 3)),
-        ({"test_size": 0.25}, (22, 8)),
-        ({"train_size": 0.25}, (7, 23)),
-        ({"test_size": 4, "train_size": 0.5}, (15, 4)),
-        ({"train_size": np.int64(4)}, (4, 26)),
-        ({"test_size": 0.9, "train_size": 0.1}, (3, 27)),
+        ({}, (22, 3)),
+        ({"test_size": 0.1}, (22, 3)),
+        ({"test_size": 0.25}, (18, 7)),
+        ({"test_size": 0.28}, (18, 7)),  # although 0.28 * 25 > 7
+        ({"train_size": 0.25}, (6, 19)),
+        ({"test_size": 4, "train_size": 0.5}, (12, 4)),
+        ({"train_size": np.int64(4)}, (4, 21)),
+        ({"test_size": 0.9, "train_size": 0.1}, (2, 23)),
     ],
 )
 @pytest.mark.option("QueryShuffleSplit.test_size", "QueryShuffleSplit.train_size")
+@pytest.mark.option("query_train_test_split.test_size", "query_train_test_split.train_size")
 def test_sizes_are_in_queries(sizes, expected):
-    qid = np.repeat(np.arange(30), np.arange(1, 31))
+    qid = np.repeat(np.arange(25), np.arange(1, 26))
     for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
         assert (len(set(qid[train])), len(set(qid[test]))) == expected
-
-
-def test_a_share_that_rounding_makes_larger_adds_no_query():
-    assert 0.28 * 25 > 7
-    qid = np.arange(25)
-    assert {len(test) for _, test in QueryShuffleSplit(3, test_size=0.28, random_state=0).split(qid, qid=qid)} == {7}
+    parts = query_train_test_split(qid, qid=qid, random_state=0, **sizes)
+    assert tuple(len(set(part)) for part in parts) == (expected if sizes else (18, 7)), "by default, it tests a quarter"
 
 
 @pytest.mark.parametrize("sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}])
 def test_no_side_may_be_empty(sizes):
-    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
-        next(QueryShuffleSplit(**sizes).split(range(4), qid=range(4)))
-    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
+    message = "test_size and train_size must leave at least one query on each side"
+    refused(QueryShuffleSplit(**sizes), message, range(4), None, qid=range(4))
+    with pytest.raises(ValueError, match=message):
         query_train_test_split([1, 2, 3, 4], qid=range(4), **sizes)
 
 
@@ -472,8 +414,8 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
         for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
     ]
     assert splits == [("ab", "e"), ("bd", "f")]
-    with pytest.raises(ValueError, match="Too many splits=2 for number of samples=6 with test_size=2 and gap=2"):
-        next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
+    message = "Too many splits=2 for number of samples=6 with test_size=2 and gap=2"
+    refused(QueryTimeSeriesSplit(2, test_size=2, gap=2), message, qid, None, qid=qid)
 
 
 @pytest.mark.option(
@@ -532,27 +474,23 @@ def test_times_of_any_kind_give_the_same_splits():
 )
 def test_values_of_other_rows_are_refused(splitter, name):
     values = pd.Series(CONTRACT_QID % 5, index=ROWS)
-    X, expected = pd.DataFrame(CONTRACT_X, index=ROWS), splitter(CONTRACT_QID % 5).split(CONTRACT_X, qid=CONTRACT_QID)
-    assert as_lists(splitter(values).split(X, qid=CONTRACT_QID)) == as_lists(expected)
-    with pytest.raises(ValueError, match=f"{name} must have the same index as X; got the same labels in different"):
-        next(splitter(values.iloc[::-1]).split(X, qid=CONTRACT_QID))
-    with pytest.raises(ValueError, match=f"{name} must have the same index as X; got different labels"):
-        next(splitter(values.set_axis(OTHERS)).split(X, qid=CONTRACT_QID))
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 299\]"):
-        next(splitter(values[1:]).split(X, qid=CONTRACT_QID))
+    X, message = pd.DataFrame(CONTRACT_X, index=ROWS), f"{name} must have the same index as X; got "
+    assert split_contract(splitter(values), X, None) == split_contract(splitter(CONTRACT_QID % 5))
+    refused(splitter(values.iloc[::-1]), f"{message}the same labels in different", X, None, qid=CONTRACT_QID)
+    refused(splitter(values.set_axis(OTHERS)), f"{message}different labels", X, None, qid=CONTRACT_QID)
+    refused(splitter(values[1:]), r"inconsistent numbers of samples: \[300, 299\]", X, None, qid=CONTRACT_QID)
 
 
 @pytest.mark.parametrize(
-    ("time", "error", "message"),
+    ("time", "message"),
     [
-        ([1, 2, np.nan, 3], ValueError, "time must not be missing; got nan at row 2"),
-        (pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]), ValueError, "missing; got NaT at row 1"),
-        (["yesterday", "today", "now", "later"], ValueError, 'Error parsing datetime string "yesterday"'),
+        ([1, 2, np.nan, 3], "time must not be missing; got nan at row 2"),
+        (pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]), "missing; got NaT at row 1"),
+        (["yesterday", "today", "now", "later"], 'Error parsing datetime string "yesterday"'),
     ],
 )
-def test_bad_times(time, error, message):
-    with pytest.raises(error, match=message):
-        next(QueryTimeSeriesSplit(2, time=time, test_size=1).split(range(4), qid=range(4)))
+def test_bad_times(time, message):
+    refused(QueryTimeSeriesSplit(2, time=time, test_size=1), message, range(4), None, qid=range(4))
 
 
 @pytest.mark.option("PredefinedQuerySplit.validation", "PredefinedQuerySplit.split_in_three.qid")
@@ -567,8 +505,8 @@ def test_the_folds_of_mslr():
 
 
 def test_a_query_in_two_parts():
-    with pytest.raises(ValueError, match=r"parts must be constant within a query; got 1 and 2 in query .b."):
-        next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
+    message = "parts must be constant within a query; got 1 and 2 in query .b."
+    refused(PredefinedQuerySplit([1, 1, 2]), message, [[0]] * 3, None, qid=["a", "b", "b"])
     with pytest.raises(ValueError, match="at least 3 different parts to split in three; got 2"):
         next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))
 
@@ -609,12 +547,7 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryKFold(shuffle="yes"), TypeError, "shuffle must be True or False"),
         (lambda: QueryKFold(random_state=0), ValueError, "random_state must be None if shuffle=False"),
         (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
-        (
-            lambda: QueryKFold(shuffle=True, random_state="a"),
-            TypeError,
-            r"random_state must be an int .*; got 'a' \(str",
-        ),
-        (lambda: query_train_test_split([1], qid=[1], random_state=2**32), ValueError, "from 0 .*; got 4294967296"),
+        (lambda: QueryShuffleSplit(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, "test_size must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(train_size=1.5), ValueError, r"a number in \(0, 1\) or an int >= 1 .*; got 1.5"),
         (lambda: QueryShuffleSplit(test_size=float("nan")), ValueError, r"a number in \(0, 1\) .*; got nan"),
@@ -623,23 +556,18 @@ def test_train_test_split_finds_ids_in_an_index():
         (
             lambda: QueryTimeSeriesSplit(gap="7D"),
             ValueError,
-            "gap must be a number of queries, or with time= a duration >= 0; got '7D'",
+            "number of queries, or with time= a duration >= 0; got '7D",
         ),
         (lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS), ValueError, "a duration >= 0; got 'a week'"),
         (lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS), ValueError, "a duration >= 0; got"),
+        (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT"), time=DAYS), ValueError, "a duration >= 0; got"),
+        (lambda: by_day("abc", [1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
+        (lambda: by_day("abc", ["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
         (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),
-        (
-            lambda: PredefinedQuerySplit([1, 2], validation=True),
-            ValueError,
-            "parts must hold at least 3 different parts",
-        ),
+        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "must hold at least 3 different parts"),
         (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
-        (
-            lambda: PredefinedQuerySplit([]),
-            ValueError,
-            r"parts must hold the part of each row; got \[\]",
-        ),
+        (lambda: PredefinedQuerySplit([]), ValueError, r"parts must hold the part of each row; got \[\]"),
         (lambda: PredefinedQuerySplit(5), ValueError, "parts must hold the part of each row; got 5"),
         (lambda: PredefinedQuerySplit("ab"), ValueError, "parts must be 1-D, one id per document; got str"),
     ],

@@ -540,6 +540,10 @@ def test_train_test_split_finds_ids_in_an_index():
         query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
 
 
+def split_by(time, **params):
+    return next(QueryTimeSeriesSplit(2, test_size=1, time=time, **params).split([[0]] * 3, qid=[1, 2, 3]))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -561,8 +565,8 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS), ValueError, "a duration >= 0; got 'a week'"),
         (lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS), ValueError, "a duration >= 0; got"),
         (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT"), time=DAYS), ValueError, "a duration >= 0; got"),
-        (lambda: by_day("abc", [1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
-        (lambda: by_day("abc", ["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
+        (lambda: split_by([1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
+        (lambda: split_by(["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
         (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),
         (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "must hold at least 3 different parts"),

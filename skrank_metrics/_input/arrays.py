@@ -157,7 +157,7 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one document; got shape {array.shape}.")
     if array.dtype.kind == "O":
-        return _objects_to_float64(array, name)
+        array = _from_objects(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -202,7 +202,7 @@ def refuse_masked(values: Any, name: str) -> None:
         raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
 
 
-def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
+def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
     values = array.ravel().tolist()
     kinds = set(map(type, values))
     unreal = {kind for kind in kinds if not issubclass(kind, numbers.Real)}
@@ -214,7 +214,7 @@ def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
     rational = {kind for kind in kinds if issubclass(kind, numbers.Rational)}
     if exact := [value for value in values if type(value) in rational]:
         _check_exact(min(exact), max(exact), name)
-    return array.astype(np.float64)
+    return array.astype(np.longdouble)
 
 
 def is_rounded(word: str) -> bool:

@@ -658,3 +658,19 @@ def test_inspect(reports):
     assert len(noise.columns["row"]) == 2
     with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
         comparison.inspect(1, qid=5)
+
+
+def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
+    rng = np.random.default_rng(0)
+    values, order = rng.random((2, 40)), rng.permutation(40)
+    for ids in (
+        [Fraction(n, 7) for n in range(40)],
+        [10**30 + n for n in range(40)],
+        [(Fraction(n, 7), "a") for n in range(40)],
+    ):
+        qid = np.fromiter(ids, dtype=object, count=40)
+        p = {
+            compare([RankingReport.from_frame({"qid": qid[rows], "mrr": own[rows]}) for own in values]).pair().p_value
+            for rows in (np.arange(40), np.arange(40)[::-1], order)
+        }
+        assert len(p) == 1

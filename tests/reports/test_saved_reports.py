@@ -318,3 +318,12 @@ def test_a_column_of_a_negated_metric_holds_its_values():
     report = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0]}))
     assert report.mean == {"neg_fall_out@3": -0.25}
     assert report.per_query["neg_fall_out@3"].tolist() == [-0.5, 0.0]
+
+
+def test_a_frame_that_changes_later_does_not_change_its_report():
+    columns = {"qid": np.array([1, 2]), "mrr": np.array([0.25, 0.75]), "weight": np.array([1.0, 3.0])}
+    report = RankingReport.from_frame(columns)
+    for column in columns.values():
+        column[:] = 1
+    assert report.mean == {"mrr": (1 * 0.25 + 3 * 0.75) / (1 + 3)}
+    assert report.per_query["mrr"].tolist() == [0.25, 0.75]

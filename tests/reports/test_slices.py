@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric
+from skrank_metrics import RankingAccumulator, RankingReport, compare, evaluate, leaderboard, make_metric
 from skrank_metrics.metrics.from_function import COLUMNS
 
 QID = np.repeat([0, 1, 2, 3], 2)
@@ -357,3 +357,10 @@ def test_columns_beside_those_of_metrics_are_known():
 def test_two_columns_with_different_numbers_of_values():
     by = {"country": of_rows(["de", "de", "de", "fr"]), "kind": of_rows(["a", "b", "c", "a"])}
     assert list(report_of(by).slices) == [("de", "a"), ("de", "b"), ("de", "c"), ("fr", "a")]
+
+
+def test_flat_keys_of_a_metric_named_like_a_slice_differ():
+    frame = {"qid": [1, 2], "mrr": [0.25, 0.75], "mrr_slice_a": [1.0, 1.0], "mrr_slice": [0.5, 0.5], "by": ["a", "low"]}
+    flat = RankingReport.from_frame(frame).to_dict(flat=True)
+    assert (flat["mrr_slice_a"], flat["mrr_slice_low"]) == (0.25, 0.75), "of the slices of mrr"
+    assert (flat["mrr_slices_a"], flat["mrr_slices"]) == (1.0, 0.5), "of the other metrics"

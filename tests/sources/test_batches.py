@@ -510,3 +510,15 @@ def test_negative_labels_that_only_some_metrics_take_are_shown_with_their_row():
     table = TABLE.set_column(0, "y", pa.array(np.where(np.arange(len(TABLE)) == 9, -1, 1)))
     with pytest.raises(ValueError, match=r"column 'y' must hold numbers >= 0, .* got -1 in row 9 of the source"):
         evaluate_batches(table, **NAMES | {"metrics": ["spearman", "mrr"]})
+
+
+def test_pandas_is_loaded_where_an_interrupt_is_noticed():
+    # Where pyarrow imports it, Ctrl-C is lost.
+    code = (
+        "import sys; from skrank_metrics import evaluate_batches\n"
+        "def batches():\n"
+        "    print('pandas' in sys.modules)\n"
+        "    yield {'y': [1], 's': [1.0], 'q': ['a']}\n"
+        "evaluate_batches(batches(), label='y', score='s', qid='q')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"

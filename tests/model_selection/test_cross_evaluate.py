@@ -12,6 +12,7 @@ from joblib import parallel_config
 from lightgbm import LGBMRanker, LGBMRegressor, log_evaluation
 from scipy import sparse, stats
 from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -327,3 +328,14 @@ class NeverFitted(Ridge):
 def test_bad_input_is_noticed_before_anything_is_fitted(change):
     with pytest.raises(ValueError, match=r"ndcg|length|y contains -2"):
         cross_evaluate(**{"estimators": NeverFitted(), "X": X, "y": Y, "qid": QID, **change})
+
+
+def test_precomputed_kernels():
+    models = {"linear": KernelRidge(kernel="linear"), "precomputed": KernelRidge(kernel="precomputed")}
+    X, y, qid = make_ranking(20, random_state=0)
+    for wrap in (QueryRanker, clone):
+        one, other = (
+            cross_evaluate({"a": wrap(models[kernel])}, given, y, qid=qid, cv=QueryKFold(3), metrics="mrr").reports["a"]
+            for kernel, given in (("linear", X), ("precomputed", X @ X.T))
+        )
+        np.testing.assert_allclose(one.per_query["mrr"], other.per_query["mrr"])

@@ -628,3 +628,11 @@ def test_progress_on_a_terminal(files, capsys, monkeypatch):
     shown = capsys.readouterr().err
     assert f"{len(files):,} rows, " in shown
     assert shown.endswith(batches.REPLACE)
+
+
+def test_the_file_of_pairs_to_exclude_is_not_overwritten(files, capsys, tmp_path):
+    (tmp_path / "seen.csv").write_text("query,document\n301,a\n")
+    message = error_of(
+        capsys, "evaluate", "qrels", "run", "mrr", "--exclude", "seen.csv", "--output-file", "./seen.csv"
+    )
+    assert message.endswith("seen.csv is an input, and would be overwritten. Choose another file for the output.")

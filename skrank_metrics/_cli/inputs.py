@@ -37,7 +37,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
             raise ValueError(f"--{option.name} does not apply to {form} files.")
     rows = [file for file in files if not _is_saved(file)]
     names = [file for file in (*files, *(chosen.score or [])) if file not in rows[:1]]
-    _check_outputs([*files, *names] if form == "svmlight" else files, chosen)
+    _check_outputs([*files, *filter(None, (names if form == "svmlight" else [chosen.exclude]))], chosen)
     _check_rankings(chosen, form, rows, names)
     found = {file: RankingReport.load(file) for file in files if _is_saved(file)}
     saved = next(iter(found.values())).metrics if found else COMMANDS[chosen.command][1].split()

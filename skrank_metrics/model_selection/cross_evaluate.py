@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -289,9 +290,12 @@ def _fit_and_predict(
 ) -> Any:
     n_rows = count_rows(X)
     params = {name: take_rows(value, train) if is_column(value, n_rows) else value for name, value in params.items()}
+    of_train, of_test = take_rows(X, train), take_rows(X, test)
+    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:  # a column per training row
+        of_train, of_test = np.asarray(of_train)[:, train], np.asarray(of_test)[:, train]
     with sklearn.config_context(enable_metadata_routing=routed):
-        fitted = clone(model).fit(take_rows(X, train), take_rows(y, train), **params)
-    return scorer(fitted, take_rows(X, test), take_rows(y, test))
+        fitted = clone(model).fit(of_train, take_rows(y, train), **params)
+    return scorer(fitted, of_test, take_rows(y, test))
 
 
 def _predictions(y_true: Any, y_score: Any) -> Any:

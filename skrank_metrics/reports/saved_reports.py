@@ -226,7 +226,7 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     return {
         "metrics": bound,
         "qid": qid,
-        "weights": check_weights(given["weight"], len(qid), "query") if "weight" in given else None,
+        "weights": check_weights(given["weight"], len(qid), "query").copy() if "weight" in given else None,
         **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
         "_results": {
             name: _result_of(columns[check_choice(name, "metrics", columns)], name, metric)
@@ -254,4 +254,4 @@ def _result_of(column: Any, name: Any, metric: BoundMetric) -> PerQuery:
             f"Column {name!r} holds {values[outside[0]]:g}, outside the range of {metric}, {low:g} to {high:g}.{hint} "
             "Rename the column if it is another metric."
         )
-    return PerQuery(0.0 - values if metric.negative else values, np.ones(len(values)))
+    return PerQuery(0.0 - values if metric.negative else values.copy(), np.ones(len(values)))

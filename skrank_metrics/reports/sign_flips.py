@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -58,8 +59,11 @@ def hash_units(ids: NDArray[Any]) -> Hashes:
     try:
         return hash_ids(ids)
     except (TypeError, ValueError):
-        numbers: dict[Any, int] = {}
-        return hash_ids(np.array([numbers.setdefault(one, len(numbers)) for one in as_python(ids)]))
+        known = given = as_python(ids)
+        with suppress(TypeError):  # of different types
+            known = sorted(given)
+        numbers = {one: number for number, one in enumerate(known)}
+        return hash_ids(np.array([numbers[one] for one in given]))
 
 
 def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
@@ -191,9 +195,7 @@ class SignFlips:
 
     def critical(self, i: int, j: int, level: float) -> float:
         """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
-        if self.test == "t":
-            return float(-special.ndtri(level / 2))
-        return float(critical_value(self.null(i, j), level))
+        return float(-special.ndtri(level / 2) if self.test == "t" else critical_value(self.null(i, j), level))
 
     def intervals(self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1) -> FloatArray:
         """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.

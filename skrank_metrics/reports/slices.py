@@ -148,8 +148,9 @@ def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
 
 
 def flat_names(metrics: Iterable[str]) -> dict[str, str]:
-    """Flat names of metrics, which could not be taken for each other or for a part of another."""
-    return _numbered({name: flat_name(name) for name in metrics}, set(), "{}_{}", _ENDINGS)
+    """Flat names of metrics, which could not be taken for each other or for a part or a slice of another."""
+    flat = {name: flat_name(name).replace("_slice", "_slices") for name in metrics}
+    return _numbered(flat, set(), "{}_{}", _ENDINGS)
 
 
 def _numbered(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -25,6 +25,8 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
         import pyarrow
     except ImportError:
         raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
+    with suppress(ImportError):
+        import pandas  # noqa: F401  pyarrow would import it, and ignore Ctrl-C meanwhile
     return pyarrow
 
 
@@ -244,10 +246,8 @@ def selected(table: Any, columns: Columns, holder: str) -> Any:
     import pyarrow as pa
 
     columns.check(table.schema, holder)
-    found = {}
-    for name in columns.names:
-        kind = _plain_kind(table[name].type)
-        found[name] = pa.chunked_array([*map(plain_array, table[name].chunks)], kind)
+    given = {name: table[name] for name in columns.names}
+    found = {n: pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type)) for n, one in given.items()}
     if columns.label and pa.types.is_boolean(found[columns.label].type):  # labels of other batches may be numbers
         found[columns.label] = found[columns.label].cast(pa.int8())
     return pa.table(found)

@@ -574,3 +574,19 @@ def test_saved_and_pickled(reports, tmp_path):
     reports["first"].save(tmp_path / "report.json")
     with pytest.raises(ValueError, match="is not a saved comparison"):
         Comparison.load(tmp_path / "report.json")
+
+
+def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
+    rng = np.random.default_rng(0)
+    values, order = rng.random((2, 40)), rng.permutation(40)
+    for ids in (
+        [Fraction(n, 7) for n in range(40)],
+        [10**30 + n for n in range(40)],
+        [(Fraction(n, 7), "a") for n in range(40)],
+    ):
+        qid = np.fromiter(ids, dtype=object, count=40)
+        p = {
+            compare([RankingReport.from_frame({"qid": qid[rows], "mrr": own[rows]}) for own in values]).pair().p_value
+            for rows in (np.arange(40), np.arange(40)[::-1], order)
+        }
+        assert len(p) == 1

@@ -279,3 +279,12 @@ def test_values_from_anywhere_are_compared():
 def test_frames_that_do_not_fit(frame, options, error, message):
     with pytest.raises(error, match=message):
         RankingReport.from_frame(frame, **options)
+
+
+def test_a_frame_that_changes_later_does_not_change_its_report():
+    columns = {"qid": np.array([1, 2]), "mrr": np.array([0.25, 0.75]), "weight": np.array([1.0, 3.0])}
+    report = RankingReport.from_frame(columns)
+    for column in columns.values():
+        column[:] = 1
+    assert report.mean == {"mrr": (1 * 0.25 + 3 * 0.75) / (1 + 3)}
+    assert report.per_query["mrr"].tolist() == [0.25, 0.75]

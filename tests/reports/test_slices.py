@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric
+from skrank_metrics import RankingAccumulator, RankingReport, compare, evaluate, leaderboard, make_metric
 from skrank_metrics.metrics.from_function import COLUMNS
 from skrank_metrics.reports.slices import object_array
 
@@ -307,3 +307,10 @@ def test_columns_beside_those_of_metrics_are_known():
     report = report_of(QID // 2, groups=QID, sample_weight=QID + 1)
     columns = {column for column in report.to_frame("polars").columns if column != "mrr"}
     assert columns == {"qid", "by", "group", "weight"} <= set(COLUMNS)
+
+
+def test_flat_keys_of_a_metric_named_like_a_slice_differ():
+    frame = {"qid": [1, 2], "mrr": [0.25, 0.75], "mrr_slice_a": [1.0, 1.0], "mrr_slice": [0.5, 0.5], "by": ["a", "low"]}
+    flat = RankingReport.from_frame(frame).to_dict(flat=True)
+    assert (flat["mrr_slice_a"], flat["mrr_slice_low"]) == (0.25, 0.75), "of the slices of mrr"
+    assert (flat["mrr_slices_a"], flat["mrr_slices"]) == (1.0, 0.5), "of the other metrics"

@@ -485,6 +485,7 @@ compare qrels run mrr -> Pass two or more rankings: runs after the judgments, --
 compare rows.csv mrr ROWS -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got a.
 compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.
 evaluate saved.json --replace-undefined-by 0 -> --replace-undefined-by does not apply to saved files.
+explain qrels run mrr --conventions sklearn trec_eval --condense -> unrecognized arguments: --condense
 explain saved.json mrr --conventions sklearn trec_eval -> Labels and scores are needed, but this report keeps no
 compare rows.csv saved.json ROWS --by kind ->\
  --by must be the same for all rankings; saved.json was evaluated without it.

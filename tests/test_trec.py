@@ -47,6 +47,7 @@ def test_columns_of_the_files():
         RUN.replace("-1.25", f"-1.25{'0' * 40}"),
         "# a comment of any number of words\n" + RUN + "#",
         RUN.replace("\n", "\n # comment\n"),
+        RUN.replace("\n", "\n#301 Q0 b 2 1 tag\n"),
         RUN.replace("tag\n", "tag with blanks\n", 1),
     ],
 )

@@ -95,7 +95,8 @@ def test_bad_parameters_are_refused_before_there_are_data(spec, params, error, m
 @pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="long doubles are as wide as floats")
 def test_numbers_beyond_the_range_of_float64_are_no_ties():
     large = np.array([np.inf, 0, "1e4001", "1e4000"], dtype=np.longdouble)
-    for rows in ({"y_true": Y, "y_score": large, "qid": Q}, {"y_true": [Y], "y_score": large[None]}):
+    given = [{"y_true": Y, "y_score": scores, "qid": Q} for scores in (large, list(large), large.astype(object))]
+    for rows in (*given, {"y_true": [Y], "y_score": large[None]}):
         with pytest.raises(ValueError, match=r"y_score must hold numbers within the range of float64"):
             ndcg_score(**rows)
     assert ndcg_score(Y, np.array([np.inf, 1, 0, -np.inf], dtype=np.longdouble), qid=Q) == 1

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
@@ -62,6 +62,7 @@ def test_equal_ids_hash_alike(kind):
         [0, -0.0],
         [2**63 + 2048, 2.0**63 + 2048],
         [("a", 1), ("a", 1.0)],
+        [datetime(2001, 2, 3, tzinfo=UTC), datetime(2001, 2, 3, 5, tzinfo=timezone(timedelta(hours=5)))],
         [datetime(2001, 2, 3, tzinfo=UTC), pd.Timestamp("2001-02-03 01:00", tz="Europe/Berlin")],
         [pd.Timestamp(10**18 + 1, tz="UTC"), pd.Timestamp(10**18 + 1, tz="Asia/Tokyo")],
         [np.datetime64(10**18 + 1, "ns"), pd.Timestamp(10**18 + 1)],

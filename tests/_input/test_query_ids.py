@@ -207,6 +207,7 @@ def test_the_index_of_labels_that_carry_ids_is_compared():
     for order in map(list, itertools.permutations(range(4))):
         assert refused(X=X.iloc[order], y=y) is (order != [0, 1, 2, 3])
         assert refused(y_true=y, y_score=pd.Series(range(4), name="score").iloc[order]) is (order != [0, 1, 2, 3])
+        assert refused(y_true=y.iloc[order], y_score=pd.Series(range(4), name="score")) is (order != [0, 1, 2, 3])
         assert not refused(y_true=y, y_score=pd.Series(X.x.iloc[order].to_numpy()))  # fresh
         moved = y.iloc[order]
         for alike in (moved, with_qid(moved, moved.index.get_level_values(0)), with_qid(range(4), list("aabb"))):

@@ -440,6 +440,14 @@ def test_queries_needed():
     assert plain == pytest.approx((1.96 + 0.8416) ** 2 * spread**2 / 0.05**2, rel=0.02)
     assert needed > plain, "three comparisons instead of one"
     assert comparison.detectable == pytest.approx(0.05 * np.sqrt(needed / 200), rel=0.1)
+    values = {"qid": range(40), **{name: random.random((40, 3)) for name in ("mrr", "map")}}
+    values["mrr"][:, 0] += 1
+    values["map"][:, 1] += 2 - values["map"][:, 1] / 2
+    both = [
+        RankingReport.from_frame({"qid": range(40), "m": values["mrr"][:, n], "n": values["map"][:, n]})
+        for n in range(3)
+    ]
+    assert compare(both).by_metric("n").detectable == pytest.approx(compare(both, "n").detectable)
     with pytest.raises(ValueError, match="difference must be at most 1, the range of mrr; got 5"):
         comparison.queries_needed(difference=5)
     with pytest.raises(ValueError, match=r"difference must be a number in \(0, inf\); got 0"):
@@ -498,6 +506,11 @@ def test_folds_are_won_and_widen_intervals():
 
 
 def test_frames(reports):
+    worst_first = make_metric(lambda labels: 1 - labels[0] / 4, name="grade_lost_first", bounds=(0, 1))
+    metrics = ["ndcg@10", "mrr", worst_first]
+    reports = {
+        name: report(feature, metrics=metrics) for name, feature in {"noise": 9, "second": 1, "first": 0}.items()
+    }
     comparison = compare(reports, by=np.arange(60) % 2, confidence=0.8)
     frame = comparison.to_frame()
     assert frame.index.tolist() == list(comparison.names)
@@ -510,7 +523,7 @@ def test_frames(reports):
             assert (row[f"{metric} difference"], row[f"{metric} p"]) == (one.difference, one.p_value)
             assert (row[f"{metric} difference low"], row[f"{metric} difference high"]) == one.interval
             assert (row[f"{metric} status"], row[f"{metric} regret"]) == (one.status, one.regret)
-    assert frame["ndcg@10 letters"].to_dict() == comparison.letters
+        assert frame[f"{metric} letters"].to_dict() == comparison.by_metric(metric).letters
     pairs = comparison.to_frame("polars", pairs=True)
     expected = [pair for metric in comparison.metrics for pair in comparison.pairs(metric)]
     for name in ("metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "verdict"):
@@ -519,7 +532,7 @@ def test_frames(reports):
     of_slices = comparison.to_frame(slices=True)
     assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
     assert of_slices["mrr"].tolist()[3:6] == list(comparison.slices[0].means("mrr").values())
-    assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * 2 * 3
+    assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * len(metrics) * 3
 
 
 def test_slices_of_reports_with_queries_in_different_orders():

@@ -123,6 +123,13 @@ def test_intervals_of_groups_are_those_of_their_means(data):
     assert report.std == evaluate(y, scores, qid=qid, metrics="mrr").std
 
 
+def test_a_weight_of_two_counts_as_two_queries_of_the_group():
+    ranks, users, twice = np.array([1, 2, 3, 1, 2]), np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 1, 2])
+    weighted = report_of_ranks(ranks, weights=twice, groups=np.repeat(users, N_DOCUMENTS))
+    repeated = report_of_ranks(np.repeat(ranks, twice), groups=np.repeat(users, twice * N_DOCUMENTS))
+    assert weighted.intervals()["mrr"] == pytest.approx(repeated.intervals()["mrr"])
+
+
 def test_queries_without_a_value_do_not_count_in_their_group():
     ranks, users = np.array([1, 2, 3, 0, 2, 1]), np.array([0, 0, 1, 1, 2, 2])
     all_, defined = (

@@ -306,7 +306,9 @@ def test_no_metric_is_named_like_another_column(place):
 def test_columns_beside_those_of_metrics_are_known():
     report = report_of(QID // 2, groups=QID, sample_weight=QID + 1)
     columns = {column for column in report.to_frame("polars").columns if column != "mrr"}
-    assert columns == {"qid", "by", "group", "weight"} <= set(COLUMNS)
+    board = compare([report, report]).to_frame("polars", slices=True)
+    columns |= {column for column in board.columns if not column.startswith("mrr")}
+    assert columns == set(COLUMNS)
 
 
 def test_flat_keys_of_a_metric_named_like_a_slice_differ():

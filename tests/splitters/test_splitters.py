@@ -192,6 +192,11 @@ def test_every_splitter_refuses_rows_out_of_step(splitter):
         refused(splitter, r"must have the same index as (X|y); got .* rows are taken by position", **rows)
 
 
+def test_train_test_split_takes_any_sequence():
+    parts = query_train_test_split(range(3), (4, 5, 6), "abc", qid=[1, 2, 2], test_size=1, random_state=0)
+    assert parts == [[0], [1, 2], [4], [5, 6], ["a"], ["b", "c"]]
+
+
 def test_train_test_split_refuses_arrays_that_disagree():
     y, X = with_qid(CONTRACT_Y, CONTRACT_QID), pd.DataFrame(CONTRACT_X, index=ROWS)
     assert len(query_train_test_split(X, y, y, qid=CONTRACT_QID)) == 6

@@ -75,6 +75,7 @@ WRONG = [
     (read_qrels, "1 0 b 0 x\n", ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'"),
     (read_run, f"{RUN}\n302 Q0 d\x00 9 7 tag\n", ", line 5: expected text without NUL; got '302 Q0 d"),
     (read_run, f"# run\n{RUN}\n302 Q0 d 9 x tag\n", ", line 6: expected a number as score; got '302 Q0 d 9 x tag'"),
+    (read_run, "# run\n\n" + 40_000 * "1 Q0 a 1 1 t\n" + "1 Q0 a 1 x t", ", line 40003: expected a number as score"),
     (read_run, RUN.encode() + LATIN, ", line 4: expected text in UTF-8; got '302 Q0 \\\\xe9 9 7 tag'"),
     (read_qrels, QRELS.encode("utf-16"), ", line 1: expected text in UTF-8; got"),
     (read_run, f"# run\n{RUN}\n301 Q0 c 9 7 tag\n", " has document 'c' of query '301' twice"),

@@ -41,19 +41,19 @@ def check_arrays(
     return labels, check_scores(y_score, labels.shape, ranked), ranked, known
 
 
-def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None) -> FloatArray:
+def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None, name: str = "y_score") -> FloatArray:
     """Check scores, which must have the shape of the labels, and convert them to float64.
 
     NaN is refused, except for documents that are not ranked, whose scores are replaced, as they are ignored.
     """
-    scores = to_float64(y_score, "y_score")
+    scores = to_float64(y_score, name)
     if scores.shape != shape:
         hint = " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
-        raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {shape}.{hint}")
+        raise ValueError(f"{name} must have the same shape as y_true; got {scores.shape} and {shape}.{hint}")
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
-        raise NaNScoreError(f"{_first('y_score', scores, np.isnan(scores))}.")
+        raise NaNScoreError(f"{_first(name, scores, np.isnan(scores))}.")
     return scores
 
 
@@ -72,7 +72,7 @@ def check_label_column(y: Any) -> FloatArray:
     labels = to_float64(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
-    check_labels(labels, "y")
+    check_labels(labels, "y", may_be_negative=True)
     return labels
 
 

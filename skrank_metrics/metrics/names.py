@@ -134,7 +134,7 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
         params["k"] = int(k)
     try:
         return BoundMetric(function, params, negative=name.startswith(NEGATIVE))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
 

@@ -131,7 +131,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Parameters
         ----------
         X, y : array-like of shape (n_documents, n_features) and (n_documents,)
-            Features, in any order of rows, and relevance labels, finite and >= 0, which may carry the query ids.
+            Features, in any order of rows, and relevance labels, finite, which may carry the query ids.
         qid, groups : array-like of shape (n_documents,), default=None
             Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -235,10 +234,13 @@ def leaderboard(
     check_aligned(**named_columns(y_true=y_true, scores=columns, qid=qid, **others))
     reports = {}
     for name, column in columns.items():
-        with _naming(name):
-            if np.ndim(y_true) == 2:
-                check_documents_aligned(y_true=y_true, y_score=column)
-            of_model = _with_scores(lists, column, np.shape(y_true))
+        label = f"scores[{name!r}]"
+        if np.ndim(y_true) == 2:
+            check_documents_aligned(**{"y_true": y_true, label: column})
+        try:
+            of_model = _with_scores(lists, column, label, np.shape(y_true))
+        except TypeError as error:
+            raise TypeError(f"{error} Pass only the columns of scores.") from None
         labels = labels_of_rows(y_true, column, qid)
         reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
@@ -246,23 +248,12 @@ def leaderboard(
     return compare_reports(Comparison, reports, **options)
 
 
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Name the model in errors about its scores."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        message = str(error).replace("y_score", f"scores[{name!r}]")
-        not_scores = isinstance(error, TypeError) and message.startswith("scores[")
-        raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
-
-
-def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> QueryLists:
+def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ...]) -> QueryLists:
     """The documents with the scores of a model, which did not return those with a score of NaN."""
-    ranked = ~np.isnan(to_float64(column, "y_score"))
+    ranked = ~np.isnan(to_float64(column, name))
     if not ranked.any():
-        raise ValueError("y_score must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(column, shape, ranked).ravel())
+        raise ValueError(f"{name} must hold scores; all are NaN.")
+    scores = lists.grouping.sort(check_scores(column, shape, ranked, name).ravel())
     if ranked.all() and lists.retrieved is None:
         return lists.with_scores(scores)
     returned = lists.grouping.sort(ranked.ravel()) & (True if lists.retrieved is None else lists.retrieved)

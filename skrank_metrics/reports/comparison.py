@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_int, check_number
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import visible
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
@@ -222,7 +223,7 @@ class Comparison(Result):
     @property
     def verdict(self) -> str:
         """What is known about the best ranking, in one or two sentences."""
-        return words.verdict_of(self)
+        return visible(words.verdict_of(self))
 
     # Pairs and rankings
 

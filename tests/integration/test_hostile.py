@@ -89,7 +89,11 @@ def test_gives_the_right_number(way, case):
             assert value == pytest.approx(expected(name, **case.meant), abs=1e-12), name
 
 
-@pytest.mark.parametrize(("way", "case"), [place for place in PLACES if place[1].error], ids=str)
+# Models are fitted on labels of any sign; metrics and boosters refuse those that they cannot use.
+REFUSED = [(way, case) for way, case in PLACES if case.error and (way, case.what) != ("QueryRanker.fit", "negative")]
+
+
+@pytest.mark.parametrize(("way", "case"), REFUSED, ids=str)
 def test_gives_an_error_that_names_the_argument(way, case):
     tried = 0
     for name, call in WAYS_IN[way](**case.passed):

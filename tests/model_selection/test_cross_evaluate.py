@@ -81,6 +81,22 @@ def test_both_aggregates_are_shown_and_named(result):
     assert repr(result) == "<CrossEvaluation: 3 rankings by ndcg@10, map, mrr, 60 queries>"
 
 
+def test_means_over_folds_of_many_metrics():
+    metrics = ["ndcg@10", "map", "mrr", "recall@5", "precision@5", "err", "rbp"]
+    found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV, metrics=metrics)
+    text = " ".join(str(found).split())
+    assert all(f"{found.fold_means(metric)['Ridge'].mean():.4f} ±" in text for metric in metrics)
+    assert max(map(len, str(found).splitlines())) <= 80
+
+
+def test_negative_labels_if_only_their_order_counts():
+    means = [
+        cross_evaluate(MODELS["ridge"], X, y, qid=QID, cv=CV, metrics=["spearman", "kendall_tau"]).means()["Ridge"]
+        for y in (Y, Y - 2.0)
+    ]
+    assert means[0] == pytest.approx(means[1])
+
+
 def test_a_single_model_is_reported_without_a_verdict(result):
     found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV)
     assert found.verdict == ""
@@ -266,7 +282,7 @@ class NeverFitted(Ridge):
         ({"cv": 2 * [(np.flatnonzero(QID >= 5), np.flatnonzero(QID < 5))]}, ValueError, "0 in fold 0 and in fold 1"),
         ({"response_method": "rank"}, ValueError, "The 'response_method' parameter .* must be .* Got 'rank'"),
         ({"sample_weight": np.arange(1.0, len(Y) + 1)}, ValueError, "sample_weight must be constant within a query"),
-        ({"y": -Y}, ValueError, "y contains -2"),
+        ({"y": -Y}, ValueError, "y_true contains -2"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
         ({"estimators": make_pipeline(XGBRanker())}, TypeError, "take query ids in fit; got XGBRanker"),
         ({"estimators": CatBoostRanker()}, TypeError, "take query ids in fit; got CatBoostRanker"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from joblib import parallel_config
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -21,6 +22,7 @@ from sklearn.utils.fixes import parse_version
 from support.shown import words
 
 from skrank_metrics import (
+    PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
     RacingSearchCV,
@@ -94,6 +96,29 @@ def test_reads_well_and_converts(found):
     assert max(map(len, str(found).splitlines())) <= 80
     frame = found.to_frame()
     assert frame["estimator__alpha"].to_dict() == {n: p["estimator__alpha"] for n, p in found.params.items()}
+
+
+class Column(RegressorMixin, BaseEstimator):
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, self.column]
+
+
+def test_parameters_are_those_of_each_candidate_in_any_order():
+    # Column 0 is right on the one query of the first fold, column 1 on four of the five of the second.
+    y, right = np.array([1, 0] * 6), np.array([[1, 0]] + [[0, 1]] * 4 + [[0, 0]])
+    X = np.where(np.repeat(right, 2, axis=0) == y[:, None], 2.0, 1.0)
+    search = GridSearchCV(
+        Column(), {"column": [0, 1]}, scoring=make_ranking_scorer("mrr"), cv=PredefinedQuerySplit([0] * 2 + [1] * 10)
+    ).fit(X, with_qid(y, np.repeat(range(6), 2)))
+    found = reported(search, X, y, qid=np.repeat(range(6), 2))
+    assert found.to_frame()["column"].tolist() == [found.params[name]["column"] for name in found.names]
+    assert list(found.params) != list(found.names), "by the mean over folds, and over queries"
 
 
 def test_expected_score_chooses_on_the_other_folds():

@@ -310,6 +310,7 @@ def test_a_margin_ships_what_loses_no_more():
     ranks = {"a": ALWAYS * 5, "b": [1, 1, 1, 1, 2] * 40, "c": RARELY * 5}
     comparison = of_ranks(ranks, margin=0.2)
     assert comparison.verdict == "Ship a. With 95% confidence, a is best."
+    assert of_ranks(ranks, margin=0).verdict == comparison.verdict, "the best loses nothing"
     pairs = {"not worse": ("b", "a"), "worse": ("c", "a"), "better": ("a", "c")}
     assert {verdict: comparison.pair(*names).verdict for verdict, names in pairs.items()} == {v: v for v in pairs}
     assert of_ranks(ranks, margin=0.05).pair("b", "a").verdict == "worse"
@@ -555,8 +556,10 @@ def test_text_shows_what_the_attributes_hold(reports):
     best = comparison.by_metric("mrr").best_set
     assert [row[1].startswith("*") for row in others[1:]] == [name in best for name in comparison.names]
     assert any("against all 2 others together" in line for line in lines)
-    two = compare([reports["first"], reports["second"]], "mrr", confidence=0.9)
+    two = compare({"<b>\x1b": reports["first"], "c": reports["second"]}, "mrr", confidence=0.9)
+    assert "<b>\\x1b" in two.verdict
     pair, (heads, row) = two.pair(), html_of(two)[0][1]
+    assert ">&lt;b&gt;\\x1b - c<" in two._repr_html_()
     assert row == [
         *("mrr", f"{pair.difference:+.4f}", "[{:+.4f}, {:+.4f}]".format(*pair.interval)),
         *(str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.p_value:.4f}"),

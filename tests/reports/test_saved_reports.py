@@ -49,6 +49,11 @@ def assert_same(found, report):
     assert found.n_undefined == report.n_undefined
 
 
+def test_a_report_of_condensed_lists_can_be_compared_when_it_comes_back(tmp_path):
+    report = report_of(judged=np.arange(len(QID)) % 3 > 0, condense=True)
+    assert compare([report, reloaded(report, tmp_path)]).pair().difference == 0
+
+
 def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
     rows = {"by": np.array(["x", None, "y"], dtype=object)[QID % 3], "groups": QID // 4, "sample_weight": QID % 5 + 1}
     report = report_of(**rows, replace_undefined_by=None)

@@ -50,6 +50,10 @@ def test_missing_values_are_a_slice_of_their_own_and_come_last(values, named):
     assert str(report).splitlines()[5].split()[:4] == ["missing", "mrr", "2", "0.2500"]
 
 
+def test_missing_values_come_last_among_slices_without_an_order():
+    assert list(report_of(of_rows([None, "a", 1, None])).slices) == ["a", 1, None]
+
+
 LARGE = 2**60
 NULLABLE = {
     "list": list,

@@ -233,3 +233,9 @@ def test_bad_input(data):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
     with pytest.raises(ValueError, match=r"condense.*judged"):
         accumulated(data, [], condense=True)
+
+
+def test_ids_of_several_types_stay_what_they_are():
+    accumulator = RankingAccumulator("mrr").update([1, 0], [2, 1], qid=[1, 1])
+    report = accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"])).result()
+    assert report.qid.tolist() == [1, "b"]

@@ -294,6 +294,12 @@ def test_ids_of_documents_break_ties_in_the_convention_of_trec_eval(documents):
     assert report.mean["mrr"] == (1 if first else 1 / 2)
 
 
+def test_lines_of_topics_may_alternate():
+    run = "".join(f"{topic} Q0 {document} 1 5 tag\n" for document in "ab" for topic in "12")
+    report = evaluate_run(io.StringIO("1 0 b 1\n2 0 b 1\n"), io.StringIO(run), "recip_rank", convention="trec_eval")
+    assert report.per_query["recip_rank"].tolist() == [1, 1]
+
+
 def test_files_dicts_and_frames_mix(tmp_path):
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("q1 0 a 1\nq1 0 c 1\n")

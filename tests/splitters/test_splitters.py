@@ -378,7 +378,7 @@ def test_stratifying_by_relevance_needs_labels():
     )
     refused(of_relevance, message, qid, None, TypeError, groups=qid)
     refused(splitter, "y must be 1-D, one label per document", qid, np.zeros((6, 2)), groups=qid)
-    refused(splitter, r"y contains -1\.0, first at row 2", qid, [0, 1, -1, 0, 0, 0], groups=qid)
+    refused(splitter, "y contains NaN, first at row 2", qid, [0, 1, np.nan, 0, 0, 0], groups=qid)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,12 @@ RESULTS = {
 }
 
 
-@pytest.fixture(scope="module", params=RESULTS)
+SLOW = "ten compared", "cross-evaluation", "search"
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RESULTS]
+)
 def result(request):
     return RESULTS[request.param]()
 

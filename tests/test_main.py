@@ -59,7 +59,11 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
 def test_demo_with_scikit_learn_alone(tmp_path):
     code = (
         "import sys\n"
-        "sys.modules |= dict.fromkeys(['lightgbm', 'xgboost', 'catboost', 'matplotlib', 'pandas'])\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in ('lightgbm', 'xgboost', 'catboost', 'matplotlib', 'pandas'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
         "from sklearn.utils import Bunch\n"
         "from skrank_metrics import _demo\n"
         "from skrank_metrics.__main__ import main\n"

@@ -250,6 +250,8 @@ def group_ids(
                 ) from None
     if len(codes) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}.")
+    if not n_rows:
+        raise ValueError(f"{name} must hold at least one {_kind(name)}; got none.")
     first, grouping = group_codes(codes)
     lost = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
     values, lost[~lost] = _present(to_id_array(_take(ids, first[~lost]), name))

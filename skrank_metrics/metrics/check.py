@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 
@@ -71,6 +71,8 @@ def check_metric(
     """
     bound = get_metric(metric)
     cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
+    for name in documents or ():
+        check_choice(name, "documents", bound.record.documents)
     problem = _problem(labels, {name: (documents or {}).get(name, (1, 2, 3)) for name in bound.record.documents})
     for k, ties in itertools.product(cutoffs, TIE_POLICIES):
         chosen = bound.replace(ties=ties, **({"k": k} if bound.record.has_cutoff else {}))

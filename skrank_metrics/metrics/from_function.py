@@ -195,9 +195,9 @@ def make_metric(
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own, columns = _check_name(getattr(function, "__name__", None) if name is None else name), _check_columns(documents)
-    low, high = map(float, bounds)
-    if not low < high:
+    if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
+    low, high = map(float, bounds)
     better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
@@ -233,8 +233,9 @@ def _check_name(name: Any) -> str:
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:
-    names = () if isinstance(documents, str) else tuple(documents)
-    if len(names) != len(documents) or any(not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN) for n in names):
+    names = () if isinstance(documents, str) else tuple(documents or ())
+    refused = [n for n in names if not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN)]
+    if refused or len(set(names)) != len(documents or ()):
         raise ValueError(f"documents must list columns as the function names its parameters; got {documents!r}.")
     return names
 

@@ -232,13 +232,11 @@ def leaderboard(
     others = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups, **masks}
     lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **others)
     check_aligned(**named_columns(y_true=y_true, scores=columns, qid=qid, **others))
+    check_documents_aligned(**named_columns(y_true=y_true, scores=columns))
     reports = {}
     for name, column in columns.items():
-        label = f"scores[{name!r}]"
-        if np.ndim(y_true) == 2:
-            check_documents_aligned(**{"y_true": y_true, label: column})
         try:
-            of_model = _with_scores(lists, column, label, np.shape(y_true))
+            of_model = _with_scores(lists, column, f"scores[{name!r}]", np.shape(y_true))
         except TypeError as error:
             raise TypeError(f"{error} Pass only the columns of scores.") from None
         labels = labels_of_rows(y_true, column, qid)

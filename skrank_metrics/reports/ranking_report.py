@@ -284,7 +284,7 @@ class RankingReport(Result):
         The file is JSON, with a version of the format and a checksum. It holds the values per query, the ids with their
         types, the metrics, weights, slices, groups, the health, and a digest of the labels of each query, with which
         ``compare`` notices other labels, but neither labels nor scores. Ids, slices and groups must be numbers, text,
-        dates, times, bytes or tuples of these. An existing file is replaced only once the new one is complete.
+        dates with or without a time, bytes or tuples of these. An existing file is replaced only by a complete one.
         """
         saved.write_saved("report", saved.saved_fields(self), path)
 
@@ -388,7 +388,7 @@ class RankingReport(Result):
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
         how = means.METHOD + means.why_none((self.metrics[name], interval) for name, interval in ends)
         if self.groups is not None:
-            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups")
+            how = how.replace("over queries", f"over {counted(len(set(self.groups.tolist())), 'group')}")
             how = how.replace("queries", "groups")
         return [*parts, f"Intervals: {how}.", *means.weighting(self.weights), *self.health.findings]
 

@@ -76,6 +76,11 @@ def test_finds_what_is_wrong_with_a_kernel(kernel, message):
         check_metric(broken)
 
 
+def test_documents_that_the_metric_does_not_take():
+    with pytest.raises(ValueError, match="documents must be one of .*; got 'price'"):
+        check_metric("mrr", documents={"price": [1, 2]})
+
+
 def test_an_overflow_on_the_way_is_no_error():
     logistic = make_metric(lambda labels: (1 / (1 + np.exp(1000.0 * labels))).sum(), name="logistic")
     with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):

@@ -330,7 +330,10 @@ def test_errors_of_the_function_name_it_and_the_query():
         (depth_of_last, {"documents": "price"}, ValueError, "documents must list columns as .* got 'price'"),
         (depth_of_last, {"documents": ["k"]}, ValueError, r"documents must list columns as .* parameters; got \['k'\]"),
         (depth_of_last, {"documents": ["price"]}, TypeError, r"depth_of_last\(labels, price\), .* argument 'price'"),
+        (depth_of_last, {"documents": ["x", "x"]}, ValueError, r"documents must list columns .* got \['x', 'x'\]"),
         (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be a pair .* ascending order; got \(1, 0\)"),
+        (depth_of_last, {"bounds": (0, 1, 2)}, ValueError, r"bounds must be a pair .*; got \(0, 1, 2\)"),
+        (depth_of_last, {"bounds": "01"}, ValueError, "bounds must be a pair .*; got '01'"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
     ],
 )

@@ -128,6 +128,7 @@ def test_a_weight_of_two_counts_as_two_queries_of_the_group():
     weighted = report_of_ranks(ranks, weights=twice, groups=np.repeat(users, N_DOCUMENTS))
     repeated = report_of_ranks(np.repeat(ranks, twice), groups=np.repeat(users, twice * N_DOCUMENTS))
     assert weighted.intervals()["mrr"] == pytest.approx(repeated.intervals()["mrr"])
+    assert "over 1 group;" in str(report_of_ranks(ranks, groups=["one"] * len(ranks) * N_DOCUMENTS))
 
 
 def test_queries_without_a_value_do_not_count_in_their_group():

@@ -64,6 +64,7 @@ def test_the_largest_number_of_folds_and_seed():
         (([1, 2], 2, 2**63), "seed must be below"),
         (([1, 2], 2**31, 2**40), "n_folds must be below"),
         (([1.0, np.nan], 2), "qid must not hold missing ids; got nan at row 1"),
+        (([], 2), "qid must hold at least one id; got none"),
     ],
 )
 def test_bad_input(arguments, message):

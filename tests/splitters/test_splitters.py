@@ -569,7 +569,7 @@ def split_by(time, **params):
         ),
         (lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS), ValueError, "a duration >= 0; got 'a week'"),
         (lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS), ValueError, "a duration >= 0; got"),
-        (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT"), time=DAYS), ValueError, "a duration >= 0; got"),
+        (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT", "D"), time=DAYS), ValueError, "a duration >= 0; got"),
         (lambda: split_by([1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
         (lambda: split_by(["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),

@@ -13,7 +13,7 @@ from skrank_metrics.metrics._registry import metric
 
 def test_a_metric_of_documents_is_checked_with_their_columns():
     def first_sale(labels, price, colour):
-        return float(labels[0] * price[0] * (colour[0] == "red"))
+        return float(labels[0] * price[0] * {"red": 1, "blue": 0.5}[colour[0]])
 
     metric = make_metric(first_sale, documents=["price", "colour"])
     with parallel_config("threading"):  # other processes take seconds to start
@@ -77,7 +77,7 @@ def test_finds_what_is_wrong_with_a_kernel(kernel, message):
 
 
 def test_documents_that_the_metric_does_not_take():
-    with pytest.raises(ValueError, match="documents must be one of .*; got 'price'"):
+    with pytest.raises(ValueError, match=r"documents must be one of .*; got 'price'"):
         check_metric("mrr", documents={"price": [1, 2]})
 
 

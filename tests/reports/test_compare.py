@@ -408,6 +408,14 @@ def test_slices_are_corrected_together(reports, per):
     assert "corrected for 6 comparisons in all slices" in words(comparison)
 
 
+def test_documents_of_a_slice_of_a_report_whose_queries_are_in_another_order():
+    reports = {"one": report(0), "other": report(1, rows=np.argsort(-QID, kind="stable"))}
+    part = compare(reports, by=np.arange(60) % 2).slices[1]
+    for query in part.qid[[0, 7]].tolist():
+        ((shown,),) = part.reports["other"].inspect(query).queries
+        assert shown.columns["score"][0] == X[query == QID, 1].max()
+
+
 def test_many_slices_many_rankings_and_slices_without_values():
     ranks = {f"m{i}": np.random.default_rng(i).integers(1, 5, 50) for i in range(6)}
     text = words(of_ranks(ranks, by=np.arange(50) // 2))

@@ -176,6 +176,12 @@ def test_documents_of_any_kind():
         assert all(text in inspection._repr_html_() for text in expected)
 
 
+def test_columns_of_the_evaluation_are_shown_for_each_query():
+    (a,), (b,) = report_of(documents={"text": list("uvwxyz")}).inspect(["a", "b"]).queries
+    assert list(a.columns["document"]) == ["text=u", "text=v", "text=w", "text=x"]
+    assert list(b.columns["document"]) == ["text=z", "text=y"]
+
+
 def test_long_documents_are_cut():
     many = pd.DataFrame({f"f{number}": [number] * 6 for number in range(50)})
     assert only(report_of().inspect("b", documents=many)).columns["document"][0].startswith("f0=0, f1=1, f2=2, ")

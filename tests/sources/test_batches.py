@@ -55,7 +55,7 @@ def pieces(table, size):
 
 SOURCES = {
     "parquet": lambda folder: written(pq.write_table, folder / "a.parquet", row_group_size=100),
-    "csv": lambda folder: str(written(pa.csv.write_csv, folder / "a.csv")),
+    "csv": lambda folder: str(written(pa.csv.write_csv, folder / "A.CSV")),
     "feather": lambda folder: written(pa.feather.write_feather, folder / "a.feather", chunksize=70),
     "several files": write_several,
     "table": lambda _: TABLE,
@@ -156,6 +156,11 @@ def test_several_scores_make_several_reports():
             assert list(reports) == ["other", "s"]
             for name, report in reports.items():
                 check(report, in_memory(TABLE, name, condense=condense, **arrays))
+    scores = pa.array(np.where(arrays["retrieved"], TABLE["s"], np.nan))  # of documents that are not ranked, ignored
+    reports = evaluate_batches(
+        TABLE.drop(["s"]).append_column("s", scores), **NAMES | masks | {"score": ["other", "s"]}
+    )
+    check(reports["s"], in_memory(TABLE, "s", **arrays))
 
 
 @pytest.mark.option("evaluate_batches.ties", "evaluate_batches.convention")

@@ -115,7 +115,8 @@ def test_ranked_lists_ranks_and_relevant_documents():
     pairs = pd.DataFrame({"query": list("uuv"), "document": list("abc")})
     others = [{query: kind(row) for query, row in lists.items()} for kind in (tuple, np.array)]
     for judged in (truth, {query: set(row) for query, row in truth.items()}, pairs, pairs.assign(label=1)):
-        for run in (lists, *others, pd.DataFrame(ranked), pl.DataFrame(ranked)):
+        scored = pd.DataFrame(ranked).assign(score=[-rank for rank in ranked["rank"]], rank=1)  # scores come first
+        for run in (lists, *others, pd.DataFrame(ranked), pl.DataFrame(ranked), scored):
             assert per_query(evaluate_run(judged, run, "map")) == expected
     named = pd.DataFrame(ranked).rename(columns={"rank": "place"}).assign(score=1.0)
     assert per_query(evaluate_run(truth, named, "map", rank="place")) == expected

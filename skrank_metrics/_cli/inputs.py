@@ -11,8 +11,8 @@ from typing import Any
 
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, TABLES
 from skrank_metrics._input.arrays import nearest
-from skrank_metrics.metrics.names import bind, column_of, expand
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate
+from skrank_metrics.metrics.names import bind, bind_metrics, column_of, expand
+from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.evaluate_run import evaluate_run

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
+
+import numpy as np
 
 from skrank_metrics._input.arrays import check_choice, nearest
 from skrank_metrics.metrics._bound import BoundMetric
@@ -108,6 +110,39 @@ def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
         names = [several[1] + k.strip() for k in several[2].split(",")] if several else []
         found += names if names and ("@" in metric or own_spelling(names[0], convention)) else [metric]
     return found
+
+
+def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
+    """Bind one or several metrics, keyed by their names as given. Overrides that are None are ignored."""
+    overrides = {name: value for name, value in overrides.items() if value is not None}
+    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
+    if not given:
+        raise ValueError("metrics must name at least one metric; got none.")
+    bound: dict[str, BoundMetric] = {}
+    for metric in expand(given, convention):
+        name = metric if isinstance(metric, str) else str(bind(metric))
+        new = _with_overrides(metric, convention, **overrides)
+        if bound.setdefault(name, new).definition != new.definition:
+            raise ValueError(f"metrics must have different names; got two named {name!r}.")
+    return bound
+
+
+def _with_overrides(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
+    bound = bind(metric, convention)
+    for name, value in overrides.items():
+        own = bound.params.get(name, value)
+        if own != value and not own != own != value != value:
+            raise ValueError(
+                f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
+            )
+    if bound.average is None:
+        raise ValueError(
+            f"metrics must not have average=None in a report; got {str(bound)!r}. Leave average out: report.per_query "
+            "holds the values per query."
+        )
+    if bound.always_defined:
+        overrides.pop("replace_undefined_by", None)
+    return get_metric(bound, convention=convention, **overrides)
 
 
 def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:

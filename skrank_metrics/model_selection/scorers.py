@@ -26,8 +26,7 @@ from skrank_metrics._sklearn_internals import (
     ways_out,
 )
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import get_metric
-from skrank_metrics.reports.evaluate import bind_metrics
+from skrank_metrics.metrics.names import bind_metrics, get_metric
 
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")

@@ -20,9 +20,9 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.query_ids import as_python, check_aligned, check_documents_aligned, named_columns
 from skrank_metrics._output.result import counted
-from skrank_metrics.metrics.names import column_of
+from skrank_metrics.metrics.names import bind_metrics, column_of
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
+from skrank_metrics.reports.evaluate import evaluate_lists, labels_of_rows, lists_of_rows
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import frame_columns, slice_of_query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.query_ids import row_labels
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import bind, expand, get_metric
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import slices_and_groups
 
@@ -143,36 +143,3 @@ def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], **fiel
     report = RankingReport(metrics, lists.grouping.ids, _results=results, **shared, **fields)
     report.mean  # noqa: B018  sums that overflow raise here
     return report
-
-
-def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, keyed by their names as given. Overrides that are None are ignored."""
-    overrides = {name: value for name, value in overrides.items() if value is not None}
-    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
-    if not given:
-        raise ValueError("metrics must name at least one metric; got none.")
-    bound: dict[str, BoundMetric] = {}
-    for metric in expand(given, convention):
-        name = metric if isinstance(metric, str) else str(bind(metric))
-        new = _bind(metric, convention, **overrides)
-        if bound.setdefault(name, new).definition != new.definition:
-            raise ValueError(f"metrics must have different names; got two named {name!r}.")
-    return bound
-
-
-def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
-    bound = bind(metric, convention)
-    for name, value in overrides.items():
-        own = bound.params.get(name, value)
-        if own != value and not own != own != value != value:
-            raise ValueError(
-                f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
-            )
-    if bound.average is None:
-        raise ValueError(
-            f"metrics must not have average=None in a report; got {str(bound)!r}. Leave average out: report.per_query "
-            "holds the values per query."
-        )
-    if bound.always_defined:
-        overrides.pop("replace_undefined_by", None)
-    return get_metric(bound, convention=convention, **overrides)

@@ -23,7 +23,8 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._output.result import counted
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.evaluate import evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import slices_and_groups
 from skrank_metrics.sources.ids import Lists, comparable, ids_of

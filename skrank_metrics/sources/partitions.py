@@ -13,7 +13,7 @@ import numpy as np
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool, check_choice, check_scores
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.reports.evaluate import bind_metrics
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
 from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected

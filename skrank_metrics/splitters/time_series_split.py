@@ -100,7 +100,6 @@ class QueryTimeSeriesSplit(QuerySplitter):
 
 
 def _duration(gap: Any) -> Any:
-    """The gap as NumPy has it; NaT if it is no duration."""
     import pandas as pd
 
-    return pd.to_timedelta([gap], errors="coerce").to_numpy()[0]
+    return pd.to_timedelta([gap], errors="coerce").to_numpy()[0]  # NaT if it is no duration

@@ -139,9 +139,8 @@ def check_aligned(**columns: Any) -> None:
         new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         unlike = _holds_integers(one) != _holds_integers(other)
         # Predictions put into a new Series have no name, unlike a column of a frame.
-        scores = [columns[name] for name in new if name == "y_score" or name.startswith("scores[")]
-        is_prediction = any(getattr(column, "name", None) is None for column in scores)
-        if ((new or unlike) and not reordered) or is_prediction:
+        scores = [columns[name] for name in new if name.startswith(("y_score", "scores["))]
+        if any(getattr(column, "name", None) is None for column in scores) or ((new or unlike) and not reordered):
             continue
         got = "the same labels in different orders" if reordered else "different labels"
         carries = ids_in_index(columns[second]) is not None

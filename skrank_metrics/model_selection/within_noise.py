@@ -33,7 +33,8 @@ class WithinNoise:
         rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
-        ahead, params = folds[means.argmax()] - folds, cv_results["params"]
+        best, params = folds[means.argmax()], cv_results["params"]
+        ahead = np.where(np.isclose(folds, best, rtol=1e-12, atol=0), 0.0, best - folds)  # equal but for rounding
         ratio = self.test_ratio or _ratio_of_search()
         kept = [row for row in np.flatnonzero(usable) if _p_worse(ahead[row], ratio) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))

@@ -47,7 +47,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
         check_int(value, name, least)
         if value >= 2**bits:
             raise ValueError(f"{name} must be below 2**{bits}; got {value}.")
-    queries = group_ids(qid, count_rows(qid))
+    queries = group_ids(qid, count_rows(qid) if np.iterable(qid) else 0)
     # Hash once more, so that the folds of two seeds are independent.
     mixed = hash_ids(hash_ids(queries.ids) ^ hash_ids(np.array([seed])))
     folds = (mixed >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)

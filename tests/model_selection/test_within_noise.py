@@ -106,6 +106,12 @@ def test_bad_input(call, message):
         call()
 
 
+def test_scores_that_differ_by_rounding_are_equal():
+    scores = [0.3, 0.1 + 0.2]
+    results = {"params": [{"leaves": 7}, {"leaves": 31}], **{f"split{fold}_test_score": scores for fold in range(3)}}
+    assert within_noise(prefer="leaves", test_ratio=1 / 2)(results) == 0
+
+
 PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries
 
 

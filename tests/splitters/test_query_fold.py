@@ -65,6 +65,7 @@ def test_the_largest_number_of_folds_and_seed():
         (([1, 2], 2**31, 2**40), "n_folds must be below"),
         (([1.0, np.nan], 2), "qid must not hold missing ids; got nan at row 1"),
         (([], 2), "qid must hold at least one id; got none"),
+        ((None, 2), "qid must be 1-D, one id per document; got NoneType"),
     ],
 )
 def test_bad_input(arguments, message):

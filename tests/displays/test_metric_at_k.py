@@ -62,7 +62,7 @@ def board(n_models):
     return leaderboard(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
 
 
-@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (10, 1, 2)])
+@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (4, 0, 4), (10, 1, 2)])
 def test_few_models_have_colours_and_bands_and_of_many_the_best(n_models, n_bands, n_colours):
     display = MetricAtKDisplay.from_result(board(n_models))
     assert (len(display.ax_.lines), len(display.ax_.collections)) == (n_models, n_bands)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from support.ranks import report_of_ranks, rows_of_ranks
 
@@ -81,12 +80,6 @@ def test_names_marks_and_bands_show_the_status(baseline):
     assert [band.get_y() + 0.5 for band in ax.patches] == np.flatnonzero(good).tolist()
 
 
-def test_further_metrics_keep_the_order_of_the_first():
-    ranks = {"a": [1, 1, *[2] * 6], "b": [1, *[2] * 7], "c": [1, 1, 1, *[6] * 5]}
-    display = compare({name: report_of_ranks(own, metrics=["mrr", "recall@1"]) for name, own in ranks.items()}).plot()
-    assert (row_names(display.ax_), drawn(display.axes_[1])[0]) == (["a", "b", "c"], [2 / 8, 1 / 8, 3 / 8])
-
-
 def test_another_metric_and_fewer_models(board):
     display = board.plot(metric="recall@1", n_models=2)
     assert len(display.axes_) == 2
@@ -117,8 +110,6 @@ def test_queries_in_the_direction_of_the_metric():
     assert first.tolist() == [-2] * 9, "inversions"
     assert not second.any()
     assert written(display.axes_[-1]) == ["9 queries: best is better", "0 queries: worst is better"]
-    colours = [to_hex(area.get_facecolor()) for area in display.axes_[-1].patches]
-    assert colours == [text.get_color() for text in display.axes_[-1].texts] == [style.LIGHT.best, style.LIGHT.alarm]
 
 
 def test_many_queries_are_drawn_by_quantiles():

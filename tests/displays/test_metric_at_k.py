@@ -34,6 +34,7 @@ def test_means_and_intervals_at_each_cutoff():
     assert later.ax_.get_xticks().tolist() == [5, 6, 7, 8, 9, 10]
     many = MetricAtKDisplay.from_result(evaluate(Y, SCORES, qid=QID, metrics=[f"recall@{k}" for k in range(1, 31)]))
     assert many.ax_.lines[0].get_markevery() == 2, "15 markers"
+    assert many.ax_.get_xticks().tolist() == [1, 5, 10, 15, 20, 25, 30]
     assert names_beside(display) == []
 
 

@@ -67,6 +67,19 @@ def test_colours_show_what_may_be_best_by_each_metric(board):
     assert {"worse", "may be best"} <= {row.status for row in board.standings()}
 
 
+@pytest.mark.parametrize("baseline", [None, "middle", "worst"])
+def test_names_marks_and_bands_show_the_status(baseline):
+    found = leaderboard(LABELS, SCORES, qid=IDS, metrics="mrr", baseline=baseline)
+    status, ax = [row.status for row in found.standings()], found.plot().ax_
+    good = [word not in ("worse", "undecided", "baseline") for word in status]
+    labels, marks = ax.get_yticklabels(), [bar.lines[0].get_color() for bar in ax.containers]
+    assert [label.get_weight() == "bold" for label in labels] == [word in ("best", "better") for word in status]
+    assert [label.get_color() == style.LIGHT.soft for label in labels] == [word == "worse" for word in status]
+    assert [colour == style.LIGHT.best for colour in marks] == good
+    assert [colour == style.LIGHT.soft for colour in marks] == [word == "worse" for word in status]
+    assert [band.get_y() + 0.5 for band in ax.patches] == np.flatnonzero(good).tolist()
+
+
 def test_another_metric_and_fewer_models(board):
     display = board.plot(metric="recall@1", n_models=2)
     assert len(display.axes_) == 2

@@ -34,6 +34,7 @@ def test_means_and_intervals_at_each_cutoff():
     assert later.ax_.get_xticks().tolist() == [5, 6, 7, 8, 9, 10]
     many = MetricAtKDisplay.from_result(evaluate(Y, SCORES, qid=QID, metrics=[f"recall@{k}" for k in range(1, 31)]))
     assert many.ax_.lines[0].get_markevery() == 2, "15 markers"
+    assert many.ax_.get_xticks().tolist() == [1, 5, 10, 15, 20, 25, 30]
     assert names_beside(display) == []
 
 
@@ -62,7 +63,7 @@ def board(n_models):
     return leaderboard(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
 
 
-@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (10, 1, 2)])
+@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (4, 0, 4), (10, 1, 2)])
 def test_few_models_have_colours_and_bands_and_of_many_the_best(n_models, n_bands, n_colours):
     display = MetricAtKDisplay.from_result(board(n_models))
     assert (len(display.ax_.lines), len(display.ax_.collections)) == (n_models, n_bands)

@@ -13,8 +13,10 @@ from skrank_metrics import (
     QueryRanker,
     RankingReport,
     audit_splits,
+    compare,
     evaluate,
     explain_difference,
+    kendall_tau_distance,
     ranking_scorers,
 )
 from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
@@ -61,9 +63,9 @@ def test_slices_stand_below_the_first_metric():
 
 
 def test_weights_and_undefined_queries_of_a_distribution():
-    report = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], replace_undefined_by=np.nan)
-    display = report.plot()
-    assert written(display) == ["0.7500"], "(3 + 1/2 + 1/4) / 5"
+    options = {"metrics": ["mrr", "recall@1"], "replace_undefined_by": np.nan}
+    display = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], **options).plot()
+    assert written(display) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
     assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), "weights 1, 1 and 3"
     empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr", replace_undefined_by=np.nan)
@@ -73,11 +75,21 @@ def test_weights_and_undefined_queries_of_a_distribution():
 
 @pytest.mark.parametrize(("metrics", "ends"), [(["mrr", "cg"], (0, 1)), (["neg_kendall_tau_distance", "mrr"], (-2, 0))])
 def test_metrics_of_another_range_are_left_out(metrics, ends):
-    display = evaluate(Y, SCORES, qid=QID, metrics=metrics).plot()
+    display = evaluate(Y, SCORES, qid=QID, metrics=[*metrics, kendall_tau_distance]).plot()
     assert row_names(display) == metrics[: 2 if ends == (0, 1) else 1]
     assert tuple(display.ax_.patches[0].get_data().edges[[0, -1]]) == ends
     signed = RankingReport.from_frame({"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}).plot()
     assert tuple(signed.ax_.patches[0].get_data().edges[[0, -1]]) == (-1, 1)
+
+
+def test_models_of_a_comparison_share_an_axis():
+    values = {"a": [4.0, 9.0, 8.0], "b": [2.0, 3.0, 7.0]}
+    reports = {name: RankingReport.from_frame({"judge": own, "qid": [1, 2, 3]}) for name, own in values.items()}
+    display = QueryScoreDisplay.from_result(compare(reports))
+    assert (row_names(display), written(display)) == (["a", "b"], ["7.0000", "4.0000"])
+    assert [tuple(area.get_data().edges[[0, -1]]) for area in display.ax_.patches] == [(2, 9)] * 2
+    ends = [tuple(bars.lines[2][0].get_segments()[0][:, 0]) for bars in display.ax_.containers]
+    np.testing.assert_allclose(ends, [report.intervals()["judge"] for report in reports.values()])
 
 
 def marked(display):
@@ -99,6 +111,7 @@ def test_steps_lead_from_one_value_to_the_other():
     assert marked(display) == [[0.5, 0], [0.375, 4]]
     by_place = sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True))
     assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
+    assert sorted(text.xy[0] for text in display.ax_.texts) == [0.375, 0.375, 0.5, 0.75, 0.75], "beyond the longer end"
     assert row_names(display) == ["sklearn", *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")), "xgboost"]
     tiny = difference([0.00002], ["a"]).plot()
     assert set(written(tiny)) == {"0.50000", "+0.00002", "0.50002"}, "as many digits as show the sign"
@@ -193,9 +206,9 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
 
 
 def test_candidates_that_a_race_dropped_are_hollow_and_last():
-    search = fitted_search({"score": [[0.875, np.nan, np.nan], [0.75, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP)
+    search = fitted_search({"score": [[0.875, np.nan, np.nan], [0.625, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP)
     search.cv_results_ |= {"dropped_after": np.array([1, np.nan, 2]), "dropped_because": np.array(["", "", ""])}
     display = CVResultsDisplay.from_result(search)
     assert row_names(display) == ["alpha=10", "alpha=100 dropped after fold 2", "alpha=1 dropped after fold 1"]
     assert [line.get_markerfacecolor() == "none" for line in display.ax_.lines[1::2]] == [False, True, True]
-    assert written(display) == ["0.7500", "0.7500", "0.8750"]
+    assert written(display) == ["0.7083", "0.7500", "0.8750"], "2.125 / 3, 1.5 / 2 and 0.875"

@@ -36,7 +36,7 @@ def reports():
 def test_pairs_are_differences_query_by_query(reports):
     comparison = compare(reports)
     assert (comparison.names, comparison.metrics) == (("first", "second", "noise"), ("ndcg@10", "mrr"))
-    assert compare(reports, [mrr_score, "ndcg@10"]).metrics == ("mrr", "ndcg@10")
+    assert compare(reports, [mrr_score, "ndcg@10", "mrr"]).metrics == ("mrr", "ndcg@10")
     for metric in comparison.metrics:
         assert comparison.means(metric) == {name: reports[name].mean[metric] for name in comparison.names}
         pairs = comparison.pairs(metric=metric)
@@ -74,6 +74,9 @@ def test_queries_that_the_first_loses_and_wins():
         "second",
         [[1 / rank for rank in QUERIES[name]] for name in ("first", "second")],
     )
+    tied = of_ranks({"a": [1, 2] * 20, "b": [2, 1] * 20})
+    assert [query.qid for query in tied.best(40)] == list(range(0, 40, 2)), "equal ones in the order of the queries"
+    assert [query[0].qid for query in tied.inspect(40).queries] == list(range(40))
     for select in (comparison.worst, comparison.best):
         with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
             select(0)
@@ -172,6 +175,12 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
     with pytest.raises(ValueError, match=r"got label in '0' and label in '1'\. Evaluate with the same function"):
         compare([one, other], "label")
+    frame = report(0, metrics="mrr").to_frame()
+    median = RankingReport.from_frame(frame, metrics={"mrr": "mrr(average=median)"})
+    whole, condensed = (report(0, judged=np.arange(len(Y)) % 3 > 0, condense=condense) for condense in (False, True))
+    for pair in ([RankingReport.from_frame(frame), median], [whole, condensed]):
+        with pytest.raises(ValueError, match="in the same way; got"):
+            compare(pair)
     spelled = report(1, metrics="NDCG@10", ties="average", replace_undefined_by=0)
     assert compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference
 
@@ -187,6 +196,7 @@ def test_metrics_that_are_no_means_over_queries():
         comparison.pairs(name)
     assert f"{name} status" not in comparison.to_frame()
     pooled, both = (compare(comparison.reports, metrics) for metrics in (name, [name, "mrr"]))
+    assert {value: part.metrics for value, part in both.slices.items()} == {0: ("mrr",), 1: ("mrr",)}
     sentence = f"is ahead by {name}, which is not a mean over queries and cannot be tested."
     assert pooled.verdict == f"{pooled.names[0]} {sentence}"
     assert str(pooled).count("\n") > 3
@@ -217,7 +227,9 @@ def test_weights_undefined_queries_and_orders(weighted, undefined):
     text = words(compare([first, second]))
     assert ("Weighted by sample_weight, 1 query with weight 0." in text) == weighted
     assert ("Left out: 2 queries without a value of mrr in every ranking." in text) == np.isnan(undefined)
-    with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
+    with pytest.raises(
+        ValueError, match=r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\."
+    ):
         compare([first, report_of_ranks(SECOND, weights=WEIGHTS + 1, **options)])
 
 
@@ -257,6 +269,15 @@ def test_groups_flip_together():
         with pytest.raises(ValueError, match=r"have the same groups; '0' and '1' differ.* pass groups to compare\."):
             compare([by_report[0], second])
     assert compare([by_report[0], alone], groups=users).pair().p_value == 2 / 2**6
+
+
+def test_reports_with_slices_of_their_own():
+    one, other = (report(0, by=QID % n) for n in (2, 3))
+    with pytest.raises(ValueError, match=r"have the same by; '0' and '1' differ\. .* same by, or pass by to compare\."):
+        compare([one, other])
+    for reports in ([one, report(1)], [report(1), one]):
+        assert compare(reports).slices == {}, "not all have slices"
+    assert list(compare([one, other], by=QID % 4).slices) == [0, 1, 2, 3]
 
 
 # What is said about them
@@ -306,6 +327,21 @@ def test_two_rankings_have_one_p_value_for_everything():
         assert (pair.interval[0] > 0) == (pair.p_value <= 0.05) == (verdict == "better")
 
 
+def test_letters_and_best_sets_of_slices_and_beside_a_baseline():
+    ranks = {"a": [1] * 80, "b": [1] * 40 + [3] * 40, "c": [3] * 40 + [1] * 40}
+    found = of_ranks(ranks, by=np.repeat(["x", "y"], 40))
+    assert {value: part.letters for value, part in found.slices.items()} == {
+        "x": {"a": "a", "b": "a", "c": "b"},
+        "y": {"a": "a", "b": "b", "c": "a"},
+    }
+    assert {value: part.best_set for value, part in found.slices.items()} == {"x": ("a", "b"), "y": ("a", "c")}
+    beside = of_ranks({"a": ALWAYS, "b": OFTEN, "c": RARELY}, baseline="b")
+    assert beside.letters == {"a": "a", "b": "b", "c": "c"}
+    # At exactly p = 2/64, rankings differ.
+    assert of_ranks({"a": [1] * 6, "b": [2] * 6}, confidence=1 - 2 / 64).letters == {"a": "a", "b": "b"}
+    assert compare(list(beside.reports.values()), baseline=1).baseline == "1"
+
+
 def test_a_margin_ships_what_loses_no_more():
     ranks = {"a": ALWAYS * 5, "b": [1, 1, 1, 1, 2] * 40, "c": RARELY * 5}
     comparison = of_ranks(ranks, margin=0.2)
@@ -350,6 +386,7 @@ def test_random_states_and_no_correction(reports):
     plain = p_values()
     assert p_values() == plain, "the default is reproducible"
     assert all(p == adjusted for p, adjusted, _ in p_values(correction=None))
+    assert p_values(random_state=np.random.default_rng(3)) != plain
     assert p_values(random_state=np.random.default_rng(3)) == p_values(random_state=np.random.default_rng(3))
 
 
@@ -509,6 +546,14 @@ def test_folds_are_won_and_widen_intervals():
     assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
     assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in words(comparison)
+    assert comparison.detectable > plain.detectable
+    ranks = {"b": [0, *[2, 1, 1, 1] * 10], "a": [0, *[1, 2] * 20], "c": [0, *[3] * 40]}
+    ids, options = np.arange(-1, 40), {"replace_undefined_by": np.nan}
+    reports = {name: report_of_ranks(own, ids, **options) for name, own in ranks.items()}
+    undefined = Comparison(reports, plain.metrics, ids % 4)
+    assert undefined.folds_won == {"a": 1, "b": 3, "c": 0}
+    assert undefined.pair("b", "a").interval == pytest.approx(comparison.pair("b", "a").interval)
+    assert undefined.queries_needed(0.1) == comparison.queries_needed(0.1)
 
 
 # Text, frames, pages, files
@@ -586,13 +631,13 @@ def test_repr_and_construction_compute_nothing(reports):
 
 
 def test_saved_and_pickled(reports, tmp_path):
-    comparison = compare(
-        reports, baseline="noise", margin=np.float32(0.01), by=np.arange(60) % 2, groups=np.arange(60) // 3
-    )
+    options = {"baseline": "noise", "confidence": 0.8, "test": "t", "correction": "bh", "random_state": 7}
+    comparison = compare(reports, margin=np.float32(0.01), by=np.arange(60) % 2, groups=np.arange(60) // 3, **options)
     comparison.save(path=tmp_path / "comparison.json")
     for other in (Comparison.load(path=tmp_path / "comparison.json"), pickle.loads(pickle.dumps(comparison))):
         assert str(other) == str(comparison)
         assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
+        assert {name: getattr(other, name) for name in options} == options
     part = comparison.slices[1]
     assert str(pickle.loads(pickle.dumps(part))) == str(part)
     reports["first"].save(tmp_path / "report.json")

@@ -175,6 +175,16 @@ def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_no
     assert (health.n_single_document, health.n_all_relevant) == (2, 1)
 
 
+def test_findings_of_weighted_queries_and_of_those_that_nobody_judged():
+    health = evaluate([[1, 0]] * 2, [[1, 1], [2, 1]], metrics="mrr", sample_weight=[3, 1]).health
+    assert health.tie_means == {"mrr": ((3 / 2 + 1) / 4, 1)}
+    assert "; mrr is 0.8125, and would be 0.6250 with" in health.findings[0], "(3 * 3/4 + 1) / 4"
+    judged, metrics = [[False] * 2, [True] * 2, [True] * 2], ["mrr", "recall(average=micro)@1"]
+    found = evaluate([[1, 0], [0, 0], [1, 0]], [[2, 1]] * 3, metrics=metrics, judged=judged).health.findings
+    expected = [f"1 query has no {what} document and counts as 0 in mrr." for what in ("judged", "relevant")]
+    assert list(found[1:]) == expected
+
+
 @pytest.mark.parametrize(("condense", "way"), [(False, "count as not relevant"), (True, "are left out")])
 def test_what_becomes_of_unjudged_documents(condense, way):
     judged, retrieved = [True, False, True, True, False, False], [True] * 5 + [False]

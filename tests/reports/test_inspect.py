@@ -49,6 +49,8 @@ def test_documents_that_the_metric_counts_as_relevant(options, n):
 def test_order_of_ties_is_that_of_the_metric(ties):
     found = only(report_of(ties=ties).inspect("a"))
     assert found.columns["row"].tolist() == ([0, 2, 1, 3] if ties == "worst" else [0, 1, 2, 3])
+    orders = {"average": "dcg is the mean over all orders", "stable": "they are in the order of the rows"}
+    assert orders.get(ties, f"the {ties} order by label is taken") in words(report_of(ties=ties).inspect("a"))
     if ties != "average":
         np.testing.assert_allclose(found.columns["added"], found.columns["label"] / np.log2([2, 3, 4, 5]), atol=1e-15)
 

@@ -89,6 +89,8 @@ def test_slices_groups_and_documents():
     assert list(found.slices) == ["de", "fr"]
     assert str(found) == str(expected)
     assert "The queries are in 10 groups" in words(found)
+    with pytest.raises(ValueError, match="over the same queries; got 14 in '0' and 26 in '1', 0 of them in both"):
+        compare([found.reports["first"].slices["de"], found.reports["other"].slices["fr"]])
     cheap = make_metric(lambda labels, k=None, *, price: price[0], name="cheap", documents=["price"])
     price = np.abs(NOISE[:, 3])
     priced = leaderboard(Y, SCORES, qid=QID, metrics=cheap, documents={"price": price})

@@ -24,6 +24,8 @@ def test_no_interval_of_one_query():
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
     assert "over queries; none for fewer than two queries with a value, or for an unbounded" in words(report)
+    slices = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=[0, 1, 1], groups=[0, 1, 2])
+    assert "over 3 groups; none for fewer than two groups with a value" in words(slices)
     assert repr(report) == "<RankingReport: mrr of 1 query>"
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
 

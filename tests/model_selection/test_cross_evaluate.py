@@ -247,6 +247,23 @@ def test_values_that_are_no_columns_are_passed_on_whole():
         assert row_cost == train.tolist()
 
 
+def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_position():
+    frame, column = (
+        pd.DataFrame(X).set_axis([f"row {i}" for i in range(len(X))]),
+        pd.Series(np.where(QID < 30, 1.0, 0.1)),
+    )
+    given = {"by": column, "documents": {"price": column}, "params": {"sample_weight": column}}
+    options, names = {"qid": QID, "cv": CV, "metrics": "map"}, {"by": "by", "params": "sample_weight"}
+    model = QueryRanker(Ridge(1e4))
+    found = cross_evaluate(model, frame, Y, **given, **options).scores["QueryRanker"]
+    expected = cross_evaluate(model, X, Y, params={"sample_weight": column.to_numpy()}, **options).scores["QueryRanker"]
+    np.testing.assert_allclose(found, expected)
+    column.index = frame.index[::-1]
+    for name, value in given.items():
+        with pytest.raises(ValueError, match=rf"{names.get(name, name)}.* must have the same index as X"):
+            cross_evaluate(model, frame, Y, **{name: value}, **options)
+
+
 def test_a_bare_ranker_takes_its_ids():
     with sklearn.config_context(enable_metadata_routing=True):
         model = XGBRanker(n_estimators=5, n_jobs=1).set_fit_request(qid=True)

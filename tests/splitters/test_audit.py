@@ -193,7 +193,7 @@ def test_rows_out_of_step(name):
     rows = {key: column.set_axis(list("abcd")) for key, column in rows.items()}
     assert audit_splits(QueryKFold(2), **rows).leaks == 1, "trained on the second query, tested on the first"
     rows[name] = rows[name][::-1]
-    with pytest.raises(ValueError, match="must have the same index as .*; got the same labels in different orders"):
+    with pytest.raises(ValueError, match=r"must have the same index as .*; got the same labels in different orders"):
         audit_splits(QueryKFold(2), **rows)
 
 

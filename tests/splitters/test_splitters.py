@@ -551,7 +551,7 @@ def test_train_test_split_finds_ids_in_an_index():
         query_train_test_split(qid=CONTRACT_QID)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
-    with pytest.raises(TypeError, match=r"arrays\[1\] must have one row per document; got None. Leave it out"):
+    with pytest.raises(TypeError, match=r"arrays\[1\] must have one row per document; got None\. Leave it out"):
         query_train_test_split(CONTRACT_X, None, qid=CONTRACT_QID)
     with pytest.raises(ValueError, match=r"test_size must be a number in \(0, 1\) or an int >= 1 .*; got 1.5"):
         query_train_test_split(CONTRACT_X, qid=CONTRACT_QID, test_size=1.5)
@@ -569,6 +569,12 @@ def split_by(time, **params):
         (lambda: QueryKFold(random_state=0), ValueError, "random_state must be None if shuffle=False"),
         (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
         (lambda: QueryShuffleSplit(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
+        (lambda: QueryKFold(shuffle=True, random_state="a"), TypeError, "random_state must be an int"),
+        (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
+        (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
+        (lambda: QueryTimeSeriesSplit(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
+        (lambda: PredefinedQuerySplit([1, 2, 3], validation="no"), TypeError, "validation must be True or False"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, "test_size must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(train_size=1.5), ValueError, r"a number in \(0, 1\) or an int >= 1 .*; got 1.5"),
         (lambda: QueryShuffleSplit(test_size=float("nan")), ValueError, r"a number in \(0, 1\) .*; got nan"),

@@ -68,10 +68,8 @@ def test_what_is_no_column_of_labels_or_ids():
 def test_all_levels_of_an_index_stay_after_the_others():
     rows = pd.MultiIndex.from_arrays([["x", "y"], [7, 8]], names=["shop", "item"])
     index = with_qid(pd.Series([1, 0], index=rows), ["a", "b"], judged=[True, False]).index
-    assert index.to_frame(index=False).to_dict("list") == {
-        "qid": ["a", "b"], "judged": [True, False], "shop": ["x", "y"], "item": [7, 8],
-    }  # fmt: skip
-    assert list(index.names) == ["qid", "judged", "shop", "item"]
+    assert index.names == ["qid", "judged", "shop", "item"]
+    assert index.tolist() == [("a", True, "x", 7), ("b", False, "y", 8)]
 
 
 def test_the_name_of_the_labels_stays():

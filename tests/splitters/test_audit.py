@@ -122,10 +122,8 @@ def test_queries_from_the_future():
     assert report.leaks == 3
     text = " ".join(str(report).split())
     assert "LEAK: fold 0 has 2 queries in train that are later than the first row in test: a, c" in text
-    for ids in ({}, {"groups": list("ttuuvw")}):
-        report = audit_splits(folds, [[0]] * 6, y, qid=qid, time=time, **ids)
-        with pytest.raises(ValueError, match=r"on the past only; got .*later.*Use QueryTimeSeriesSplit\(time=...\)"):
-            report.check()
+    with pytest.raises(ValueError, match=r"train on the past only; got .*later.*Use QueryTimeSeriesSplit\(time=...\)"):
+        report.check()
 
 
 @pytest.mark.parametrize("gap", [0, "2D"])
@@ -182,8 +180,6 @@ def test_an_iterable_that_drops_rows(ids, suffix):
 def test_many_leaks_are_counted_and_the_first_named():
     report = audit_splits([([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd"))
     assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in str(report)
-    report = audit_splits([([0, 2, 4], [1, 3, 5])], [[0]] * 6, [1, 0] * 3, qid=list("aabbcc"))
-    assert "in train and in test: a, b, c\n" in str(report)
 
 
 @pytest.mark.parametrize("name", ["X", "y", "qid", "groups", "time"])

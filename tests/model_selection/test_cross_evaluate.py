@@ -251,7 +251,7 @@ def test_values_that_are_no_columns_are_passed_on_whole():
 def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_position():
     column, frame = (
         pd.Series(np.where(QID < 30, 1.0, 0.1)),
-        pd.DataFrame(X).set_axis([f"row {i}" for i in range(len(X))]),
+        pd.DataFrame(X).set_axis(3 * np.arange(len(X))),
     )
     given = {"by": column, "documents": {"price": column}, "params": {"sample_weight": column}}
     model, options = QueryRanker(Ridge(1e4)), {"qid": QID, "cv": CV, "metrics": "map"}

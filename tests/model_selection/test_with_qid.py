@@ -58,13 +58,6 @@ def test_labels_that_carry_other_ids_are_refused():
         with_qid(labels, ["a", "a", "b"])
 
 
-def test_what_is_no_column_of_labels_or_ids():
-    with pytest.raises(ValueError, match=r"y must be 1-D, one label per document; got shape \(2, 2\)"):
-        with_qid([[1, 0], [0, 1]], ["a", "b"])
-    with pytest.raises(TypeError, match="qid must hold one query id per document; got None"):
-        with_qid([1, 0], None)
-
-
 def test_all_levels_of_an_index_stay_after_the_others():
     rows = pd.MultiIndex.from_arrays([["x", "y"], [7, 8]], names=["shop", "item"])
     index = with_qid(pd.Series([1, 0], index=rows), ["a", "b"], judged=[True, False]).index

@@ -187,10 +187,10 @@ def test_rows_out_of_step(name):
     rows = {"X": pd.DataFrame({"x": [0] * 4}), "y": pd.Series([1, 0, 1, 0]), "qid": pd.Series([1, 1, 2, 2])}
     rows |= {"groups": pd.Series(list("uuvv")), "time": pd.Series([1, 1, 2, 2])}
     rows = {key: column.set_axis(list("abcd")) for key, column in rows.items()}
-    assert audit_splits(QueryKFold(2), **rows).leaks == 1, "trained on the second query, tested on the first"
+    assert audit_splits(KFold(2), **rows).leaks == 1, "trained on the second query, tested on the first"
     rows[name] = rows[name][::-1]
     with pytest.raises(ValueError, match=r"must have the same index as .*; got the same labels in different orders"):
-        audit_splits(QueryKFold(2), **rows)
+        audit_splits(KFold(2), **rows)
 
 
 @pytest.mark.parametrize(

@@ -305,13 +305,13 @@ def test_all_candidates_fail(column, message):
 
 def test_errors_of_the_set_up_abort_the_race():
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
-    with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
-        race(error_score=np.nan).fit(X, negative)
-    weights = np.arange(len(Y)) + 1.0
     search, cv = race(error_score=np.nan), QueryKFold(4)
-    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
-        search.set_params(cv=cv).fit(X, with_qid(Y, QID, sample_weight=weights))
+    with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
+        search.set_params(cv=cv).fit(X, negative)
     assert search.cv is cv
+    weights = np.arange(len(Y)) + 1.0
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        race(error_score=np.nan).fit(X, with_qid(Y, QID, sample_weight=weights))
 
 
 @pytest.mark.slow

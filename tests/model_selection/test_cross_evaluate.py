@@ -189,7 +189,8 @@ def test_jobs_and_progress_are_those_of_joblib(result, capsys):
 
 
 def test_queries_that_are_never_tested_are_left_out():
-    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map")
+    documents = {"price": np.arange(len(Y))}  # are left out with the queries
+    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map", documents=documents)
     tested = ~np.isnan(found.scores["Ridge"])
     assert 0 < tested.sum() < len(Y)
     expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
@@ -245,6 +246,22 @@ def test_values_that_are_no_columns_are_passed_on_whole():
         assert eval_set is params["eval_set"]
         assert callbacks is params["callbacks"]
         assert row_cost == train.tolist()
+
+
+def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_position():
+    column, frame = (
+        pd.Series(np.where(QID < 30, 1.0, 0.1)),
+        pd.DataFrame(X).set_axis(3 * np.arange(len(X))),
+    )
+    given = {"by": column, "documents": {"price": column}, "params": {"sample_weight": column}}
+    model, options = QueryRanker(Ridge(1e4)), {"qid": QID, "cv": CV, "metrics": "map"}
+    found = cross_evaluate(model, frame, Y, **given, **options).scores["QueryRanker"]
+    expected = cross_evaluate(model, X, Y, params={"sample_weight": column.to_numpy()}, **options).scores["QueryRanker"]
+    np.testing.assert_allclose(found, expected)
+    column.index = frame.index[::-1]
+    for name, value in given.items():
+        with pytest.raises(ValueError, match="must have the same index as X"):
+            cross_evaluate(model, frame, Y, **{name: value}, **options)
 
 
 def test_a_bare_ranker_takes_its_ids():

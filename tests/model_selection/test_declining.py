@@ -112,6 +112,9 @@ def test_declining_agrees_with_a_mask_with_other_masks_and_with_a_leaderboard():
     value = scorer(Depth(4, np.nan), X, with_qid(Y, QID, retrieved=mask))
     expected = evaluate(Y, scores, qid=QID, metrics="f1(divisor=retrieved)@12", retrieved=mask & ~np.isnan(scores))
     assert value == expected.mean["f1(divisor=retrieved)@12"]
+    options = {"cv": CV, "metrics": "f1(divisor=retrieved)@12", "retrieved": "scored"}
+    found = cross_evaluate(Depth(4, np.nan), X, with_qid(Y, QID, retrieved=mask), **options)
+    assert found.reports["Depth"].mean == expected.mean
     board = leaderboard(Y, {"4": scores, "all": X[:, 0]}, qid=QID, metrics="map")
     assert make_ranking_scorer("map", retrieved="scored")(Depth(4, np.nan), X, with_qid(Y, QID)) == board.means()["4"]
 

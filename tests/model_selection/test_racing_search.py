@@ -123,6 +123,15 @@ def test_results_say_when_and_why_candidates_were_dropped_and_rank_them(raced):
     assert list(search_report(raced).params.values())[-1] == found["params"][np.argmax(ranks)]
 
 
+def test_candidates_rank_by_the_folds_that_they_ran_before_their_means():
+    # The queries of the first fold are easy, so that its means are high.
+    easy = np.where(QID[:, None] < 30, Y[:, None] + (X - Y[:, None]) / 5, X)
+    found = race(cv=unequal_folds([30] * 5)).fit(easy, LABELS).cv_results_
+    assert found["dropped_after"][:2].tolist() == [1, 2]
+    assert found["split0_test_score"][0] > (found["split0_test_score"][1] + found["split1_test_score"][1]) / 2
+    assert found["rank_test_score"][:2].tolist() == [5, 4]
+
+
 def unequal_folds(sizes):
     """Splits whose folds test so many queries, in order."""
     numbers = np.repeat(np.arange(len(sizes)), sizes)[QID]
@@ -228,8 +237,9 @@ def test_several_metrics_race_by_the_one_of_refit():
     alone = race(scoring="mrr").fit(X, LABELS).cv_results_
     for name in ("dropped_after", "difference", "p_adjusted"):
         np.testing.assert_array_equal(raced.cv_results_[name], alone[name])
-    by_name = race(scoring=["ndcg@3", "mrr"], refit="mrr").fit(X, LABELS)
-    np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
+    for names in (("ndcg@3", "mrr"), {"ndcg@3": "ndcg@3", "mrr": "mrr"}):
+        by_name = race(scoring=names, refit="mrr").fit(X, LABELS)
+        np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
 
 
 def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
@@ -295,8 +305,10 @@ def test_all_candidates_fail(column, message):
 
 def test_errors_of_the_set_up_abort_the_race():
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
+    search, cv = race(error_score=np.nan), QueryKFold(4)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
-        race(error_score=np.nan).fit(X, negative)
+        search.set_params(cv=cv).fit(X, negative)
+    assert search.cv is cv
     weights = np.arange(len(Y)) + 1.0
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         race(error_score=np.nan).fit(X, with_qid(Y, QID, sample_weight=weights))
@@ -342,6 +354,8 @@ def test_queries_without_a_value_do_not_count_as_tested():
 
 @pytest.mark.option("RacingSearchCV.verbose")
 def test_progress_names_the_leader(capsys):
+    raced = race().fit(X, LABELS)
+    assert capsys.readouterr().out == ""
     raced = race(verbose=1).fit(X, LABELS)
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
     assert len(lines) == 5

@@ -1,3 +1,4 @@
+import copy
 import re
 
 import numpy as np
@@ -157,6 +158,13 @@ def test_only_so_many_are_compared(search):
     assert found.not_compared == {other: "not among the best 2"}
     assert "Not compared: 1 not among the best 2." in words(found)
     assert "which is too good, as it is the best of 3. The best on" in words(found)
+    # If the candidate that is left out is the best on the other folds, but not on the first, it would be chosen there.
+    altered = copy.deepcopy(search[0])
+    row = altered.cv_results_["params"].index(found.params[other])
+    for fold, change in enumerate((-9, 1, 1)):
+        altered.cv_results_[f"split{fold}_test_ndcg@10"][row] += change
+    assert reported(altered, search[1], Y, qid=QID, n_candidates=2).expected_score < 0
+    assert reported(altered, search[1], Y, qid=QID).changed == pytest.approx(9)
 
 
 @pytest.mark.slow
@@ -289,8 +297,10 @@ def test_what_is_no_fitted_search_or_lacks_its_data():
         reported(QueryRanker(Ridge()), X, Y, qid=QID)
     with pytest.raises(NotFittedError, match="GridSearchCV instance is not fitted yet"):
         reported(ridge_search(), X, Y, qid=QID)
-    with pytest.raises(TypeError, match="X and y must be the data of the search"):
-        reported(ridge_search().fit(X, with_qid(Y, QID)))
+    twice = race(GRID, cv=RepeatedQueryKFold(2, n_repeats=2, random_state=0))
+    for search in (ridge_search().fit(X, with_qid(Y, QID)), twice):
+        with pytest.raises(TypeError, match="X and y must be the data of the search"):
+            reported(search)
 
 
 @pytest.mark.parametrize(
@@ -463,8 +473,10 @@ def test_a_race_that_one_candidate_finishes():
 def test_weights_of_a_race():
     X, y, qid = RACED
     weights = np.where(qid % 3, 1.0, 5.0)
+    y = np.where(qid % 10, y, 0)  # 15 of 150 queries have no value, which counts as 0
     search = ridge_search(RacingSearchCV).fit(X, with_qid(y, qid, sample_weight=weights))
     found = reported(search)
+    assert found.reports[found.names[0]].n_undefined == {"ndcg@10": (np.bincount(qid, y) == 0).sum()}
     assert found.reports[found.names[0]].weights.tolist() == [5.0 if q % 3 == 0 else 1.0 for q in found.qid]
     assert found.fold_means()[next(iter(found.params))].mean() == pytest.approx(search.best_score_)
 

@@ -58,6 +58,13 @@ def test_labels_that_carry_other_ids_are_refused():
         with_qid(labels, ["a", "a", "b"])
 
 
+def test_all_levels_of_an_index_stay_after_the_others():
+    rows = pd.MultiIndex.from_arrays([["x", "y"], [7, 8]], names=["shop", "item"])
+    index = with_qid(pd.Series([1, 0], index=rows), ["a", "b"], judged=[True, False]).index
+    assert index.names == ["qid", "judged", "shop", "item"]
+    assert index.tolist() == [("a", True, "x", 7), ("b", False, "y", 8)]
+
+
 def test_the_name_of_the_labels_stays():
     assert with_qid(pd.Series([1, 0], name="grade"), ["a", "b"]).name == "grade"
     assert with_qid([1, 0], ["a", "b"]).name is None

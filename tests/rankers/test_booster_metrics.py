@@ -100,7 +100,7 @@ def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, ha
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [("ndcg@3", "ndcg@3_skrank"), ("map", "map_skrank"), ("mrr@3", "mrr@3"), ("ndcg(gain=exp2)@3",) * 2],
+    [(name, f"{name}_skrank") for name in ("ndcg@3", "map", "auc")] + [("mrr@3",) * 2, ("ndcg(gain=exp2)@3",) * 2],
 )
 def test_xgboost_keeps_the_values_apart_from_those_of_its_own_metrics(name, own, halves):
     (X, y, qid, _), _ = halves

@@ -117,10 +117,11 @@ def test_early_stopping_on_a_frame_is_that_on_its_array(model, shuffled):
     ("model", "metric", "name", "expected"),
     [
         (RECORDED[0], {"metric": "map"}, "map@3", get_metric("map@3", convention="lightgbm")),
+        (RECORDED[0], {"metrics": "map"}, "map@3", get_metric("map@3", convention="lightgbm")),
         (RECORDED[1], {"eval_metric": "map@3"}, "map@3", get_metric("map@3", convention="xgboost")),
         (RECORDED[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3", get_metric("mrr@3", convention="catboost")),
     ],
-    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
+    ids=["LGBMRanker", "LGBMRanker by its other name", "XGBRanker", "CatBoostRanker"],
 )
 def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expected, problem):
     X, y, qid = problem

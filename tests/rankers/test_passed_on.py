@@ -163,10 +163,12 @@ def test_values_of_rows_are_held_out_with_them(model, problem):
 
 def test_early_stopping_beside_callbacks_and_another_metric(problem):
     X, y, qid = problem
-    calls = []
+    calls, named = [], {"eval_names": ["held out"]}
     ranker = QueryRanker(clone(LIGHTGBM).set_params(n_estimators=200), **STOP)
-    ranker.fit(X, y, qid=qid, callbacks=[lambda step: calls.append(step.iteration)], eval_metric="map", eval_at=[3])
-    values = ranker.estimator_.evals_result_["valid_0"]
+    ranker.fit(
+        X, y, qid=qid, callbacks=[lambda step: calls.append(step.iteration)], **named, eval_metric="map", eval_at=[3]
+    )
+    values = ranker.estimator_.evals_result_["held out"]
     assert list(values) == ["map@3"]
     assert ranker.best_iteration_ == np.argmax(values["map@3"]) + 1 == len(calls) - 5
 
@@ -273,7 +275,8 @@ def test_values_of_rows_must_have_the_labels_of_the_rows(problem):
 def test_catboost_may_have_lists_among_its_parameters(words):
     X, y, qid = words
     inner = {"iterations": 10, "verbose": False, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}
-    lists, tuples = (QueryRanker(CatBoostRanker(cat_features=kind(["word"]), **inner)) for kind in (list, tuple))
+    own = type("Own", (CatBoostRanker,), {})
+    lists, tuples = (QueryRanker(own(cat_features=kind(["word"]), **inner)) for kind in (list, tuple))
     expected = tuples.fit(X, y, qid=qid).predict(X)
     np.testing.assert_array_equal(lists.fit(X, y, qid=qid).predict(X), expected)
     copied = clone(make_pipeline("passthrough", lists.set_params(random_state=7)))[-1]

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import (
     GroupKFold,
@@ -179,6 +180,17 @@ def test_an_iterable_that_drops_rows(ids, suffix):
 def test_many_leaks_are_counted_and_the_first_named():
     report = audit_splits([([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd"))
     assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in str(report)
+
+
+@pytest.mark.parametrize("name", ["X", "y", "qid", "groups", "time"])
+def test_rows_out_of_step(name):
+    rows = {"X": pd.DataFrame({"x": [0] * 4}), "y": pd.Series([1, 0, 1, 0]), "qid": pd.Series([1, 1, 2, 2])}
+    rows |= {"groups": pd.Series(list("uuvv")), "time": pd.Series([1, 1, 2, 2])}
+    rows = {key: column.set_axis(list("abcd")) for key, column in rows.items()}
+    assert audit_splits(KFold(2), **rows).leaks == 1, "trained on the second query, tested on the first"
+    rows[name] = rows[name][::-1]
+    with pytest.raises(ValueError, match=r"must have the same index as .*; got the same labels in different orders"):
+        audit_splits(KFold(2), **rows)
 
 
 @pytest.mark.parametrize(

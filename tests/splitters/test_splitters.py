@@ -80,7 +80,10 @@ def test_every_fold_has_queries_and_every_row_is_tested_once(sizes, n_splits, sh
 
 def test_mixed_ids():
     ids = ["a", 1, "a", 2.5, "b", ("x", 1)]
-    assert len(list(QueryKFold(3).split(ids, groups=ids))) == 3
+    orders = ids, ids[::-1], [*ids[2:], *ids[:2]]
+    folds = [[{rows[row] for row in test} for _, test in QueryKFold(3).split(rows, groups=rows)] for rows in orders]
+    assert folds[0] == folds[1] == folds[2]
+    assert len(folds[0]) == 3
 
 
 @pytest.mark.parametrize("wrap", [frozenset, lambda s: (1, frozenset(s)), lambda s: frozenset([frozenset(s), 0])])
@@ -377,6 +380,8 @@ def test_stratifying_by_relevance_needs_labels():
         "y must be an array with one entry per document; got Non",
     )
     refused(of_relevance, message, qid, None, TypeError, groups=qid)
+    for stratified in (of_relevance, splitter):  # without a relevant document, by length alone
+        assert len(list(stratified.split(qid, np.zeros(6), groups=qid))) == 2
     refused(splitter, "y must be 1-D, one label per document", qid, np.zeros((6, 2)), groups=qid)
     refused(splitter, "y contains NaN, first at row 2", qid, [0, 1, np.nan, 0, 0, 0], groups=qid)
 
@@ -430,7 +435,7 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
     "QueryTimeSeriesSplit.test_size",
 )
 def test_time_series_is_that_of_scikit_learn_for_queries_of_one_document():
-    for params in ({}, {"gap": 2}, {"max_train_size": 3}, {"test_size": 2, "gap": 1}):
+    for params in ({}, {"gap": np.int64(2)}, {"max_train_size": 3}, {"test_size": 2, "gap": 1}):
         expected = sklearn.model_selection.TimeSeriesSplit(3, **params).split(np.zeros(23))
         splits = QueryTimeSeriesSplit(n_splits=3, **params).split(np.zeros(23), qid=range(23))
         assert as_lists(splits) == as_lists(expected)
@@ -469,7 +474,8 @@ def test_times_of_any_kind_give_the_same_splits():
     zoned = pd.Series(pd.to_datetime(days)).dt.tz_localize(UTC)
     expected = as_lists(QueryTimeSeriesSplit(2, time=days, test_size=1).split(qid, qid=qid))
     assert expected == [([2, 3, 4], [0, 1]), ([0, 1, 2, 3, 4], [5])]
-    for times in (np.array(days, dtype="M8[D]"), pd.to_datetime(days), zoned, list(zoned), [4, 4, 2, 1, 3, 5]):
+    hours = [f"2026-03-04T{day:02}:00" for day in (4, 4, 2, 1, 3, 5)]
+    for times in (np.array(days, dtype="M8[D]"), pd.to_datetime(days), zoned, list(zoned), hours, [4, 4, 2, 1, 3, 5]):
         assert as_lists(QueryTimeSeriesSplit(2, time=times, test_size=1).split(qid, qid=qid)) == expected
 
 
@@ -490,6 +496,7 @@ def test_values_of_other_rows_are_refused(splitter, name):
     ("time", "message"),
     [
         ([1, 2, np.nan, 3], "time must not be missing; got nan at row 2"),
+        (np.array([1, 2, 3, np.inf]), "time must not be missing; got inf at row 3"),
         (pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]), "missing; got NaT at row 1"),
         (["yesterday", "today", "now", "later"], 'Error parsing datetime string "yesterday"'),
     ],
@@ -543,6 +550,8 @@ def test_train_test_split_finds_ids_in_an_index():
         query_train_test_split(qid=CONTRACT_QID)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
+    with pytest.raises(TypeError, match=r"arrays\[1\] must have one row per document; got None\. Leave it out"):
+        query_train_test_split(CONTRACT_X, None, qid=CONTRACT_QID)
 
 
 def split_by(time, **params):
@@ -557,6 +566,10 @@ def split_by(time, **params):
         (lambda: QueryKFold(random_state=0), ValueError, "random_state must be None if shuffle=False"),
         (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
         (lambda: QueryShuffleSplit(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
+        (lambda: QueryKFold(shuffle=True, random_state="a"), TypeError, "random_state must be an int"),
+        (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
+        (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, "test_size must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(train_size=1.5), ValueError, r"a number in \(0, 1\) or an int >= 1 .*; got 1.5"),
         (lambda: QueryShuffleSplit(test_size=float("nan")), ValueError, r"a number in \(0, 1\) .*; got nan"),
@@ -571,6 +584,7 @@ def split_by(time, **params):
         (lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS), ValueError, "a duration >= 0; got"),
         (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT", "D"), time=DAYS), ValueError, "a duration >= 0; got"),
         (lambda: split_by([1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
+        (lambda: split_by([[1, 1]] * 3), ValueError, r"one time per row; got shape \(3, 2\) with 3 rows"),
         (lambda: split_by(["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
         (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),

@@ -374,7 +374,7 @@ WRONG = [
     (A, {"q": pd.Series({"a": 1})}, f"run must have {LISTS} for each query; got Series for 'q'"),
     ({"q": [["a"]]}, A, "qrels must hold hashable ids"),
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
-    ({"q": {"a": 1, None: 1}}, A, "qrels must not hold missing ids"),
+    ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),
     (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with score="),
     (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with label="),

@@ -435,8 +435,8 @@ def test_explain(files, capsys):
     assert [row["cause"] for row in rows] == [row["cause"] for row in found["rows"]]
     assert [row["effect"] for row in found["rows"]] == [cause.effect for cause in expected.causes]
     masks = {"judged": files["known"], "retrieved": files["seen"]}
-    expected = explain_difference(files["y"], files["a"], qid=files["q"], **masks)
-    assert output_of(capsys, *words, "--judged", "known", "--retrieved", "seen") == f"{expected}\n"
+    expected = explain_difference(files["y"], files["a"], qid=files["q"], metric="bpref", **masks)
+    assert output_of(capsys, *words, "bpref", "--judged", "known", "--retrieved", "seen") == f"{expected}\n"
 
 
 def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, capsys):

@@ -301,7 +301,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.option("evaluate_batches.verbose")
 @ORDERS
-def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path):
+def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
     path = SOURCES["parquet"](tmp_path)
 
@@ -326,6 +326,7 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     assert printed(io.StringIO(), verbose=True).startswith(f"{n:,} of {n:,} (100%) rows, ")
     monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console
     assert evaluate_batches(TABLE, **NAMES, order=order, verbose=True).n_documents == n
+    assert capsys.readouterr().out == ""
 
 
 def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):

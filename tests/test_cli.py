@@ -151,7 +151,7 @@ def test_no_control_characters_and_formulas(files, capsys):
     assert message.endswith(r"File not found: no\x1b[2Jsuch.txt.")
 
 
-def test_json_is_ascii_without_nan(files, capsys):
+def test_json_is_ascii_without_nan(files, capsys, monkeypatch):
     for name in ("größer", "same"):
         Path(name).write_text(RUN)
     printed = output_of(capsys, "evaluate", "qrels", "größer", "mrr", "--output", "json")
@@ -160,6 +160,9 @@ def test_json_is_ascii_without_nan(files, capsys):
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
     (pair,) = json.loads(output_of(capsys, *words))["rows"]
     assert (pair["difference"], pair["p_value"], pair["low"]) == (0, 1, None)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    main(["evaluate", "qrels", "größer", "same", "mrr"])
+    assert rb"gr\xf6\xdfer" in sys.stdout.buffer.getvalue()
 
 
 def test_html(files, capsys):
@@ -419,6 +422,9 @@ def test_saved_reports_of_tables(files, capsys):
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
     expected = compare({"saved.json": report_of(files), "a": report_of(files)})
     assert printed == f"{expected}\n"
+    main(["evaluate", "rows.csv", "mrr", *ROWS, "--weight", "w", "--save", "saved.json", "--output-file", "out"])
+    rows = rows_of(output_of(capsys, "evaluate", "rows.csv", "saved.json", *ROWS, "--by-query", "--output", "tsv"))
+    assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "saved.json" for row in rows]
 
 
 # --- Explanations

@@ -101,8 +101,10 @@ WRONG += [
 @pytest.mark.parametrize(("read", "text", "message"), WRONG, ids=range(len(WRONG)))
 def test_errors_name_file_line_and_expectation(read, text, message, tmp_path):
     path = write(tmp_path, text)
-    with pytest.raises(ValueError, match=re.escape(f"{path}{message}")):
-        read(path)
+    with path.open("rb") as file:
+        for source in (path, file):
+            with pytest.raises(ValueError, match=re.escape(f"{path}{message}")):
+                read(source)
 
 
 def test_fields_end_at_blanks_as_in_c():

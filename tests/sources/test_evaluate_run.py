@@ -372,6 +372,7 @@ WRONG = [
     ({"q": "a"}, A, "qrels must have a dict or the documents for each query; got str for 'q'"),
     (A, {"q": {"a"}}, f"run must have {LISTS} for each query; got set for 'q'"),
     (A, {"q": pd.Series({"a": 1})}, f"run must have {LISTS} for each query; got Series for 'q'"),
+    ({"q": pd.Series({"a": 1})}, A, "qrels must have a dict or the documents for each query; got Series for 'q'"),
     ({"q": [["a"]]}, A, "qrels must hold hashable ids"),
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
     ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),

@@ -422,9 +422,9 @@ def test_saved_reports_of_tables(files, capsys):
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
     expected = compare({"saved.json": report_of(files), "a": report_of(files)})
     assert printed == f"{expected}\n"
-    main(["evaluate", "rows.csv", "mrr", *ROWS, "--weight", "w", "--save", "saved.json", "--output-file", "out"])
-    rows = rows_of(output_of(capsys, "evaluate", "rows.csv", "saved.json", *ROWS, "--by-query", "--output", "tsv"))
-    assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "saved.json" for row in rows]
+    main(["evaluate", "rows.csv", "mrr", *ROWS, "--weight", "w", "--save", "more.json", "--output-file", "out"])
+    rows = rows_of(output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv"))
+    assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
 
 
 # --- Explanations
@@ -596,16 +596,13 @@ def test_a_broken_pipe_is_quiet(files):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("error", "message"), [(RuntimeError, "Error: a defect"), (MemoryError, ": Not enough memory")]
-)
-def test_a_defect_is_no_verdict(error, message, files, capsys, monkeypatch):
+def test_a_defect_is_no_verdict(files, capsys, monkeypatch):
     def fail(*_, **__):
-        raise error("a defect")
+        raise RuntimeError("a defect")
 
     monkeypatch.setattr(commands, "read_reports", fail)
     assert code_of("compare", "qrels", "run", "other", "--margin", "0.1") == 2
-    assert message in capsys.readouterr().err
+    assert "RuntimeError: a defect" in capsys.readouterr().err
 
 
 # --- Help and progress

@@ -389,7 +389,6 @@ WRONG = [
     (QRELS, RUN, "run has no list for 1 query of qrels, such as 'q3'", {"missing": "error"}),
     (A, A, "exclude must be .* got others than tuples of two ids", {"exclude": ["ab"]}),
     (A, A, "exclude must be .*; got str", {"exclude": "train.txt"}),
-    (A, A, "exclude must be .*; got bytes", {"exclude": b"ab"}),
     (QRELS, RUN, "by has no value for 1 query, such as 'q3'", {"by": {"q 1": 1, "q2": 2}}),
     (QRELS, RUN, "by must be a dict or a Series by query id; got list", {"by": ["x", "y", "z"]}),
     (A, A, "groups has a query twice in its index", {"groups": pd.Series(1, index=["q", "q"])}),

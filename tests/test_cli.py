@@ -138,7 +138,7 @@ def test_means_in_tsv(files, capsys):
 
 def test_no_control_characters_and_formulas(files, capsys):
     formulas = [f"{sign}A1" for sign in "=+-@"]
-    topics = ["3\u202e01", *formulas]
+    topics = ["3\u202e01", "-5", *formulas]
     Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
     for name in ("run", "r\x1b[2J"):
         Path(name).write_text("".join(f"{topic} Q0 a 1 2 tag\n" for topic in topics))
@@ -146,11 +146,12 @@ def test_no_control_characters_and_formulas(files, capsys):
         printed = output_of(capsys, "evaluate", "qrels", "run", "r\x1b[2J", "mrr", "--by-query", "--output", output)
         assert printed.replace("\n", "").replace("\t", "").isprintable()
         assert [f"'{one}\t" in printed for one in formulas] == [output == "tsv"] * 4
+        assert ("\t-5\t" in printed) == (output == "tsv"), "a number is no formula"
     message = error_of(capsys, "evaluate", "qrels", "no\x1b[2Jsuch.txt")
     assert message.endswith(r"File not found: no\x1b[2Jsuch.txt.")
 
 
-def test_json_is_ascii_without_nan(files, capsys):
+def test_json_is_ascii_without_nan(files, capsys, monkeypatch):
     for name in ("größer", "same"):
         Path(name).write_text(RUN)
     printed = output_of(capsys, "evaluate", "qrels", "größer", "mrr", "--output", "json")
@@ -159,6 +160,9 @@ def test_json_is_ascii_without_nan(files, capsys):
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
     (pair,) = json.loads(output_of(capsys, *words))["rows"]
     assert (pair["difference"], pair["p_value"], pair["low"]) == (0, 1, None)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    main(["evaluate", "qrels", "größer", "same", "mrr"])
+    assert rb"gr\xf6\xdfer" in sys.stdout.buffer.getvalue()
 
 
 def test_html(files, capsys):
@@ -254,12 +258,13 @@ def test_tables_packed_tables_and_those_of_the_standard_input(name, files, capsy
 
 def test_runs_of_the_standard_input(files, capsys, monkeypatch):
     expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
-    for words, data in (([], gzip.compress(RUN.encode())), (["--output", "table"], RUN.encode())):
+    Path("out").write_text("")
+    for words, data in (([], gzip.compress(RUN.encode())), (["--output-file", "out"], RUN.encode())):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        assert output_of(capsys, "evaluate", "qrels", *words, "-", "mrr") == expected
+        assert output_of(capsys, "evaluate", "qrels", *words, "-", "mrr") + Path("out").read_text() == expected
 
 
-@pytest.mark.parametrize("words", ["", "--missing skip", "--score-type float64", "--exclude seen.csv"])
+@pytest.mark.parametrize("words", ["", "--missing skip", "--score-type float64", "--ties best", "--exclude seen.csv"])
 def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
     Path("qrels").write_text(QRELS + "303 0 a 1\n")
     Path("run").write_text(RUN.replace("1.5", "2.500000001"))  # a tie in float32
@@ -267,6 +272,8 @@ def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
     given = words.removeprefix("--").replace("-", "_").split()
     expected = evaluate_run("qrels", "run", ["P_1,5", "mrr"], **dict([given] if given else []))
     assert output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split()) == f"{expected}\n"
+    condensed = evaluate_run("qrels", "run", "mrr", condense=True)
+    assert output_of(capsys, "evaluate", "qrels", "run", "mrr", "--condense") == f"{condensed}\n"
     assert "no list for 1 quer" in error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
 
 
@@ -274,8 +281,9 @@ def test_topics_left_out_are_named(files, capsys):
     Path("qrels").write_text(QRELS + "303 0 a 1\n")
     Path("run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
     words = ["evaluate", "qrels", "run", "mrr", "--missing", "skip"]
-    found = evaluate_run("qrels", "run", "mrr", missing="skip").health.findings[-2:]
-    assert json.loads(output_of(capsys, *words, "--output", "json"))["findings"]["run"][-2:] == [*found]
+    found, other = (evaluate_run("qrels", n, "mrr", missing="skip").health.findings[-2:] for n in ("run", "other"))
+    findings = json.loads(output_of(capsys, *words[:3], "other", *words[3:], "--output", "json"))["findings"]
+    assert (findings["run"][-2:], findings["other"][-2:]) == ([*found], [*other])
     printed = " ".join(output_of(capsys, *words[:3], "other", *words[3:]).split())
     assert printed.endswith(f"run, other: {found[0]} run: {found[1]}"), "each once"
 
@@ -331,7 +339,10 @@ def test_compare_within_slices(files, capsys):
     options = {"by": files["kind"], "sample_weight": files["w"], "groups": files["user"]}
     expected = compare({name: report_of(files, name, **options) for name in ("a", "b")})
     assert output_of(capsys, *words) == f"{expected}\n"
-    assert [row["slice"] for row in rows_of(output_of(capsys, *words, "--output", "tsv"))] == ["all", "0", "1"]
+    rows = rows_of(output_of(capsys, *words, "--output", "tsv"))
+    parts = expected, *expected.slices.values()
+    differences = [(name, part.pair().difference) for name, part in zip(("all", "0", "1"), parts, strict=True)]
+    assert [(row["slice"], float(row["difference"])) for row in rows] == differences
 
 
 @pytest.fixture
@@ -380,6 +391,12 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
     capsys.readouterr()
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words) == 3
     assert re.search("^mrr: Do not ship", capsys.readouterr().err, re.M), "the table has the verdict of recall alone"
+    code_of("compare", "qrels", "prod", "mixed", "recall@3", *words, "--output", "json")
+    verdicts = json.loads(capsys.readouterr().out)["verdicts"]
+    assert {name: verdict.startswith("Do not") for name, verdict in verdicts.items()} == {
+        "recall@3": False,
+        "mrr": True,
+    }
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
 
 
@@ -394,6 +411,8 @@ def test_saved_reports_are_rankings(gate, capsys):
     assert "by mrr, ndcg@10, 30 queries" in printed, "the metrics that were saved"
     assert "better.json is best" in output_of(capsys, "compare", "prod.json", "better.json", "mrr")
     assert "mrr" not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
+    rows = rows_of(output_of(capsys, "evaluate", "qrels", "better", "prod.json", "mrr", "--output", "tsv"))
+    assert [row["ranking"] for row in rows] == ["better", "prod.json"], "in the order of the command"
     assert code_of("compare", "prod.json", "better.json", "mrr", "--margin", "0.1") == 0
 
 
@@ -403,6 +422,9 @@ def test_saved_reports_of_tables(files, capsys):
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
     expected = compare({"saved.json": report_of(files), "a": report_of(files)})
     assert printed == f"{expected}\n"
+    main(["evaluate", "rows.csv", "mrr", *ROWS, "--weight", "w", "--save", "more.json", "--output-file", "out"])
+    rows = rows_of(output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv"))
+    assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
 
 
 # --- Explanations
@@ -418,6 +440,9 @@ def test_explain(files, capsys):
     rows = rows_of(output_of(capsys, *words, "--output", "tsv"))
     assert [row["cause"] for row in rows] == [row["cause"] for row in found["rows"]]
     assert [row["effect"] for row in found["rows"]] == [cause.effect for cause in expected.causes]
+    masks = {"judged": files["known"], "retrieved": files["seen"]}
+    expected = explain_difference(files["y"], files["a"], qid=files["q"], metric="bpref", **masks)
+    assert output_of(capsys, *words, "bpref", "--judged", "known", "--retrieved", "seen") == f"{expected}\n"
 
 
 def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, capsys):
@@ -463,6 +488,7 @@ evaluate qrels run run -> Rankings must have different names; got run, run.
 evaluate rows.csv -> no column 'qid'. Pass --label, --score, --qid; ALL
 evaluate rows.parquet --qid q -> rows.parquet needs --label, --score; ALL
 evaluate rows.csv --label yy --score a b --qid q -> rows.csv has no column 'yy'. Pass --label; ALL
+evaluate rows.csv ROWS --by b -> rows.csv: by must be constant within a query
 evaluate rows.csv ROWS --by knd -> Did you mean 'kind'?
 evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c', 'qid', 'Kind'. Pass --score, --qid, --by; ALL
 evaluate rows.csv --label y --qid q --score a ndcg@5 ->\
@@ -501,7 +527,7 @@ evaluate qrels run nope --output-file one -> nope is not a file.
 evaluate qrels run mrr --output-file run -> run is an input, and would be overwritten. Choose another file for the
 evaluate qrels run mrr --output-file ./qrels -> qrels is an input, and would be overwritten.
 evaluate qrels run mrr --output-file link -> link is an input, and would be overwritten.
-evaluate saved.json mrr --save saved.json -> saved.json is an input, and would be overwritten.
+evaluate saved.json mrr --output-file new.txt --save saved.json -> saved.json is an input, and would be overwritten.
 evaluate rows.svm mrr --score scores --output-file scores -> scores is an input, and would be overwritten.
 evaluate rows.csv mrr ROWS --output-file rows.csv -> rows.csv is an input, and would be overwritten.
 demo --picture no/picture.png -> --picture must be in an existing folder; got no
@@ -529,6 +555,7 @@ SVMLIGHT = {
     "# a comment\n\n0 id:1 1:2\n": "line 3: expected a row as 'label qid:id feature:value ...'; got '0 id:1 1:2'.",
     "0 qid: 1:1\n": "line 1: expected a row as",
     "0\n": "line 1: expected a row as",
+    "inf qid:1 1:1\n": "line 1: expected a finite label >= 0; got 'inf qid:1 1:1'.",
 }
 
 

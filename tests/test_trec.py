@@ -72,7 +72,9 @@ def test_sources(tmp_path, monkeypatch):
 LATIN = "302 Q0 é 9 7 tag\n".encode("latin-1")
 WRONG = [
     (read_run, "1 Q0 a 1 2\n", ", line 1: expected 6 fields (topic Q0 document rank score tag); got '1 Q0 a 1 2'"),
-    (read_qrels, "1 0 b 0 x\n", ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'"),
+    (read_qrels, "1 0 b 0 x\r\n", ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'"),
+    (read_run, "1 Q0 a 1 2\n1 Q0 b 1 2 my tag\n", ", line 1: expected 6 fields"),
+    (read_run, "1 Q0 a 1 2 my tag\n1 Q0 b 1 2\n", ", line 2: expected 6 fields"),
     (read_run, f"{RUN}\n302 Q0 d\x00 9 7 tag\n", ", line 5: expected text without NUL; got '302 Q0 d"),
     (read_run, f"# run\n{RUN}\n302 Q0 d 9 x tag\n", ", line 6: expected a number as score; got '302 Q0 d 9 x tag'"),
     (read_run, "# run\n\n" + 40_000 * "1 Q0 a 1 1 t\n" + "1 Q0 a 1 x t", ", line 40003: expected a number as score"),
@@ -86,7 +88,7 @@ WRONG = [
         for text in ("", " \n\n", gzip.compress(b""))
     ),
 ]
-SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "1_0"), ("1.5", "high", "inf", "nan")
+SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "1_0"), ("1.5", "high", "inf", "nan", "1e17")
 WRONG += [
     (read_run, f"{RUN}1 Q0 d 1 {n} t\n", f", line 4: expected a number as score; got '1 Q0 d 1 {n} t'") for n in SCORES
 ]
@@ -98,8 +100,10 @@ WRONG += [
 @pytest.mark.parametrize(("read", "text", "message"), WRONG, ids=range(len(WRONG)))
 def test_errors_name_file_line_and_expectation(read, text, message, tmp_path):
     path = write(tmp_path, text)
-    with pytest.raises(ValueError, match=re.escape(f"{path}{message}")):
-        read(path)
+    with path.open("rb") as file:
+        for source in (path, file):
+            with pytest.raises(ValueError, match=re.escape(f"{path}{message}")):
+                read(source)
 
 
 def test_fields_end_at_blanks_as_in_c():

@@ -189,6 +189,9 @@ def test_a_report_stays_as_it_is_when_more_comes(data):
     before = str(report), report.mean, report.intervals()
     accumulator.merge(RankingAccumulator(METRICS).update(**second)).update(**third)
     assert accumulator.result().n_queries == 120
+    other = RankingAccumulator(METRICS).update(**first)
+    RankingAccumulator(METRICS).merge(other).update(**second)
+    assert other.result().health.n_queries == other.n_queries == report.n_queries, "it was not changed"
     assert (str(report), report.mean, report.intervals()) == before
 
 
@@ -231,6 +234,10 @@ def test_bad_input(data):
         RankingAccumulator("mrr").merge(RankingAccumulator("mrr")).result()
     with pytest.raises(TypeError, match=r"qid must hold strings, integers.*got object\. Pass str\(id\)"):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
+    large = RankingAccumulator("cg").update([1e308], [1], qid=[0])
+    for qid in ([1, 2], [1]):  # the second is too much with what came before
+        with pytest.raises(ValueError, match="The sum of gains overflows float64"):
+            large.update([1e308] * len(qid), [1] * len(qid), qid=qid).result()
     with pytest.raises(ValueError, match=r"condense.*judged"):
         accumulated(data, [], condense=True)
 

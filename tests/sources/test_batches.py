@@ -125,7 +125,7 @@ def test_further_columns(order):
         return float(sum(labels[:1] * price[:1]))
 
     table = TABLE.append_column("price", pa.array(np.arange(len(TABLE)) / 8))
-    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b", "groups": "b"}
+    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b", "groups": "q"}
     names = NAMES | columns | {"metrics": [*METRICS, make_metric(revenue, documents=["price"])], "documents": "price"}
     arrays = {name: table[column].to_numpy() for name, column in columns.items()}
     report = evaluate_batches(table, **names, batch_rows=100, order=order)
@@ -161,6 +161,7 @@ def test_several_scores_make_several_reports():
         TABLE.drop(["s"]).append_column("s", scores), **NAMES | masks | {"score": ["other", "s"]}
     )
     check(reports["s"], in_memory(TABLE, "s", **arrays))
+    assert list(evaluate_batches(TABLE, **NAMES | {"score": ["s"]})) == ["s"], "also for a list of one"
 
 
 @pytest.mark.option("evaluate_batches.ties", "evaluate_batches.convention")
@@ -182,6 +183,19 @@ def test_options_are_those_of_evaluate(options):
     assert report.mean != pytest.approx(in_memory(table, metrics="ndcg", **arrays).mean)
 
 
+def test_a_shuffle_keeps_the_order_of_the_rows_of_a_query():
+    rows = {"y": [1, 0, 0, 1], "s": [1.0] * 4, "q": [1, 2, 1, 2]}
+    report = evaluate_batches([rows], **NAMES | {"metrics": "mrr"}, ties="stable", order="shuffle")
+    assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {1: 1, 2: 1 / 2}
+
+
+def test_frames_of_versions_without_arrow_streams(monkeypatch):
+    for frame in (TABLE.to_pandas(), pl.from_arrow(TABLE)):
+        monkeypatch.delattr(type(frame), "__arrow_c_stream__")
+        for source in (frame, [frame]):
+            check(evaluate_batches(source, **NAMES), in_memory(TABLE))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -189,6 +203,8 @@ def test_options_are_those_of_evaluate(options):
         ({"score": ["s", "other_"]}, ValueError, "no column 'other_'; name it with score=.* Did you mean 'other'"),
         ({"score": []}, ValueError, "score must name at least one column"),
         ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
+        ({"documents": ["w", "w"]}, ValueError, "documents must name different columns"),
+        ({"score": "r"}, TypeError, "score must be a column of numbers; 'r' is of type bool"),
         ({"score": "text"}, TypeError, "score must be a column of numbers; 'text' is of type string"),
         ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
         ({"qid": "lists"}, TypeError, "qid must be .* integers, strings or other ids; 'lists' is of type list"),
@@ -203,6 +219,10 @@ def test_options_are_those_of_evaluate(options):
         ({"label": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
         ({"sample_weight": "negative"}, ValueError, "'negative' must hold numbers >= 0, and .* got -1 in row 9 of"),
         ({"score": "large"}, ValueError, r"'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of"),
+        ({"n_threads": 0}, ValueError, "n_threads must be an int >= 1; got 0"),
+        ({"label": "inf"}, ValueError, "'inf' must hold finite numbers >= 0; got inf in row 13"),
+        ({"label": "inf", "metrics": "spearman"}, ValueError, "'inf' must hold finite numbers; got inf in row 13"),
+        ({"sample_weight": "inf"}, ValueError, "'inf' must hold finite numbers >= 0; got inf in row 13"),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         ({"condense": "yes"}, TypeError, "condense must be"),
         ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
@@ -215,6 +235,7 @@ def test_bad_columns(options, error, message):
         "text": ["a"] * n,
         "lists": [[1]] * n,
         "nan": np.where(np.arange(n) == 7, np.nan, 1),
+        "inf": np.where(np.arange(n) == 13, np.inf, 1),
         "negative": np.where(np.arange(n) == 9, -1, 1),
         "large": np.where(np.arange(n) == 11, 2**53 + 1, 1),
         "null": pa.array([None if row == 205 else 1 for row in range(n)]),
@@ -232,6 +253,9 @@ def test_bad_columns(options, error, message):
         ([(1, 2)], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 2"),
         (TABLE.slice(0, 0), ValueError, "source must hold at least one document; got none"),
         ([], ValueError, "source must hold at least one document; got none"),
+        ({"y": [1], "s": [1], "q": [1]}, TypeError, "source must be a path.* or an iterator of batches; got dict"),
+        ([([1], [1], [1], [1])], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 4"),
+        (pa.table([[1]] * 4, names=list("ysqs")), ValueError, "the source has 2 columns 's'"),
         ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q'; name it with qid="),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
     ],
@@ -264,8 +288,10 @@ def test_batches_without_rows_are_passed_over(tmp_path):
     reader = pa.RecordBatchReader.from_batches(TABLE.schema, [none, *some, none, *others])
     check(evaluate_batches(reader, **NAMES), in_memory(TABLE))
     (tmp_path / "a.csv").write_text("y,s,q\n")
-    with pytest.raises(ValueError, match="source must hold at least one document; got none"):
-        evaluate_batches(tmp_path / "a.csv", **NAMES)
+    pq.write_table(pa.table({"y": [], "s": [], "q": []}), tmp_path / "a.parquet")  # columns of type null
+    for name in ("a.csv", "a.parquet"):
+        with pytest.raises(ValueError, match="source must hold at least one document; got none"):
+            evaluate_batches(tmp_path / name, **NAMES)
 
 
 class Terminal(io.StringIO):
@@ -275,7 +301,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.option("evaluate_batches.verbose")
 @ORDERS
-def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path):
+def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
     path = SOURCES["parquet"](tmp_path)
 
@@ -296,6 +322,11 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     last = printed(io.StringIO(), verbose=True).splitlines()
     assert last[0].startswith(f"{n:,} of {n:,} (100%) rows, ")
     assert last[1:] == ["evaluated 8 of 8 parts"] * (order == "shuffle")
+    path = write_several(tmp_path)
+    assert printed(io.StringIO(), verbose=True).startswith(f"{n:,} of {n:,} (100%) rows, ")
+    monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console
+    assert evaluate_batches(TABLE, **NAMES, order=order, verbose=True).n_documents == n
+    assert capsys.readouterr().out == ""
 
 
 def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):

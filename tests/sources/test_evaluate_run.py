@@ -120,6 +120,8 @@ def test_ranked_lists_ranks_and_relevant_documents():
             assert per_query(evaluate_run(judged, run, "map")) == expected
     named = pd.DataFrame(ranked).rename(columns={"rank": "place"}).assign(score=1.0)
     assert per_query(evaluate_run(truth, named, "map", rank="place")) == expected
+    named = scored.rename(columns={"score": "s"})
+    assert per_query(evaluate_run(truth, named, "map", score="s")) == expected
 
 
 @pytest.mark.option("evaluate_run.queries")
@@ -133,6 +135,8 @@ def test_arrays_of_ids():
             assert per_query(evaluate_run(truth, run, "map", queries=queries)) == found
     assert evaluate_run(truth, array, "map", queries=[7, 8, 9], missing="error").n_queries == 3, "an empty list is one"
     assert evaluate_run({7: {-5: 1}}, np.array([[-5, -1]]), "map", queries=[7]).mean == {"map": 1}, "only -1 is padding"
+    large = np.array([[3, 2**63 + 5]], dtype=np.uint64)
+    assert evaluate_run({7: [2**63 + 5]}, large, "map", queries=[7]).mean == {"map": 1 / 2}
 
 
 def as_files(qrels, run):
@@ -231,7 +235,8 @@ def test_pairs_to_exclude():
         # In the list of "u", only b remains, one of the two relevant documents; nothing changes for "v".
         report = evaluate_run(truth, run, "map", exclude=exclude)
         assert per_query(report) == {"map": {"u": 1 / 2, "v": 1 / 2}}
-    assert evaluate_run(truth, run, "map", exclude=[]).mean == evaluate_run(truth, run, "map").mean
+    for exclude in ([], {}, frame[:0]):
+        assert evaluate_run(truth, run, "map", exclude=exclude).mean == evaluate_run(truth, run, "map").mean
 
 
 @pytest.mark.option("evaluate_run.by", "evaluate_run.groups", "evaluate_run.sample_weight")
@@ -258,11 +263,12 @@ OWN = {"metrics": make_metric(revenue, documents=["price"])}
 
 @pytest.mark.option("evaluate_run.documents")
 def test_columns_of_documents():
-    run = {"q 1": ["b", "c", "a"], "q2": ["x", "a"]}
+    run, own = {"q 1": ["b", "a"], "q2": ["x", "a"]}, TABLE.rename(columns={"document": "item"})
     frames = [TABLE, TABLE.set_index("document"), pl.DataFrame(TABLE.to_dict("list")), pa.table(TABLE.to_dict("list"))]
     for documents in ({"price": PRICES}, {"price": pd.Series(PRICES)}, *frames):
         report = evaluate_run(QRELS, run, documents=documents, **OWN)
-        assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 1 * 7, "q2": 0 * 1 + 1 * 3, "q3": 0}
+        assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 2 * 3, "q2": 0 * 1 + 1 * 3, "q3": 0}
+    assert evaluate_run(QRELS, run, documents=own, document="item", **OWN).mean == report.mean
 
 
 def test_reports_over_the_same_qrels_compare_whatever_was_returned():
@@ -282,6 +288,8 @@ def test_negative_labels_mean_not_judged_only_in_trec():
     qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": -1}}, {"1": {"b": 3, "a": 2, "c": 1}}
     report = evaluate_run(qrels, run, ["recip_rank", "bpref", "judged@3"], convention="trec_eval")
     assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
+    assert report.n_documents == 3, "d was neither returned nor judged"
+    assert evaluate_run(as_files(qrels, {})[0], run, "mrr", convention="sklearn").mean == {"mrr": 1 / 2}
     with pytest.raises(
         ValueError, match=r">= 0; got -1 for document 'b' of query '1' in qrels\. Only in .* 'trec_eval'"
     ):
@@ -308,6 +316,10 @@ def test_files_dicts_and_frames_mix(tmp_path):
     for judged in (qrels, str(qrels), trec.read_qrels(qrels), {"q1": ["a", "c"]}):
         for ranked in (run, io.StringIO(run.read_text()), trec.read_run(run), {"q1": {"b": 2, "a": 1}}):
             assert evaluate_run(judged, ranked, "map").mean == {"map": 1 / 2 / 2}
+    tied = {"q1": {"a": 1, "b": 1}}
+    assert evaluate_run(qrels, tied, "mrr").mean == {"mrr": (1 + 1 / 2) / 2}, (
+        "only runs in the format set the convention"
+    )
     assert trec.evaluate_run is evaluate_run
     with pytest.raises(TypeError, match=r"qrels must be .*; got Run"):
         evaluate_run(trec.read_run(run), run)
@@ -350,18 +362,24 @@ WRONG = [
     ({"q": [(1, 2)]}, {"q": [(1, 2), "x", (1, 2)]}, r"run has document \(1, 2\) of query 'q' twice"),
     ({"q": {"a": np.nan}}, A, "qrels has no label for document 'a' of query 'q': NaN"),
     (A, {"q": {"a": np.nan}}, "run has no score for document 'a' of query 'q': NaN"),
+    (A, {"q": {"b": np.inf, "a": np.nan}}, "run has no score for document 'a' of query 'q': NaN"),
     ({"q": {"a": np.inf}}, A, "Labels must be finite and >= 0; got inf"),
     ({"q": {"a": None}}, A, "labels of qrels must hold real numbers; got None"),
+    (FRAME.assign(label="x"), FRAME, "labels of qrels must hold real numbers"),
+    (FRAME, FRAME[:0], "run and qrels share no query: None ... against 'q' ..."),
     (A, {"q": {"a": "1.5"}}, "scores of run must hold real numbers"),
     ({"q": ["a"], "r": {"a": 1}}, A, "qrels must have dicts for all queries, or for none"),
     ({"q": "a"}, A, "qrels must have a dict or the documents for each query; got str for 'q'"),
     (A, {"q": {"a"}}, f"run must have {LISTS} for each query; got set for 'q'"),
     (A, {"q": pd.Series({"a": 1})}, f"run must have {LISTS} for each query; got Series for 'q'"),
+    ({"q": pd.Series({"a": 1})}, A, "qrels must have a dict or the documents for each query; got Series for 'q'"),
     ({"q": [["a"]]}, A, "qrels must hold hashable ids"),
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
+    ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),
     (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with score="),
     (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with label="),
+    (FRAME[["query", "document"]], FRAME, "qrels has no column 'rating'; name it with label=", {"label": "rating"}),
     (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),
     (FRAME, ["q Q0 a 1 1 t"], "run must be dicts of scores .*; got list"),
@@ -376,7 +394,7 @@ WRONG = [
     (A, A, "groups has a query twice in its index", {"groups": pd.Series(1, index=["q", "q"])}),
     (A, A, "sample_weight contains -1", {"sample_weight": {"q": -1}}),
     ({7: [3]}, [[3, 4]], "queries must have the same length as run; got 2 and 1", {"queries": [7, 8]}),
-    ({7: [3]}, [[3], [4]], "queries has 8 twice", {"queries": [8, 8]}),
+    ({7: [3]}, [[3], [4], [5]], "queries has 8 twice", {"queries": [7, 8, 8]}),
     ({7: [3]}, [[3, 3]], "run has document 3 of query 7 twice", {"queries": [7]}),
     ({7: [3]}, np.array([[3]]), "run must be .*; pass queries=, the query id of each row"),
     ({7: [3]}, {7: [3]}, "queries= applies only to a run that is a 2-D array", {"queries": [7]}),

@@ -155,7 +155,7 @@ def test_tsv_has_no_quotes(order, tmp_path):
 
 
 def test_numbers_and_masks_of_a_text(tmp_path):
-    text = "y,s,q,j\n1, 1.5 ,a,true\n0,2,a,False\n1e0,-inf,b,1\nnan,inf,b,0\n"
+    text = "y,s,q,j\n1, 1.5 ,a, true \n0,2,a,False\n1e0,-inf,b,1\nnan,inf,b,0\n"
     (tmp_path / "a.csv").write_text(text)
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, judged="j")
     assert report.per_query["mrr"].tolist() == [1 / 2, 1 / 2]

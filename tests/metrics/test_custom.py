@@ -200,6 +200,12 @@ def test_labels_settle_ties_and_leave_those_of_equal_labels_open():
     assert [TAKINGS(**rows, ties=ties) for ties in ("best", "worst", "stable")] == [8 + (1 + 4) / 2, 8 + 0, 8 + 1]
 
 
+def test_tied_documents_with_entries_that_cannot_be_hashed_take_all_orders():
+    first = make_metric(lambda labels, sale: sale[0]["price"], name="first", documents=["sale"])
+    sales = np.array([[{"price": 1}, {"price": 4}]])
+    assert first([[1, 1]], [[2, 2]], documents={"sale": sales}) == (1 + 4) / 2
+
+
 def test_missing_and_unfit_columns():
     rows = {"y_true": [1, 0], "y_score": [1, 2], "qid": [1, 1]}
     with pytest.raises(ValueError, match=r"^metric 'revenue' needs documents=\.\.\. with the column 'price'\.$"):

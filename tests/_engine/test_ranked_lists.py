@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, recall_at_k_score
+from skrank_metrics import cg_score, evaluate, recall_at_k_score
 from skrank_metrics._engine import query_lists as module
 from skrank_metrics._engine import top_k
 from skrank_metrics._engine.ranked_lists import sort_each_row
@@ -112,3 +112,10 @@ def test_relevant_documents_are_counted_in_parts_of_any_size(rng, monkeypatch, s
     labels[np.cumsum(sizes) - 1] = 3
     recall = recall_at_k_score(labels, labels, qid=qid, k=1, relevance_threshold=threshold, average=None)
     assert recall.tolist() == [1 / sum(labels[qid == query] > (threshold or 0)) for query in range(len(sizes))]
+
+
+def test_a_list_does_not_go_on_into_the_next_one():
+    # The first and the last are ranked together, and begin as far apart as the longer one is long.
+    sizes = [4, 1, 5]
+    values = cg_score(np.ones(10), -np.arange(10.0), qid=np.repeat([0, 1, 2], sizes), average=None)
+    assert values.tolist() == sizes

@@ -200,6 +200,11 @@ def test_labels_settle_ties_and_leave_those_of_equal_labels_open():
     assert [TAKINGS(**rows, ties=ties) for ties in ("best", "worst", "stable")] == [8 + (1 + 4) / 2, 8 + 0, 8 + 1]
 
 
+def test_columns_of_documents_neither_ranked_nor_judged_are_left_out_with_them():
+    known = {"retrieved": [[False, True, True]], "judged": [[False, True, True]]}
+    assert TAKINGS([[0, 1, 1]], [[9, 2, 1]], **known, documents={"price": [[5, 2, 3]]}, k=1) == 2
+
+
 def test_tied_documents_with_entries_that_cannot_be_hashed_take_all_orders():
     first = make_metric(lambda labels, sale: sale[0]["price"], name="first", documents=["sale"])
     sales = np.array([[{"price": 1}, {"price": 4}]])

@@ -44,6 +44,9 @@ def test_gain_that_falls_is_ranked_by_gain_in_the_ideal():
     # Grade 3 is worth less than grade 2, so that the order 2, 3, 0 is the best there is.
     assert ndcg_score([[2, 3, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) == pytest.approx(1, abs=1e-12)
     assert ndcg_score([[3, 2, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) < 0.9
+    # Grade 2 is worth less than grade 1, but grade 3 is worth most: 3, 1, 2.
+    value = ndcg_score([[3, 2, 1]], [[3, 2, 1]], gain=[0, 5, 1, 7])
+    assert value == pytest.approx(dcg([7, 1, 5]) / dcg([7, 5, 1]), abs=1e-12)
 
 
 def test_exponential_gain_of_small_fractions_keeps_its_digits():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate
+from skrank_metrics import cg_score, evaluate, recall_at_k_score
 from skrank_metrics._engine import query_lists as module
 from skrank_metrics._engine import top_k
 from skrank_metrics._engine.ranked_lists import sort_each_row
@@ -101,3 +101,21 @@ def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, sha
         got = evaluate(y_true, y_score, qid=qid, metrics=f"cg@{k}", ties=ties, **options)
         expected = [cg_by_full_sort(y_true[rows], y_score[rows], ties, k) for rows in queries]
         np.testing.assert_allclose(got.per_query[f"cg@{k}"], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("slab", [1, 50, 10**6])
+@pytest.mark.parametrize("threshold", [None, 1.5])
+def test_relevant_documents_are_counted_in_parts_of_any_size(rng, monkeypatch, slab, threshold):
+    monkeypatch.setattr(module, "SLAB", slab)
+    sizes = np.array([1, 3, 256, 9, 40])  # one more than 8 bits hold
+    labels, qid = rng.integers(1, 4, sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
+    labels[np.cumsum(sizes) - 1] = 3
+    recall = recall_at_k_score(labels, labels, qid=qid, k=1, relevance_threshold=threshold, average=None)
+    assert recall.tolist() == [1 / sum(labels[qid == query] > (threshold or 0)) for query in range(len(sizes))]
+
+
+def test_a_list_does_not_go_on_into_the_next_one():
+    # The first and the last are ranked together, and begin as far apart as the longer one is long.
+    sizes = [4, 1, 5]
+    values = cg_score(np.ones(10), -np.arange(10.0), qid=np.repeat([0, 1, 2], sizes), average=None)
+    assert values.tolist() == sizes

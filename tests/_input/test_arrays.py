@@ -41,6 +41,8 @@ def test_bad_weights(call):
 def test_two_dimensions_come_without_ids(call):
     with pytest.raises(ValueError, match="Leave out qid if y_true is 2-D"):
         call([Y], [S], qid=Q)
+    with pytest.raises(ValueError, match="Leave out qid if y_true is 2-D"):
+        call(pd.DataFrame([Y], index=pd.Index(["a"], name="qid")), [S])
     with pytest.raises(ValueError, match="sample_weight must hold one weight per query, 1 in all"):
         call([Y], [S], sample_weight=[1, 1, 1, 1])
     with pytest.raises(ValueError, match="y_true contains NaN, first at row 1, column 0"):

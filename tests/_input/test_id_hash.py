@@ -34,7 +34,9 @@ SAME = {
         np.array([3.0, -1, 2**40]),
         np.array([3, -1.0, np.int64(2**40)], dtype=object),
     ],
-    "large integers": [np.array([2**63 + 2048], dtype=np.uint64), np.array([2.0**63 + 2048])],
+    "large integers": [np.array([2**63 + 2048, 2**63], dtype=np.uint64), np.array([2.0**63 + 2048, 2.0**63])],
+    "the smallest integer": [np.array([-(2**63)]), np.array([-(2.0**63)])],
+    "unsigned integers": [np.array([3, 2**40], dtype=np.uint64), np.array([3, 2**40])],
     "strings": [
         np.array(TEXTS),
         np.array(TEXTS, dtype=object),
@@ -96,9 +98,11 @@ def test_rare_kinds_of_ids_are_refused_where_they_would_have_to_be_hashed(one):
 
 def test_different_ids_hash_differently():
     texts = ["", "\0", "\0\0", "a", "a\0", "1", "12345678", "12345678\0", "aaaaaaaabbbbbbbb", "bbbbbbbbaaaaaaaa"]
+    texts += ["?", "\ud800"]  # a surrogate without its other half
     others = [1, -1, 2**64 - 1, 0.5, b"a", ("a", 1), (1, "a"), datetime(2001, 1, 1)]
     others += [pd.Timestamp(10**18 + more, tz="UTC") for more in range(3)]
     others += [pd.Timedelta(more, "ns") for more in range(3)]
+    others += [kind(1001, unit) for kind in (np.datetime64, np.timedelta64) for unit in ("ns", "us")]
     ids = np.empty(len(texts + others), dtype=object)
     ids[:] = texts + others
     assert len(set(hash_ids(ids).tolist())) == len(ids)

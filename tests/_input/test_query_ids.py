@@ -317,6 +317,15 @@ def test_categories_that_python_calls_equal_are_one_query():
     assert group_ids(equal, 4).codes.tolist() == [0, 0, 1, 0]
 
 
+def test_large_integers_next_to_missing_ones_stay_apart():
+    values = [2**60 + 1, None, 2**60, 2**60 + 1]
+    of_pandas = (pd.Series(values, dtype=dtype) for dtype in ("Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]"))
+    of_polars = (pl.Series(values, dtype=dtype) for dtype in (pl.Int64, pl.UInt64))
+    for ids in (*of_pandas, *of_polars, pa.array(values), pa.array(values, pa.uint64())):
+        grouping = group_ids(ids, 4, "by", may_be_missing=True)
+        assert (grouping.ids.tolist(), grouping.codes.tolist()) == ([2**60 + 1, None, 2**60], [0, 1, 2, 0])
+
+
 def test_only_ids_that_occur_matter():
     slices = pd.Series(pd.Categorical([1, 1, 2], categories=[3, 2, 1, 0]))
     report = evaluate([1, 0, 1], [1, 2, 3], qid=["a", "a", "b"], by=slices)

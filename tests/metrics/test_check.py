@@ -1,5 +1,6 @@
 """The check of a user's metric, which must find what is wrong."""
 
+import os
 import threading
 
 import numpy as np
@@ -38,7 +39,7 @@ def first(labels):
     return labels[0]
 
 
-LOCK, CALLS = threading.Lock(), []
+LOCK, CALLS, HOME = threading.Lock(), [], os.getpid()
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,7 @@ LOCK, CALLS = threading.Lock(), []
         (lambda labels: labels[0], (0, 2), r"number within its bounds, 0 to 2, .*got .*3\.0"),
         (lambda labels, lock=LOCK: 1.0, (0, 1), "must be picklable to be used with n_jobs; got PicklingError"),
         (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
+        (lambda labels, home=HOME: float(os.getpid() == home), (0, 1), "must be the same in another process"),
     ],
 )
 @pytest.mark.slow

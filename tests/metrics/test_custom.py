@@ -32,7 +32,9 @@ from skrank_metrics import (
 
 
 def hits_until(labels, k=None, *, weight=1.0, relevance_threshold=1):
-    """Weighted share of the relevant documents that are in the first k."""
+    """Weighted share of the relevant documents
+    that are in the first k.
+    """
     hits = labels >= relevance_threshold
     return weight * hits[:k].sum() / hits.sum() if hits.any() else math.nan
 
@@ -114,6 +116,7 @@ def test_documents_that_were_not_ranked_are_passed_as_unranked():
     with pytest.raises(ValueError, match=refused):
         depth(**rows)
     assert depth(**{**rows, "retrieved": [True] * 4}) == 1
+    assert make_metric(true_recall)(**{**rows, "retrieved": [False] * 4}, replace_undefined_by=-1) == 0
 
 
 def revenue(labels, price, k=None):
@@ -197,6 +200,17 @@ def test_labels_settle_ties_and_leave_those_of_equal_labels_open():
     assert [TAKINGS(**rows, ties=ties) for ties in ("best", "worst", "stable")] == [8 + (1 + 4) / 2, 8 + 0, 8 + 1]
 
 
+def test_columns_of_documents_neither_ranked_nor_judged_are_left_out_with_them():
+    known = {"retrieved": [[False, True, True]], "judged": [[False, True, True]]}
+    assert TAKINGS([[0, 1, 1]], [[9, 2, 1]], **known, documents={"price": [[5, 2, 3]]}, k=1) == 2
+
+
+def test_tied_documents_with_entries_that_cannot_be_hashed_take_all_orders():
+    first = make_metric(lambda labels, sale: sale[0]["price"], name="first", documents=["sale"])
+    sales = np.array([[{"price": 1}, {"price": 4}]])
+    assert first([[1, 1]], [[2, 2]], documents={"sale": sales}) == (1 + 4) / 2
+
+
 def test_missing_and_unfit_columns():
     rows = {"y_true": [1, 0], "y_score": [1, 2], "qid": [1, 1]}
     with pytest.raises(ValueError, match=r"^metric 'revenue' needs documents=\.\.\. with the column 'price'\.$"):
@@ -230,7 +244,7 @@ def test_looks_like_a_metric_function():
         "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
         "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
-    assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k.\n\nUndefined")
+    assert recall.__doc__.startswith("Weighted share of the relevant documents\nthat are in the first k.\n\nUndefined")
     assert "weight : object, default=1.0" in recall.__doc__
     assert repr(recall) == "make_metric(own_recall)"
     assert str(get_metric(recall, k=5, weight=0.5)) == "own_recall(weight=0.5)@5"
@@ -246,7 +260,9 @@ def test_bounds_limit_values_and_intervals():
     assert evaluate(**rows, metrics=unbounded).intervals()["first"][1] > 1
     with pytest.raises(ValueError, match=r"within its bounds, 0 to 1, or NaN if it is undefined; got .*2\.0.* query 0"):
         bounded([[2, 0]], [[2, 1]])
-    assert make_metric(lambda labels: 1 + 1e-12, name="almost", bounds=(0, 1))([[1]], [[1]]) == 1
+    for value, limits, expected in ((1 + 1e-12, (0, 1), 1), (-1e-12, (0, 1), 0), (1e6 + 1e-6, (0, 1e6), 1e6)):
+        almost = make_metric(lambda labels, value=0.0: value, name="almost", bounds=limits)
+        assert almost([[1]], [[1]], value=value) == expected
 
 
 @pytest.mark.option("make_metric.greater_is_better")
@@ -275,6 +291,8 @@ def test_pickles_if_the_function_does():
     assert bound.definition == get_metric(recall, k=2).definition
     scorer = pickle.loads(pickle.dumps(make_ranking_scorer(depth)))
     assert scorer._score_func.metric.function.__name__ == "depth_of_last"
+    assert not get_metric(pickle.loads(pickle.dumps(depth))).greater_is_better
+    assert pickle.loads(pickle.dumps(TAKINGS))([[1, 0]], [[2, 1]], documents={"price": [[3, 4]]}) == 3
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(make_metric(lambda labels: 1.0, name="one"))
 
@@ -319,6 +337,8 @@ def test_errors_of_the_function_name_it_and_the_query():
         (lambda y_true, y_score: 1, {"name": "m"}, TypeError, r"m\(labels\), .* required argument: 'y_score'"),
         (lambda labels, k=10: 1, {"name": "m"}, TypeError, "Declare the cutoff as k=None; set 10 with get_metric"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
+        (lambda labels, convention=1: 1, {"name": "m"}, TypeError, "must not have an option convention, which all"),
+        (lambda labels, metric=1: 1, {"name": "m"}, TypeError, "must not have an option metric, which all"),
         (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass another name="),
         (functools.partial(depth_of_last), {}, ValueError, r"name must be at most 64 .* got None\. Pass another name="),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
@@ -327,11 +347,20 @@ def test_errors_of_the_function_name_it_and_the_query():
         (depth_of_last, {"name": "neg_depth"}, ValueError, "not with 'neg_' .pass greater_is_better=False"),
         (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "not end in a cutoff rank.* got 'ndcg_at_10'"),
         (depth_of_last, {"name": "weight"}, ValueError, "not be that of another column.*, by, .* 'weight'"),
+        (depth_of_last, {"name": "n_queries"}, ValueError, "not be that of another column.* got 'n_queries'"),
+        (depth_of_last, {"name": "d" * 65}, ValueError, "name must be at most 64 .* got 'd"),
         (depth_of_last, {"documents": "price"}, ValueError, "documents must list columns as .* got 'price'"),
+        (
+            lambda labels, qid: 1,
+            {"name": "m", "documents": ["qid"]},
+            ValueError,
+            "documents must list columns as .*'qid'",
+        ),
         (depth_of_last, {"documents": ["k"]}, ValueError, r"documents must list columns as .* parameters; got \['k'\]"),
         (depth_of_last, {"documents": ["price"]}, TypeError, r"depth_of_last\(labels, price\), .* argument 'price'"),
         (depth_of_last, {"documents": ["x", "x"]}, ValueError, r"documents must list columns .* got \['x', 'x'\]"),
         (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be a pair .* ascending order; got \(1, 0\)"),
+        (depth_of_last, {"bounds": (1, 1)}, ValueError, r"bounds must be a pair .* ascending order; got \(1, 1\)"),
         (depth_of_last, {"bounds": (0, 1, 2)}, ValueError, r"bounds must be a pair .*; got \(0, 1, 2\)"),
         (depth_of_last, {"bounds": "01"}, ValueError, "bounds must be a pair .*; got '01'"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),

@@ -70,6 +70,10 @@ def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way()
         reports[0].worst(metric=map_score)
     with pytest.raises(ValueError, match="metric '3' is missing"):
         compare(reports, 3)
+    misses = report(0, ["neg_fall_out@2"])
+    for other in ("fall_out@2", "neg_fall_out(replace_undefined_by=0.5)@2"):
+        with pytest.raises(ValueError, match=r"metric must be one of \['neg_fall_out@2'\]"):
+            misses.worst(metric=other)
 
 
 @pytest.fixture(scope="module")

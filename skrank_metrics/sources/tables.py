@@ -257,7 +257,7 @@ def _plain_kind(kind: Any) -> Any:
     import pyarrow as pa
 
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.string() if "view" in str(kind) else kind
+    return {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(kind), kind)
 
 
 def plain_array(array: Any) -> Any:

@@ -222,6 +222,7 @@ def test_the_index_of_labels_that_carry_ids_is_compared():
     [
         ([3, 5, 8], ["c", "d", "e"], None),  # integers may be part of a default index
         ([3, 5, 8], [0, 1, 2], None),  # the default index
+        (pd.RangeIndex(0, 6, 2), [1, 2, 3], ValueError),  # every second row
         ([3, 5, 8], [4, 6, 7], ValueError),
         (["a", "b", "c"], ["b", "c", "d"], ValueError),
         ([3, 5, 8], [5, 3, 8], ValueError),

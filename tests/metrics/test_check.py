@@ -31,6 +31,7 @@ def test_metrics_of_the_package_pass(name):
 @pytest.mark.option("check_metric.labels")
 def test_labels_that_a_metric_takes():
     check_metric("pfound@3", labels=[0, 0.4, 1])
+    check_metric(make_metric(lambda labels: 1 / labels[0], name="inverse"), labels=(1, 2))
     with pytest.raises(AssertionError, match=r"pfound.* must accept the labels \[0, 1, 2, 3\], or be checked .*; got"):
         check_metric("pfound")
 

@@ -139,6 +139,11 @@ WRAPPERS = {
 }
 
 
+def test_trees_of_candidates_that_share_none_are_counted_in_each_fold():
+    found = unraced(LGBMRegressor(**LGB), {"n_estimators": [2], "num_leaves": [3, 4]})
+    assert (found.n_fits_, found.n_trees_) == (2 * 3, 2 * 3 * 2)
+
+
 @pytest.mark.parametrize(("prefix", "model"), WRAPPERS.values(), ids=WRAPPERS)
 def test_through_pipelines_and_rankers(prefix, model):
     grid = {prefix + name: values for name, values in GRID.items()}

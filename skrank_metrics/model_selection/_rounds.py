@@ -24,6 +24,7 @@ from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
+from skrank_metrics.reports.mean_intervals import ROUNDING
 from skrank_metrics.splitters.audit import check_splits
 
 Results = dict[tuple[int, int], dict[str, Any]]  # of scikit-learn, by candidate and fold
@@ -225,10 +226,6 @@ class Rounds:
         return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
 
 
-# Differences below this share of a value are rounding.
-_ROUNDING = 1e-12
-
-
 @dataclass
 class Race:
     """The candidates of a race, fold by fold.
@@ -314,7 +311,7 @@ def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatA
     counted = ~np.isnan(fold.values[leader]) & (weights > 0)
     best, weights = fold.values[leader, counted], weights[counted]
     differences = best - fold.values[np.ix_(others, counted)]
-    differences[np.abs(differences) <= _ROUNDING * np.abs(best)] = 0
+    differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0
     total = weights.sum()
     means = differences @ weights / total if total else np.full(len(others), np.nan)
     n_effective = total**2 / (weights**2).sum() if total else 0.0

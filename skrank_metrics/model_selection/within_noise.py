@@ -13,6 +13,7 @@ from scipy import stats
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
 from skrank_metrics._sklearn_internals import splits_of_search
 from skrank_metrics.model_selection.search_report import fold_scores
+from skrank_metrics.reports.mean_intervals import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best, params = folds[means.argmax()], cv_results["params"]
-        ahead = np.where(np.isclose(folds, best, rtol=1e-12, atol=0), 0.0, best - folds)  # equal but for rounding
+        ahead = np.where(np.isclose(folds, best, rtol=ROUNDING, atol=0), 0.0, best - folds)  # equal but for rounding
         ratio = self.test_ratio or _ratio_of_search()
         kept = [row for row in np.flatnonzero(usable) if _p_worse(ahead[row], ratio) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))

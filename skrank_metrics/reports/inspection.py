@@ -24,6 +24,7 @@ from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.mean_intervals import ROUNDING
 from skrank_metrics.reports.slices import part_of
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
@@ -32,8 +33,6 @@ MOST_RANKS = 20
 MOST_CHARACTERS, MOST_MISSED = 160, 5
 # Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
-# Differences of sums that are smaller than this share of them are rounding.
-_ROUNDING = 1e-12
 # Columns of the printed table by their names in the frame.
 _SHOWN = {
     "row": Column("row"),
@@ -322,7 +321,7 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
     # A query may have gains, but none above a cutoff.
     sums = np.where(np.isnan(sums) & ~np.isnan(total.numerators)[:, None], 0.0, sums)
     steps = np.diff(np.column_stack([sums, total.numerators]), axis=1)
-    steps[np.abs(steps) <= _ROUNDING * np.abs(total.numerators)[:, None]] = 0.0
+    steps[np.abs(steps) <= ROUNDING * np.abs(total.numerators)[:, None]] = 0.0
     with np.errstate(invalid="ignore", divide="ignore"):
         steps = steps / total.denominators[:, None]
     return steps[:, :-1], steps[:, -1]

@@ -15,10 +15,12 @@ DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def linear_gain(labels: FloatArray) -> FloatArray:
+    """The label itself."""
     return labels
 
 
 def exp2_gain(labels: FloatArray) -> FloatArray:
+    """2^label - 1."""
     with np.errstate(over="ignore"):
         return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
 

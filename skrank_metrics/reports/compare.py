@@ -248,10 +248,10 @@ def leaderboard(
 
 def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ...]) -> QueryLists:
     """The documents with the scores of a model, which did not return those with a score of NaN."""
-    ranked = ~np.isnan(to_float64(column, name))
+    ranked = ~np.isnan(values := to_float64(column, name))
     if not ranked.any():
         raise ValueError(f"{name} must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(column, shape, ranked, name).ravel())
+    scores = lists.grouping.sort(check_scores(values, shape, ranked, name).ravel())
     if ranked.all() and lists.retrieved is None:
         return lists.with_scores(scores)
     returned = lists.grouping.sort(ranked.ravel()) & (True if lists.retrieved is None else lists.retrieved)

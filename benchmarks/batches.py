@@ -86,7 +86,9 @@ def write(path: Path, kind: str, n_rows: int) -> None:
 def measure(path: Path, order: str, n_threads: int) -> tuple[int, float, float, float]:
     """Rows, seconds, CPU seconds and peak memory in MB of a process."""
     command = [sys.executable, "-c", MEASURE, str(path), order, str(n_threads)]
-    n_rows, wall, cpu, peak = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    n_rows, wall, cpu, peak = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    )
     return n_rows, wall, cpu, peak
 
 
@@ -106,7 +108,9 @@ def main() -> None:
     parser.add_argument("--folder", help="where to put the files, about 2 GB for 50 M rows")
     chosen = parser.parse_args()
     print(machine())
-    print("\n| rows | M rows/s | target | M rows per CPU second | peak MB | target | in memory, s | ratio of times |")
+    print(
+        "\n| rows | M rows/s | target | M rows per CPU second | peak MB | target | in memory, s | ratio of times |"
+    )
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
     in_memory: dict[Path, float] = {}
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:

@@ -44,7 +44,9 @@ def write(folder: Path, n_rows: int, kind: str) -> Path:
     order = rng.permutation(len(qid)) if kind == "random" else np.arange(len(qid))
     (folder / kind).mkdir()
     for number in range(N_FILES):
-        pq.write_table(table.take(order[files[order] == number]), folder / kind / f"{number:02}.parquet")
+        pq.write_table(
+            table.take(order[files[order] == number]), folder / kind / f"{number:02}.parquet"
+        )
     return folder / kind
 
 
@@ -60,7 +62,9 @@ def in_memory(folder: Path) -> Any:
 def in_batches(folder: Path) -> Any:
     """Read batches, shuffled through temporary files unless queries are whole."""
     order = "shuffle" if folder.name == "random" else "check"
-    return evaluate_batches(sorted(folder.iterdir()), **NAMES, metrics=METRICS, order=order, n_threads=2)
+    return evaluate_batches(
+        sorted(folder.iterdir()), **NAMES, metrics=METRICS, order=order, n_threads=2
+    )
 
 
 def best(call: Callable[[], Any], expected: Any, rounds: int) -> tuple[float, float]:
@@ -76,13 +80,18 @@ def best(call: Callable[[], Any], expected: Any, rounds: int) -> tuple[float, fl
         wall, used = time.perf_counter(), cpu()
         report = call()
         found.append((time.perf_counter() - wall, cpu() - used))
-        np.testing.assert_allclose([report.mean[name] for name in METRICS], expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            [report.mean[name] for name in METRICS], expected, rtol=0, atol=1e-12
+        )
     return min(found[1:] or found)
 
 
 def row(name: str, n_rows: int, times: tuple[float, float]) -> None:
     wall, cpu = times
-    print(f"| {name} | {n_rows / wall / 1e6:.2f} | {n_rows / cpu / 1e6:.2f} | {wall:.1f} |", flush=True)
+    print(
+        f"| {name} | {n_rows / wall / 1e6:.2f} | {n_rows / cpu / 1e6:.2f} | {wall:.1f} |",
+        flush=True,
+    )
 
 
 def measure_dask(folder: Path, n_rows: int, expected: Any, rounds: int) -> None:
@@ -92,8 +101,15 @@ def measure_dask(folder: Path, n_rows: int, expected: Any, rounds: int) -> None:
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster):
         for kind in ("random", "whole"):
-            frame, order = dd.read_parquet(folder / kind), "shuffle" if kind == "random" else "check"
-            times = best(partial(dask.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds)
+            frame, order = (
+                dd.read_parquet(folder / kind),
+                "shuffle" if kind == "random" else "check",
+            )
+            times = best(
+                partial(dask.evaluate, frame, **NAMES, metrics=METRICS, order=order),
+                expected,
+                rounds,
+            )
             row(f"Dask, {kind}", n_rows, times)
 
 
@@ -107,8 +123,13 @@ def measure_spark(folder: Path, n_rows: int, expected: Any, rounds: int) -> floa
         builder = builder.config(f"spark.{name}", "false")
     session = builder.getOrCreate()
     for kind in ("whole", "random"):
-        frame, order = session.read.parquet(str(folder / kind)), "shuffle" if kind == "random" else "check"
-        times = best(partial(spark.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds)
+        frame, order = (
+            session.read.parquet(str(folder / kind)),
+            "shuffle" if kind == "random" else "check",
+        )
+        times = best(
+            partial(spark.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds
+        )
         row(f"Spark, {kind}", n_rows, times)
     per_row = _shuffled_bytes(session) / (rounds + 1) / n_rows
     session.stop()
@@ -131,7 +152,9 @@ def result_bytes(folder: Path) -> float:
     import pyarrow.parquet as pq
 
     given = {name: one.default for name, one in inspect.signature(dask.evaluate).parameters.items()}
-    evaluation = TableEvaluation.of_arguments(given | NAMES | {"metrics": METRICS, "order": "check"})
+    evaluation = TableEvaluation.of_arguments(
+        given | NAMES | {"metrics": METRICS, "order": "check"}
+    )
     part = evaluation.of_partition(pq.read_table(folder / "whole" / "00.parquet"))
     return len(pickle.dumps(part)) / len(part)
 
@@ -139,7 +162,9 @@ def result_bytes(folder: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.clusters", description=__doc__)
     parser.add_argument("--rows", type=int, default=5_000_000)
-    parser.add_argument("--rounds", type=int, default=3, help="calls that count; 0 measures the first one")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="calls that count; 0 measures the first one"
+    )
     parser.add_argument("--folder", help="where to put the files, 20 bytes per row")
     chosen = parser.parse_args()
     print(machine())

@@ -37,7 +37,10 @@ def write(folder: Path, n_lines: int, n_ranked: int = 1000, n_judged: int = 100)
     rng = random.Random(0)
     with (folder / "qrels.txt").open("w") as qrels, (folder / "run.txt").open("w") as run:
         for topic in range(1, n_lines // n_ranked + 1):
-            documents = [f"FT{number // 1000:03d}-{number % 1000:05d}" for number in rng.sample(range(10**6), n_ranked)]
+            documents = [
+                f"FT{number // 1000:03d}-{number % 1000:05d}"
+                for number in rng.sample(range(10**6), n_ranked)
+            ]
             scores = sorted((rng.gauss(10, 3) for _ in documents), reverse=True)
             for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
                 run.write(f"{topic} Q0 {document} {rank} {score:.6f} tag\n")
@@ -63,25 +66,41 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = write(Path(folder), chosen.lines)
         commands = {
-            "skrank-metrics evaluate": [sys.executable, "-m", "skrank_metrics", "evaluate", *files, *MEASURES],
+            "skrank-metrics evaluate": [
+                sys.executable,
+                "-m",
+                "skrank_metrics",
+                "evaluate",
+                *files,
+                *MEASURES,
+            ],
             "ir_measures": [sys.executable, "-m", "ir_measures", *files, *NAMES_OF_IR_MEASURES],
             "a script with pytrec_eval": [sys.executable, "-c", PYTREC_EVAL, *files],
         }
         for command in commands.values():
             seconds(command)
         # Processes take turns, so that noise of the machine hits all alike.
-        rounds = [{name: seconds(command) for name, command in commands.items()} for _ in range(chosen.rounds)]
+        rounds = [
+            {name: seconds(command) for name, command in commands.items()}
+            for _ in range(chosen.rounds)
+        ]
     _print(rounds)
 
 
 def _print(rounds: list[dict[str, tuple[float, float]]]) -> None:
     print(machine())
-    print("\n| whole process | elapsed s | CPU s | our CPU s / theirs | target |\n|---|--:|--:|--:|--:|")
+    print(
+        "\n| whole process | elapsed s | CPU s | our CPU s / theirs | target |\n|---|--:|--:|--:|--:|"
+    )
     ours, *_ = rounds[0]
     for name in rounds[0]:
         elapsed, cpu = (statistics.median(found[name][kind] for found in rounds) for kind in (0, 1))
         ratio = statistics.median(found[ours][1] / found[name][1] for found in rounds)
-        compared = "| |" if name == ours else f"{ratio:.2f} | ≤ {TARGET:.2f}{' missed' if ratio > TARGET else ''} |"
+        compared = (
+            "| |"
+            if name == ours
+            else f"{ratio:.2f} | ≤ {TARGET:.2f}{' missed' if ratio > TARGET else ''} |"
+        )
         print(f"| {name} | {elapsed:.2f} | {cpu:.2f} | {compared}")
 
 

@@ -77,12 +77,16 @@ def flips(values: Values, units: Any = None, weights: Any = None, folds: Any = N
     """Tests with other random signs in each sample."""
     n, seed = len(values), int(RANDOM.integers(2**32))
     units = (np.arange(n) if units is None else units).astype(np.uint64)
-    return SignFlips(values, np.ones(n) if weights is None else weights, units, seed, span=1.0, folds=folds)
+    return SignFlips(
+        values, np.ones(n) if weights is None else weights, units, seed, span=1.0, folds=folds
+    )
 
 
 def paired(differences: Values, **options: Any) -> tuple[float, tuple[float, float]]:
     """P-value and interval of differences."""
-    tests = Family([flips(np.stack([differences, np.zeros(len(differences))], axis=1), **options)], LEVEL)
+    tests = Family(
+        [flips(np.stack([differences, np.zeros(len(differences))], axis=1), **options)], LEVEL
+    )
     p, _, interval, _ = tests.tested(0, 0, 1)
     return p, interval
 
@@ -113,7 +117,10 @@ def _family(truth: Values, noise: Draw, n_queries: int) -> tuple[float, ...]:
     tests = Family([flips(values)], LEVEL)
     one, other = np.array(tests.pairs).T
     equal = truth[one] == truth[other]
-    rejected = [own.p_adjusted[0][one, other] <= LEVEL for own in (Family(tests.parts, LEVEL, "holm"), tests)]
+    rejected = [
+        own.p_adjusted[0][one, other] <= LEVEL
+        for own in (Family(tests.parts, LEVEL, "holm"), tests)
+    ]
     errors = [bool((own & equal).any()) for own in rejected]
     powers = [float(own[~equal].mean()) if not equal.all() else np.nan for own in rejected]
     found, best = tests.best_set(), int(np.argmax(truth))
@@ -132,7 +139,11 @@ def differences(n_samples: int) -> None:
             width = np.median(high - low) / np.nanmedian(np.diff(student))
             cells.append(f"{np.mean((low <= mean) & (mean <= high)):.3f} / {width:.2f}")
         rows.append((name, *cells))
-    show("Intervals of differences: coverage / width relative to Student's t", ("", "10", "30", "100", "300"), rows)
+    show(
+        "Intervals of differences: coverage / width relative to Student's t",
+        ("", "10", "30", "100", "300"),
+        rows,
+    )
 
 
 def means(n_samples: int) -> None:
@@ -140,7 +151,9 @@ def means(n_samples: int) -> None:
     for name, (draw, mean) in VALUES.items():
         shares = []
         for n in (10, 30, 100, 300):
-            ends = np.array([mean_interval(moments(draw(RANDOM, n)), (0, 1)) for _ in range(10 * n_samples)])
+            ends = np.array(
+                [mean_interval(moments(draw(RANDOM, n)), (0, 1)) for _ in range(10 * n_samples)]
+            )
             shares.append(f"{np.mean((ends[:, 0] <= mean) & (mean <= ends[:, 1])):.3f}")
         rows.append((name, *shares))
     show("Intervals of means: coverage", ("", "10", "30", "100", "300"), rows)
@@ -156,14 +169,18 @@ def dependence(n_samples: int) -> None:
             return RANDOM.normal(0, 0.3**0.5, n)[users] + RANDOM.normal(0, 0.7**0.5, len(users))
 
         found = [
-            [p <= LEVEL for p in (paired(d)[0], paired(d, units=users)[0])] for d in (draw() for _ in range(n_samples))
+            [p <= LEVEL for p in (paired(d)[0], paired(d, units=users)[0])]
+            for d in (draw() for _ in range(n_samples))
         ]
         rows.append((f"{n_users} users of 20 queries, ICC .3", *rounded(found)))
     show("Error at .05", ("", "queries", "groups"), rows)
     rows = []
     for name, weigh in WEIGHTS.items():
         for n in (30, 100, 300):
-            ends = [paired(d, weights=weigh(RANDOM, n))[1] for d in RANDOM.normal(0, SPREAD, (n_samples, n))]
+            ends = [
+                paired(d, weights=weigh(RANDOM, n))[1]
+                for d in RANDOM.normal(0, SPREAD, (n_samples, n))
+            ]
             rows.append((name, str(n), *rounded([[low <= 0 <= high] for low, high in ends])))
     show("Weights: coverage", ("weights", "queries", "coverage"), rows)
 
@@ -184,7 +201,10 @@ def folds(n_samples: int) -> None:
 def planning(n_samples: int) -> None:
     """Power with the number of queries that a pilot of 100 queries asks for, and margins of rankings that lose it."""
     rows = []
-    cases: dict[str, Draw] = {**NOISE, "1% differ": lambda r, n: (r.random(n) < 0.01) * r.choice([-0.5, 0.5], n)}
+    cases: dict[str, Draw] = {
+        **NOISE,
+        "1% differ": lambda r, n: (r.random(n) < 0.01) * r.choice([-0.5, 0.5], n),
+    }
     for name, noise in cases.items():
         needed, detected = [], []
         for _ in range(n_samples):
@@ -206,7 +226,11 @@ def planning(n_samples: int) -> None:
                 d = np.where(RANDOM.random(n) < share, -0.005 / share, 0.0)
                 found.append([paired(d)[1][0] > -0.005, paired(d + 0.005)[1][0] > 0])
             rows.append((f"{share:.0%} lose {0.005 / share:g}", n, *rounded(found)))
-    show("Called not worse by a margin that is lost (nominal .025)", ("", "queries", "interval", "shifted test"), rows)
+    show(
+        "Called not worse by a margin that is lost (nominal .025)",
+        ("", "queries", "interval", "shifted test"),
+        rows,
+    )
 
 
 def winners(n_samples: int) -> None:
@@ -218,8 +242,22 @@ def winners(n_samples: int) -> None:
             for name, lead in truths.items():
                 truth = np.r_[lead, np.zeros(n_candidates - 1)]
                 found = [_winner(truth, n_queries) for _ in range(max(n_samples // 5, 20))]
-                rows.append((n_queries, n_candidates, name, *(f"{bias:+.3f}" for bias in np.mean(found, axis=0))))
-    heads = ("queries", "candidates", "truth", "mean of the best", "best on other folds", "bootstrap")
+                rows.append(
+                    (
+                        n_queries,
+                        n_candidates,
+                        name,
+                        *(f"{bias:+.3f}" for bias in np.mean(found, axis=0)),
+                    )
+                )
+    heads = (
+        "queries",
+        "candidates",
+        "truth",
+        "mean of the best",
+        "best on other folds",
+        "bootstrap",
+    )
     show("Optimism of the winner's score", heads, rows)
 
 
@@ -242,7 +280,9 @@ def _report(differences: Values) -> Any:
     frames = {name: {"qid": ids, "mrr": own} for name, own in values.items()}
     import pandas as pd
 
-    return compare({name: RankingReport.from_frame(pd.DataFrame(own)) for name, own in frames.items()})
+    return compare(
+        {name: RankingReport.from_frame(pd.DataFrame(own)) for name, own in frames.items()}
+    )
 
 
 def speed() -> None:
@@ -253,7 +293,9 @@ def speed() -> None:
     started = time.perf_counter()
     stats.permutation_test((d,), lambda x, axis: x.sum(axis=axis), permutation_type="samples", vectorized=True,
                            n_resamples=9_999, batch=200)  # fmt: skip
-    print(f"One pair, 20,000 queries: {ours:.2f} s; SciPy's permutation_test {time.perf_counter() - started:.1f} s")
+    print(
+        f"One pair, 20,000 queries: {ours:.2f} s; SciPy's permutation_test {time.perf_counter() - started:.1f} s"
+    )
     X, y, qid = make_ranking(3_000, mean_length=100, random_state=0)
     scores = {f"model {i}": X[:, 0] + 0.1 * i * RANDOM.normal(size=len(y)) for i in range(36)}
     started = time.process_time()

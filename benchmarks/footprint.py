@@ -15,7 +15,9 @@ from benchmarks.timing import Call, Comparison, print_table
 from skrank_metrics import get_metric
 
 NUMPY_AND_SCIPY = "import numpy, scipy.sparse"
-ONE_METRIC = "import skrank_metrics; skrank_metrics.ndcg_score([2, 0, 1], [0.1, 0.2, 0.3], qid=[7, 7, 8])"
+ONE_METRIC = (
+    "import skrank_metrics; skrank_metrics.ndcg_score([2, 0, 1], [0.1, 0.2, 0.3], qid=[7, 7, 8])"
+)
 
 
 def memory(metric: str, rows: data.Rows) -> float:
@@ -50,18 +52,34 @@ def labels_in_fresh_processes() -> bool:
     y_true, y_score, qid = data.msl_like()
     found: dict[str, list[tuple[float, int]]] = {"int64": [], "float64": []}
     with tempfile.TemporaryDirectory() as folder:
-        for name, column in {"int64": y_true.astype(np.int64), "float64": y_true, "s": y_score, "q": qid}.items():
+        for name, column in {
+            "int64": y_true.astype(np.int64),
+            "float64": y_true,
+            "s": y_score,
+            "q": qid,
+        }.items():
             np.save(f"{folder}/{name}.npy", column)
         for _ in range(5):
             for kind, results in found.items():
                 files = [f"{folder}/{name}.npy" for name in (kind, "s", "q")]
-                out = subprocess.run([sys.executable, "-c", LABELS, *files], check=True, capture_output=True, text=True)
+                out = subprocess.run(
+                    [sys.executable, "-c", LABELS, *files],
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                )
                 milliseconds, new_pages = out.stdout.split()
                 results.append((float(milliseconds), int(float(new_pages))))
-    integers, floats = (statistics.median(time for time, _ in results) for results in found.values())
+    integers, floats = (
+        statistics.median(time for time, _ in results) for results in found.values()
+    )
     pages = max(new_pages for results in found.values() for _, new_pages in results)
-    print("\nLabels in a fresh process\n\n| int64, ms | float64, ms | ratio | target | new pages per call, at most |")
-    print(f"|--:|--:|--:|--:|--:|\n| {integers:.1f} | {floats:.1f} | {integers / floats:.2f} | ≤ 1.10 | {pages} |")
+    print(
+        "\nLabels in a fresh process\n\n| int64, ms | float64, ms | ratio | target | new pages per call, at most |"
+    )
+    print(
+        f"|--:|--:|--:|--:|--:|\n| {integers:.1f} | {floats:.1f} | {integers / floats:.2f} | ≤ 1.10 | {pages} |"
+    )
     return integers <= 1.1 * floats
 
 
@@ -85,10 +103,15 @@ def main() -> bool:
         }.items():
             peaks = [memory(metric, made) for metric in metrics]
             largest = max(largest, *peaks)
-            print(f"| {len(rows[0]):,} | {name} | {' | '.join(f'{peak:.2f}' for peak in peaks)} |", flush=True)
+            print(
+                f"| {len(rows[0]):,} | {name} | {' | '.join(f'{peak:.2f}' for peak in peaks)} |",
+                flush=True,
+            )
     print("\nImport and one call, in a fresh process\n")
     ours, theirs = in_a_fresh_process(ONE_METRIC), in_a_fresh_process(NUMPY_AND_SCIPY)
-    imports = Comparison("import skrank_metrics, one NDCG", ours, NUMPY_AND_SCIPY, theirs, target=1.4, rounds=11)
+    imports = Comparison(
+        "import skrank_metrics, one NDCG", ours, NUMPY_AND_SCIPY, theirs, target=1.4, rounds=11
+    )
     return all([print_table([imports]), labels_in_fresh_processes(), largest <= 2])
 
 

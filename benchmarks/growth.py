@@ -34,7 +34,12 @@ def plot(documents: list[int], times: dict[str, list[float]], file: str) -> None
 
     figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for marker, (name, values) in zip("osDv", times.items(), strict=True):
-        ax.loglog(documents, values, marker=marker, label=f"{name} (exponent {exponent(documents, values):.2f})")
+        ax.loglog(
+            documents,
+            values,
+            marker=marker,
+            label=f"{name} (exponent {exponent(documents, values):.2f})",
+        )
     ax.set(xlabel="documents", ylabel="median time in ms, one thread")
     ax.grid(alpha=0.3)
     ax.legend()

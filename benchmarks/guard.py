@@ -29,12 +29,16 @@ def main() -> int:
         "ERR, scores of one decimal": (ours("err", data.tied(rows, 1)), 40.0),
         "ten metrics": (lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), 22.0),
     }
-    sort, *times = medians([lambda: np.sort(y_score), *(call for call, _ in workloads.values())], ROUNDS)
+    sort, *times = medians(
+        [lambda: np.sort(y_score), *(call for call, _ in workloads.values())], ROUNDS
+    )
     failed = 0
     for (name, (_, limit)), milliseconds in zip(workloads.items(), times, strict=True):
         ratio = milliseconds / sort
         failed += ratio > limit
-        print(f"{name:<34}{ratio:6.2f} sorts of the scores (limit {limit:g}){'  EXCEEDED' * (ratio > limit)}")
+        print(
+            f"{name:<34}{ratio:6.2f} sorts of the scores (limit {limit:g}){'  EXCEEDED' * (ratio > limit)}"
+        )
     return failed
 
 

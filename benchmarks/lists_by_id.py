@@ -28,12 +28,18 @@ def frames(n_queries: int) -> tuple[Any, Any]:
     import pandas as pd
 
     rng = np.random.default_rng(0)
-    ranked = np.argsort(rng.random((n_queries, 5 * RETURNED)), axis=1)[:, : RETURNED + JUDGED // 2].astype(np.int32)
+    ranked = np.argsort(rng.random((n_queries, 5 * RETURNED)), axis=1)[
+        :, : RETURNED + JUDGED // 2
+    ].astype(np.int32)
     ids = ranked + 13 * np.arange(n_queries)[:, None]  # queries share some documents
     names = np.char.add("doc-", np.arange(ids.max() + 1).astype(str)).astype(object)
     queries = np.char.add("q", np.arange(n_queries).astype(str)).astype(object)
-    run = pd.DataFrame({"query": np.repeat(queries, RETURNED), "document": names[ids[:, :RETURNED]].ravel()})
-    qrels = pd.DataFrame({"query": np.repeat(queries, JUDGED), "document": names[ids[:, -JUDGED:]].ravel()})
+    run = pd.DataFrame(
+        {"query": np.repeat(queries, RETURNED), "document": names[ids[:, :RETURNED]].ravel()}
+    )
+    qrels = pd.DataFrame(
+        {"query": np.repeat(queries, JUDGED), "document": names[ids[:, -JUDGED:]].ravel()}
+    )
     scores = -np.sort(-rng.random((n_queries, RETURNED)).round(6), axis=1)  # runs are sorted
     return qrels.assign(label=rng.integers(0, 3, len(qrels))), run.assign(score=scores.ravel())
 
@@ -41,16 +47,22 @@ def frames(n_queries: int) -> tuple[Any, Any]:
 def to_dicts(frame: Any, value: str) -> dict[str, dict[str, Any]]:
     """A frame as pytrec_eval and ranx take it, with a loop over rows, as their users write it."""
     found: dict[str, dict[str, Any]] = {}
-    for query, document, one in zip(*(frame[name].tolist() for name in ("query", "document", value)), strict=True):
+    for query, document, one in zip(
+        *(frame[name].tolist() for name in ("query", "document", value)), strict=True
+    ):
         found.setdefault(query, {})[document] = one
     return found
 
 
 def write_trec(qrels: Any, run: Any, folder: Path) -> tuple[str, str]:
     """Both frames as TREC files."""
-    qrels.assign(i=0)[["query", "i", "document", "label"]].to_csv(folder / "qrels", sep=" ", header=False, index=False)
+    qrels.assign(i=0)[["query", "i", "document", "label"]].to_csv(
+        folder / "qrels", sep=" ", header=False, index=False
+    )
     columns = ["query", "Q0", "document", "rank", "score", "tag"]
-    run.assign(Q0="Q0", rank=1, tag="x")[columns].to_csv(folder / "run", sep=" ", header=False, index=False)
+    run.assign(Q0="Q0", rank=1, tag="x")[columns].to_csv(
+        folder / "run", sep=" ", header=False, index=False
+    )
     return str(folder / "qrels"), str(folder / "run")
 
 
@@ -89,7 +101,9 @@ def by_ranx_from_frames(qrels: Any, run: Any) -> Any:
 def by_ranx_from_files(qrels: str, run: str) -> Any:
     import ranx
 
-    return ranx.evaluate(ranx.Qrels.from_file(qrels, kind="trec"), ranx.Run.from_file(run, kind="trec"), METRICS)
+    return ranx.evaluate(
+        ranx.Qrels.from_file(qrels, kind="trec"), ranx.Run.from_file(run, kind="trec"), METRICS
+    )
 
 
 def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Comparison]:
@@ -98,7 +112,12 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
     paths = write_trec(qrels, run, folder)
     rows = evaluate_run(qrels, run, METRICS)._lists
     qid = np.repeat(rows.grouping.ids.astype(str), rows.grouping.sizes)
-    given: dict[str, Any] = {"qid": qid, "retrieved": rows.retrieved, "judged": rows.judged, "metrics": METRICS}
+    given: dict[str, Any] = {
+        "qid": qid,
+        "retrieved": rows.retrieved,
+        "judged": rows.judged,
+        "metrics": METRICS,
+    }
     joined = partial(evaluate, rows.given_labels, rows.scores, **given)
 
     def read_and_evaluate() -> Any:
@@ -117,11 +136,18 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
         ours = partial(evaluate_run, given_as[0], given_as[1], METRICS)
         # With ties as there, the values are the same.
         as_there = partial(evaluate_run, given_as[0], given_as[1], METRICS, convention="trec_eval")
-        found.append(Comparison(f"evaluate_run, {name}", as_there, "pytrec_eval", pytrec_eval, 1.0, rounds=7))
+        found.append(
+            Comparison(f"evaluate_run, {name}", as_there, "pytrec_eval", pytrec_eval, 1.0, rounds=7)
+        )
         if with_ranx:
             found.append(Comparison(f"evaluate_run, {name}", ours, "ranx", ranx, 1.0, rounds=5))
     ours = partial(evaluate_run, qrels, run, METRICS)
-    return [*found, Comparison("evaluate_run, frames", ours, "evaluate, rows joined before", joined, 2.0, rounds=5)]
+    return [
+        *found,
+        Comparison(
+            "evaluate_run, frames", ours, "evaluate, rows joined before", joined, 2.0, rounds=5
+        ),
+    ]
 
 
 def measure_memory(n_rows: int) -> None:
@@ -135,8 +161,12 @@ def measure_memory(n_rows: int) -> None:
         before = next(1024 * int(line.split()[1]) for line in file if line.startswith("VmRSS"))
     evaluate_run(qrels, run, METRICS)
     with open("/proc/self/status") as file:
-        extra = next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM")) - before
-    print(f"{len(run):,} returned rows: frames {size / 1e6:.0f} MB, and at most {extra / 1e6:.0f} MB more.")
+        extra = (
+            next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM")) - before
+        )
+    print(
+        f"{len(run):,} returned rows: frames {size / 1e6:.0f} MB, and at most {extra / 1e6:.0f} MB more."
+    )
 
 
 def main() -> None:

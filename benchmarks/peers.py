@@ -25,9 +25,17 @@ def lightgbm(rows: Rows) -> Call:
 
     y_true, y_score, qid = rows
     sizes = np.unique(qid, return_counts=True)[1]
-    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": 10, "num_threads": 1, "verbose": -1}
+    params = {
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": 10,
+        "num_threads": 1,
+        "verbose": -1,
+    }
     features = np.arange(len(qid))[:, None] % 7
-    data = lightgbm.Dataset(features, y_true, group=sizes, init_score=y_score, params={"verbose": -1, "num_threads": 1})
+    data = lightgbm.Dataset(
+        features, y_true, group=sizes, init_score=y_score, params={"verbose": -1, "num_threads": 1}
+    )
     return lightgbm.Booster(params, data).eval_train
 
 
@@ -81,14 +89,26 @@ def c_kernel(rows: Rows) -> Call:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "kernel.so"
         subprocess.run(
-            [_compiler() or "cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source], check=True
+            [
+                _compiler() or "cc",
+                "-O3",
+                "-march=native",
+                "-shared",
+                "-fPIC",
+                "-o",
+                library,
+                source,
+            ],
+            check=True,
         )
         mean_ndcg = ctypes.CDLL(str(library)).mean_ndcg
     mean_ndcg.restype = ctypes.c_double
     y_true, y_score, qid = rows[0].astype(np.float64), *rows[1:]
     starts = np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1, [len(qid)]])
     weights = 1 / np.log2(np.arange(2.0, 12.0))
-    pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (y_true, y_score, starts, weights)]
+    pointers = [
+        array.ctypes.data_as(ctypes.c_void_p) for array in (y_true, y_score, starts, weights)
+    ]
     return lambda: mean_ndcg(*pointers[:3], ctypes.c_ssize_t(len(starts) - 1), 10, pointers[3])
 
 

@@ -44,7 +44,11 @@ MODELS: dict[str, tuple[Any, str, dict[str, list[Any]]]] = {
         "n_estimators",
         {"learning_rate": RATES, "num_leaves": [3, 7, 15, 31]},
     ),
-    "XGBRanker": (XGBRanker(n_jobs=1), "n_estimators", {"learning_rate": RATES, "max_depth": [2, 3, 4, 6]}),
+    "XGBRanker": (
+        XGBRanker(n_jobs=1),
+        "n_estimators",
+        {"learning_rate": RATES, "max_depth": [2, 3, 4, 6]},
+    ),
     "CatBoostRanker": (
         CatBoostRanker(verbose=False, thread_count=1, allow_writing_files=False),
         "iterations",
@@ -83,7 +87,10 @@ class Grid:
             fitted = np.zeros_like(ran)
             for fold in range(ran.shape[1]):
                 running = np.flatnonzero(ran[:, fold])
-                largest = {self.path[row]: row for row in sorted(running, key=lambda row: self.n_trees[row])}
+                largest = {
+                    self.path[row]: row
+                    for row in sorted(running, key=lambda row: self.n_trees[row])
+                }
                 fitted[list(largest.values()), fold] = True
         check = int(np.argmin(self.n_trees)) if shared else None
         costs = np.array([np.ones(len(ran)), self.n_trees, self.fit_seconds])
@@ -96,11 +103,19 @@ def run_grid(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any
     """Values of all candidates on all folds, and the time of each fit, on the first fold."""
     grid = {f"estimator__{name}": values for name, values in {**settings, resource: COUNTS}.items()}
     options = {"scoring": SCORER, "refit": False}
-    search = RacingSearchCV(QueryRanker(model), grid, cv=QueryKFold(N_FOLDS), confidence=None, **options).fit(X, y)
+    search = RacingSearchCV(
+        QueryRanker(model), grid, cv=QueryKFold(N_FOLDS), confidence=None, **options
+    ).fit(X, y)
     first = next(iter(QueryKFold(N_FOLDS).split(X, y)))
-    times = GridSearchCV(QueryRanker(model), grid, cv=[first], **options).fit(X, y).cv_results_["mean_fit_time"]
+    times = (
+        GridSearchCV(QueryRanker(model), grid, cv=[first], **options)
+        .fit(X, y)
+        .cv_results_["mean_fit_time"]
+    )
     params = search.cv_results_["params"]
-    names = [tuple(value for name, value in one.items() if not name.endswith(resource)) for one in params]
+    names = [
+        tuple(value for name, value in one.items() if not name.endswith(resource)) for one in params
+    ]
     path = np.unique(names, axis=0, return_inverse=True)[1]
     n_trees = np.array([one[f"estimator__{resource}"] for one in params])
     return Grid(search._fold_values, n_trees, path, times, search.cv_results_["mean_score_time"])
@@ -113,7 +128,9 @@ def race(grid: Grid, order: NDArray[np.intp], confidence: float = 0.95) -> Ran:
     ran = np.zeros(scores.shape, dtype=bool)
     for fold in order:
         ran[found.remaining, fold] = True
-        found.finish_fold({row: scores[row, fold] for row in found.remaining}, grid.folds[fold], sizes)
+        found.finish_fold(
+            {row: scores[row, fold] for row in found.remaining}, grid.folds[fold], sizes
+        )
     return ran
 
 
@@ -132,7 +149,9 @@ def prune(grid: Grid, order: NDArray[np.intp]) -> Ran:
     """Optuna: candidates one after the other, pruned by a Wilcoxon test of their values per query."""
     scores, ran = grid.scores, np.zeros(grid.scores.shape, dtype=bool)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(direction="maximize", pruner=optuna.pruners.WilcoxonPruner(p_threshold=0.1))
+    study = optuna.create_study(
+        direction="maximize", pruner=optuna.pruners.WilcoxonPruner(p_threshold=0.1)
+    )
     starts = np.cumsum([0, *(len(fold.ids) for fold in grid.folds)])
     for row in np.random.default_rng(order).permutation(len(scores)):
         trial = study.ask()
@@ -163,7 +182,9 @@ WAYS: dict[str, tuple[Callable[[Grid, NDArray[np.intp]], Ran], bool]] = {
 }
 
 
-def halve(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any, grid: Grid) -> tuple[float, ...]:
+def halve(
+    model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any, grid: Grid
+) -> tuple[float, ...]:
     """Shares of fits, trees and time, and regret, of halving on the number of trees."""
     search = HalvingGridSearchCV(
         QueryRanker(clone(model).set_params(**{resource: COUNTS[-1]})),
@@ -177,7 +198,9 @@ def halve(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any, g
     )
     found = search.fit(X, y).cv_results_
     times = N_FOLDS * (found["mean_fit_time"] + found["mean_score_time"]).sum()
-    costs = np.array([N_FOLDS * len(found["params"]), N_FOLDS * np.sum(found["n_resources"]), times])
+    costs = np.array(
+        [N_FOLDS * len(found["params"]), N_FOLDS * np.sum(found["n_resources"]), times]
+    )
     best = grid.scores.mean(axis=1).max()
     last = found["iter"] == found["iter"].max()
     regret = best - found["mean_test_score"][last].max()
@@ -213,7 +236,13 @@ def against_others(data: str, models: list[str]) -> None:
                     ran = schedule(grid, np.random.default_rng(seed).permutation(N_FOLDS))
                     winner = int(np.argmax(np.where(ran.all(axis=1), means, -np.inf)))
                     same = means[winner] == means.max()
-                    found.append((*(grid.cost(ran, shared=shared) / whole), float(same), means.max() - means[winner]))
+                    found.append(
+                        (
+                            *(grid.cost(ran, shared=shared) / whole),
+                            float(same),
+                            means.max() - means[winner],
+                        )
+                    )
                 rows.append((way, *np.mean(found, axis=0)))
             *shares, regret = halve(model, resource, settings, X, y, grid)
             rows.append(("halving on trees", *shares, float(regret <= 0), regret))
@@ -229,15 +258,22 @@ def by_the_clock(data: str, models: list[str]) -> None:
     for name, X, y in data_sets():
         for label in models if data in name else ():
             model, resource, settings = MODELS[label]
-            grid = {f"estimator__{one}": values for one, values in {**settings, resource: COUNTS}.items()}
+            grid = {
+                f"estimator__{one}": values
+                for one, values in {**settings, resource: COUNTS}.items()
+            }
             seconds = []
             for make in (GridSearchCV, RacingSearchCV):
-                search = make(QueryRanker(model), grid, scoring=SCORER, cv=QueryKFold(N_FOLDS), refit=False)
+                search = make(
+                    QueryRanker(model), grid, scoring=SCORER, cv=QueryKFold(N_FOLDS), refit=False
+                )
                 started = time.process_time()
                 search.fit(X, y)
                 seconds.append(time.process_time() - started)
             share = seconds[1] / seconds[0]
-            print(f"\n{name}, {label}: grid {seconds[0]:.1f} s, race with shared fits {seconds[1]:.1f} s, {share:.2f}")
+            print(
+                f"\n{name}, {label}: grid {seconds[0]:.1f} s, race with shared fits {seconds[1]:.1f} s, {share:.2f}"
+            )
 
 
 def normal(random: np.random.Generator, n_candidates: int, n: int) -> Values:
@@ -266,7 +302,10 @@ def simulate_errors(rounds: int, n_candidates: int = 8) -> bool:
         for kind, draw in {"normal": normal, "hits": hits}.items():
             random, lost, share = np.random.default_rng(0), 0, 0.0
             for _ in range(rounds):
-                every = [(np.arange(n), draw(random, n_candidates, n), np.ones(n, dtype=bool), None) for n in sizes]
+                every = [
+                    (np.arange(n), draw(random, n_candidates, n), np.ones(n, dtype=bool), None)
+                    for n in sizes
+                ]
                 folds = [QueryScores(*fold) for fold in every]
                 nothing = np.zeros(n_candidates)
                 grid = Grid(folds, nothing.astype(int), np.arange(n_candidates), nothing, nothing)
@@ -277,7 +316,10 @@ def simulate_errors(rounds: int, n_candidates: int = 8) -> bool:
             met &= lost / rounds <= 0.05
     print(f"\n{rounds} simulations of {n_candidates} equal candidates")
     print(Table(("folds", "values", "winner dropped", "fits"), rows).as_text())
-    print(f"Aim {'met' if met else 'missed'}: the winner of the grid is dropped in at most 5%.", flush=True)
+    print(
+        f"Aim {'met' if met else 'missed'}: the winner of the grid is dropped in at most 5%.",
+        flush=True,
+    )
     return met
 
 

@@ -22,16 +22,31 @@ def loop_scorer(estimator: Any, X: Any, y: Any) -> float:
     qid = y.index.get_level_values("qid").to_numpy()
     ends = np.flatnonzero(qid[1:] != qid[:-1]) + 1
     labels = np.split(y.to_numpy(), ends)
-    return float(np.mean([ndcg_score([a], [b], k=10) for a, b in zip(labels, np.split(scores, ends), strict=True)]))
+    return float(
+        np.mean(
+            [
+                ndcg_score([a], [b], k=10)
+                for a, b in zip(labels, np.split(scores, ends), strict=True)
+            ]
+        )
+    )
 
 
-def searched(estimator: Any, grid: dict[str, Any], scoring: Any, X: Any, y: Any) -> tuple[float, float, Any]:
+def searched(
+    estimator: Any, grid: dict[str, Any], scoring: Any, X: Any, y: Any
+) -> tuple[float, float, Any]:
     """Time of the search, seconds of it spent on scoring (prediction included), and the scores of the candidates."""
-    search = GridSearchCV(estimator, grid, scoring=scoring, cv=QueryKFold(5), refit=False, error_score="raise")
+    search = GridSearchCV(
+        estimator, grid, scoring=scoring, cv=QueryKFold(5), refit=False, error_score="raise"
+    )
     started = time.perf_counter()
     search.fit(X, y)
     total = time.perf_counter() - started
-    return total, float(search.cv_results_["mean_score_time"].sum() * 5), search.cv_results_["mean_test_score"]
+    return (
+        total,
+        float(search.cv_results_["mean_score_time"].sum() * 5),
+        search.cv_results_["mean_test_score"],
+    )
 
 
 def main() -> None:
@@ -46,9 +61,15 @@ def main() -> None:
         ("LGBMRanker", QueryRanker(ranker), {"estimator__learning_rate": [0.03, 0.1, 0.2, 0.3]}),
     ):
         means = []
-        for how, scoring in (("ndcg@10", make_ranking_scorer("ndcg@10")), ("a loop over ndcg_score", loop_scorer)):
+        for how, scoring in (
+            ("ndcg@10", make_ranking_scorer("ndcg@10")),
+            ("a loop over ndcg_score", loop_scorer),
+        ):
             total, scored, mean = searched(estimator, grid, scoring, X, y)
-            print(f"| {name} | {how} | {total:.2f} | {scored:.2f} | {scored / total:.0%} |", flush=True)
+            print(
+                f"| {name} | {how} | {total:.2f} | {scored:.2f} | {scored / total:.0%} |",
+                flush=True,
+            )
             means.append(mean)
         np.testing.assert_allclose(means[0], means[1], rtol=1e-12)
 

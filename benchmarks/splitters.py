@@ -52,8 +52,13 @@ def measured(splitter: Any, y: Array, qid: Array, rounds: int) -> tuple[float, l
 
 def main() -> None:
     y, qid = heavy_tailed()
-    print(f"{len(y):,} documents, {qid[-1] + 1:,} queries, the longest of {np.bincount(qid).max():,}; five folds\n")
-    ours = {s: QueryKFold(5, stratify=s, shuffle=True, random_state=0) for s in (None, "relevance", "size", "both")}
+    print(
+        f"{len(y):,} documents, {qid[-1] + 1:,} queries, the longest of {np.bincount(qid).max():,}; five folds\n"
+    )
+    ours = {
+        s: QueryKFold(5, stratify=s, shuffle=True, random_state=0)
+        for s in (None, "relevance", "size", "both")
+    }
     splitters = {
         "GroupKFold": (GroupKFold(5), ROUNDS),
         "StratifiedGroupKFold": (StratifiedGroupKFold(5, shuffle=True, random_state=0), 1),
@@ -64,7 +69,9 @@ def main() -> None:
     for name, (splitter, rounds) in splitters.items():
         milliseconds, tests = measured(splitter, y, qid, rounds)
         documents, queries, relevant, without = balance(tests, y, qid)
-        print(f"{name:<34}{milliseconds:>8.0f}{documents:>13.3f}{queries:>9}{relevant:>12.3f}{without:>26.3f}")
+        print(
+            f"{name:<34}{milliseconds:>8.0f}{documents:>13.3f}{queries:>9}{relevant:>12.3f}{without:>26.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def machine() -> str:
 def _processor() -> str:
     try:
         with open("/proc/cpuinfo") as file:
-            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+            return next(
+                line.split(":")[1].strip() for line in file if line.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -69,5 +71,8 @@ def print_table(comparisons: Iterable[Comparison]) -> bool:
         missed = c.target is not None and ratio > c.target
         met = met and not missed
         target = "" if c.target is None else f"≤ {c.target:.2f}{' missed' if missed else ''}"
-        print(f"| {c.name} | {ours:.1f} | {c.against} | {theirs:.1f} | {ratio:.2f} | {target} |", flush=True)
+        print(
+            f"| {c.name} | {ours:.1f} | {c.against} | {theirs:.1f} | {ratio:.2f} | {target} |",
+            flush=True,
+        )
     return met

@@ -17,7 +17,18 @@ from benchmarks.data import Rows
 from benchmarks.timing import Call, Comparison
 from skrank_metrics import QueryKFold, QueryRanker, evaluate, get_metric, ranking_scorers, with_qid
 
-TEN = ("ndcg@5", "ndcg@10", "map", "mrr", "precision@10", "recall@10", "hit_rate@10", "rbp", "err", "dcg@10")
+TEN = (
+    "ndcg@5",
+    "ndcg@10",
+    "map",
+    "mrr",
+    "precision@10",
+    "recall@10",
+    "hit_rate@10",
+    "rbp",
+    "err",
+    "dcg@10",
+)
 SIX = ("ndcg@10", "map", "mrr", "precision@10", "recall@10", "err")
 PEER_TARGETS = {"LightGBM": 1 / 2.5, "XGBoost": 1 / 3, "CatBoost": 1 / 8, "a plain C loop": 2.5}
 MAIN = "NDCG@10, scores untied, rows sorted"
@@ -42,7 +53,13 @@ def against_peers() -> list[Comparison]:
     if importlib.util.find_spec("xgboost"):
         at_depth = f"map@{len(rows[0])}"
         found.append(
-            Comparison("MAP, all ranks", ours("map", rows), "XGBoost, all ranks", peers.xgboost(rows, at_depth), 1 / 2)
+            Comparison(
+                "MAP, all ranks",
+                ours("map", rows),
+                "XGBoost, all ranks",
+                peers.xgboost(rows, at_depth),
+                1 / 2,
+            )
         )
     return found
 
@@ -55,24 +72,34 @@ def against_itself() -> list[Comparison]:
         Comparison("scores of one decimal", ours("ndcg@10", data.tied(rows, 1)), MAIN, main, 1.8),
         Comparison("all scores equal", ours("ndcg@10", data.tied(rows, None)), MAIN, main, 3),
         Comparison("rows in random order", ours("ndcg@10", data.shuffled(rows)), MAIN, main, 8),
-        Comparison("ten metrics", lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), MAIN, main, 5),
+        Comparison(
+            "ten metrics", lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), MAIN, main, 5
+        ),
     ]
 
 
 def containers_of_ids(qid: NDArray[Any]) -> dict[str, tuple[Any, float]]:
     """The same ids as users have them, and the target of each."""
     names = np.char.add("query-", qid.astype(str)).tolist()
-    found: dict[str, tuple[Any, float]] = {"strings, NumPy objects": (np.array(names, dtype=object), 1.6)}
+    found: dict[str, tuple[Any, float]] = {
+        "strings, NumPy objects": (np.array(names, dtype=object), 1.6)
+    }
     if importlib.util.find_spec("pandas"):
         import pandas as pd
 
         strings = pd.Series(names, dtype="string")
-        found |= {"strings, pandas": (strings, 1.6), "categories, pandas": (strings.astype("category"), 1.15)}
+        found |= {
+            "strings, pandas": (strings, 1.6),
+            "categories, pandas": (strings.astype("category"), 1.15),
+        }
     if importlib.util.find_spec("polars"):
         import polars as pl
 
         column = pl.Series(names)
-        found |= {"strings, polars": (column, 1.6), "categories, polars": (column.cast(pl.Categorical), 1.2)}
+        found |= {
+            "strings, polars": (column, 1.6),
+            "categories, polars": (column.cast(pl.Categorical), 1.2),
+        }
     return {**found, "strings, NumPy": (np.array(names), 4.0)}
 
 
@@ -80,7 +107,9 @@ def ids() -> list[Comparison]:
     y_true, y_score, qid = rows = data.shuffled(data.msl_like(16_000))
     containers, integers = containers_of_ids(qid), ours("ndcg@10", rows)
     found = [
-        Comparison(f"ids are {name}", ours("ndcg@10", (y_true, y_score, ids)), "integers", integers, target)
+        Comparison(
+            f"ids are {name}", ours("ndcg@10", (y_true, y_score, ids)), "integers", integers, target
+        )
         for name, (ids, target) in containers.items()
     ]
     X, country = np.zeros((len(qid), 1)), np.array(["de", "fr", "gb", "us"], dtype=object)[qid % 4]
@@ -98,17 +127,30 @@ def ids() -> list[Comparison]:
     named = ((name, ids) for name, (ids, _) in containers.items() if "pandas" in name)
     return [
         *found,
-        *(Comparison(f"QueryKFold, ids are {name}", folds(ids), "integers", folds(qid), 1.6) for name, ids in named),
+        *(
+            Comparison(f"QueryKFold, ids are {name}", folds(ids), "integers", folds(qid), 1.6)
+            for name, ids in named
+        ),
         by_country,
     ]
 
 
 def ties_at_all_ranks() -> list[Comparison]:
     rows = data.msl_like()
-    targets = {"map": 3, "mrr": 3, "err": 5, "nerr": 5, "pfound(gain=exp2)": 5}  # if all documents tie
+    targets = {
+        "map": 3,
+        "mrr": 3,
+        "err": 5,
+        "nerr": 5,
+        "pfound(gain=exp2)": 5,
+    }  # if all documents tie
     return [
         Comparison(
-            f"{name}, {what}", ours(name, data.tied(rows, decimals)), f"{name}, untied", ours(name, rows), target
+            f"{name}, {what}",
+            ours(name, data.tied(rows, decimals)),
+            f"{name}, untied",
+            ours(name, rows),
+            target,
         )
         for name, of_all in targets.items()
         for what, decimals, target in (("one decimal", 1, 3), ("all scores equal", None, of_all))
@@ -125,7 +167,9 @@ def shapes() -> list[Comparison]:
     ):
         longer = len(rows[0]) / len(main[0])
         call = ours("ndcg@10", rows)
-        found.append(Comparison(name, call, MAIN + ", per document", ours("ndcg@10", main), 4, longer))
+        found.append(
+            Comparison(name, call, MAIN + ", per document", ours("ndcg@10", main), 4, longer)
+        )
         if importlib.util.find_spec(peer):
             target = 0.7 if peer == "lightgbm" else None
             found.append(Comparison(name, call, names[peer], getattr(peers, peer)(rows), target))
@@ -147,7 +191,9 @@ def scorers() -> list[Comparison]:
     y_true, y_score, qid = data.msl_like()
     y, X = with_qid(y_true, qid), y_score[:, None]
     given = QueryRanker(_Given()).fit(X[: len(y) // 10], y[: len(y) // 10])
-    of_six = check_scoring(given, scoring=ranking_scorers(*SIX))  # what cross_validate and the searches call
+    of_six = check_scoring(
+        given, scoring=ranking_scorers(*SIX)
+    )  # what cross_validate and the searches call
     return [
         Comparison(
             "ranking_scorers of six for a QueryRanker, as cross_validate calls them",
@@ -169,10 +215,14 @@ def threads() -> list[Comparison]:
         def work(y_true: Any, y_score: Any, qid: Any) -> None:
             evaluate(y_true, y_score, qid=qid, metrics=metrics)
 
-        return lambda: Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(*half) for half in halves)
+        return lambda: Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(work)(*half) for half in halves
+        )
 
     return [
-        Comparison(f"{name}, two threads", call(metrics, 2), "one thread", call(metrics, 1), rounds=5)
+        Comparison(
+            f"{name}, two threads", call(metrics, 2), "one thread", call(metrics, 1), rounds=5
+        )
         for name, metrics in {"NDCG@10": ("ndcg@10",), "MAP": ("map",), "ten metrics": TEN}.items()
     ]
 

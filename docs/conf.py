@@ -87,7 +87,11 @@ html_theme_options = {
 def _mathjax() -> str:
     """Find the one file of MathJax that works without a network, fonts included."""
     package = importlib.util.find_spec("sphinx-mathjax-offline")
-    return str(Path(package.origin).parent / "static" / "mathjax" / "tex-svg.js") if package and package.origin else ""
+    return (
+        str(Path(package.origin).parent / "static" / "mathjax" / "tex-svg.js")
+        if package and package.origin
+        else ""
+    )
 
 
 html_static_path = ["site.css", _mathjax()]
@@ -103,7 +107,9 @@ def mend_links(app: Any, doctree: Any) -> None:
     up = "../" * app.env.docname.count("/")
     for node in list(doctree.findall(download_reference)):
         if node["reftarget"].endswith("playground/index.html"):
-            target = reference("", "", *node.children, refuri=f"{up}playground/index.html", internal=True)
+            target = reference(
+                "", "", *node.children, refuri=f"{up}playground/index.html", internal=True
+            )
             node.replace_self(target)
     for node in list(doctree.findall(reference)):
         if node.get("refuri", "").startswith("mailto:"):
@@ -139,7 +145,9 @@ def copy_playground(app: Any, error: Exception | None) -> None:
     if error is None:
         folder = Path(app.outdir) / "playground"
         shutil.copytree(HERE / "playground", folder, dirs_exist_ok=True)
-        before, header, after = (folder / "index.html").read_text(encoding="utf-8").partition("<header>")
+        before, header, after = (
+            (folder / "index.html").read_text(encoding="utf-8").partition("<header>")
+        )
         back = '\n  <p><a href="../index.html">← skrank_metrics</a></p>'
         page = before + f"<script>{CHOSEN_COLOURS}</script>\n" + header + back + after
         (folder / "index.html").write_text(page, encoding="utf-8")
@@ -150,8 +158,12 @@ def setup(app: Any) -> None:
     reference_pages.write(HERE / "reference")
     app.connect("config-inited", link_types, priority=900)  # after numpydoc
     app.connect("source-read", site_sources.adapt)
-    app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
-    app.connect("autodoc-process-docstring", reference_pages.link_names, priority=600)  # after numpydoc
+    app.connect(
+        "autodoc-process-docstring", reference_pages.add_facts, priority=400
+    )  # before numpydoc
+    app.connect(
+        "autodoc-process-docstring", reference_pages.link_names, priority=600
+    )  # after numpydoc
     app.connect("autodoc-process-signature", reference_pages.hide_private)
     app.connect("doctree-read", trim_blocks)
     app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected

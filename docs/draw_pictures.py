@@ -42,8 +42,13 @@ def results():
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)
     X, X_test, y, y_test = query_train_test_split(X, with_qid(y, qid), random_state=0)
     trees = QueryRanker(HistGradientBoostingRegressor(max_iter=30, random_state=0))
-    search = RacingSearchCV(trees, GRID, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
-    scores = {"ridge": QueryRanker(Ridge()).fit(X, y).predict(X_test), "trees": search.predict(X_test)}
+    search = RacingSearchCV(
+        trees, GRID, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(8)
+    ).fit(X, y)
+    scores = {
+        "ridge": QueryRanker(Ridge()).fit(X, y).predict(X_test),
+        "trees": search.predict(X_test),
+    }
     scores |= {"nearest pixels": -X_test[:, 0], "pixel 1": X_test[:, 1], "pixel 2": X_test[:, 2]}
     few = {name: scores[name] for name in ("ridge", "trees")}
     ties = scores["ridge"].round(1)
@@ -52,7 +57,9 @@ def results():
         MetricAtKDisplay: leaderboard(y_test, few, metrics=[f"ndcg@{k}" for k in range(1, 21)]),
         QueryScoreDisplay: evaluate(y_test, scores["trees"]),
         CVResultsDisplay: search,
-        DifferenceDisplay: explain_difference(y_test, ties, metric="ndcg", conventions=("sklearn", "xgboost")),
+        DifferenceDisplay: explain_difference(
+            y_test, ties, metric="ndcg", conventions=("sklearn", "xgboost")
+        ),
         SplitDisplay: audit_splits(KFold(5), X_test, y_test),
     }
 
@@ -82,7 +89,9 @@ def draw_dcg(look, *, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
             terms = np.array(gain) / np.log2(rank + 1)
             ax.bar(rank, gain, color=look.rule)
             bars = ax.bar(rank, terms, color=look.best)
-            ax.bar_label(bars, [f"{term:.2f}" if term else "" for term in terms], color=look.best, padding=2)
+            ax.bar_label(
+                bars, [f"{term:.2f}" if term else "" for term in terms], color=look.best, padding=2
+            )
             ax.set_title(f"{name}: DCG {terms.sum():.3f}", loc="left", size="medium")
             ax.set(xlabel="rank", ylim=(0, 3.4), yticks=range(4))
         style.write_beside(axes[0], (3.4, 2.8), "gain", look.soft)

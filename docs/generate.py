@@ -82,7 +82,9 @@ def _overloads(function: MetricFunction) -> str:
     ]
     average = "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
     # Editors show the docstring of a stub: that of the run time is beyond them, as a decorator makes it.
-    text = textwrap.indent(f'r"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
+    text = textwrap.indent(
+        f'r"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n"
+    )
     one = _signature(function, f'average: {average} = "macro"', "float")
     each = _signature(function, "average: None", "_FloatArray")
     return f"{one}:\n{text}\n\n{each}: ...\n"
@@ -97,7 +99,11 @@ def _signature(function: MetricFunction, average: str, returned: str) -> str:
         elif parameter.default is parameter.empty:
             lines.append(f"{name}: {kind}")
         else:
-            default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
+            default = (
+                f'"{parameter.default}"'
+                if isinstance(parameter.default, str)
+                else repr(parameter.default)
+            )
             lines.append(f"{name}: {kind} = {default}")
     parameters = "".join(f"    {line},\n" for line in [*lines[:2], "*", *lines[2:]])
     return f"@overload\ndef {function.__name__}(\n{parameters}) -> {returned}"
@@ -106,7 +112,10 @@ def _signature(function: MetricFunction, average: str, returned: str) -> str:
 def front_door_stub() -> str:
     """All public names with the modules that they come from."""
     functions = sorted(function.__name__ for function in REGISTRY.values())
-    modules = {**{module: names.split() for module, names in skrank_metrics._MODULES.items()}, "metrics": functions}
+    modules = {
+        **{module: names.split() for module, names in skrank_metrics._MODULES.items()},
+        "metrics": functions,
+    }
     lines = [
         '"""The public names. Written by docs/generate.py; do not edit."""\n',
         *(f"from skrank_metrics import {name} as {name}" for name in skrank_metrics._NAMESPACES),
@@ -114,7 +123,9 @@ def front_door_stub() -> str:
     for module, names in sorted(modules.items()):
         line = f"from skrank_metrics.{module} import {', '.join(names)}"
         wrapped = "".join(f"    {name},\n" for name in names)
-        lines.append(line if len(line) <= 120 else f"from skrank_metrics.{module} import (\n{wrapped})")
+        lines.append(
+            line if len(line) <= 100 else f"from skrank_metrics.{module} import (\n{wrapped})"
+        )
     return "\n".join([*lines, "", "__version__: str", "", _list_of(skrank_metrics.__all__)])
 
 
@@ -123,7 +134,10 @@ def _list_of(names: Iterable[str]) -> str:
 
 
 TABLES = [("docs/metrics.md", "table", metrics_table)]
-STUBS = {"skrank_metrics/__init__.pyi": front_door_stub, "skrank_metrics/metrics/__init__.pyi": metrics_stub}
+STUBS = {
+    "skrank_metrics/__init__.pyi": front_door_stub,
+    "skrank_metrics/metrics/__init__.pyi": metrics_stub,
+}
 
 
 def generated() -> dict[Path, str]:
@@ -134,15 +148,21 @@ def generated() -> dict[Path, str]:
         before, begin, rest = text.partition(f"<!-- {part} -->\n")
         _, end, after = rest.partition(f"\n<!-- /{part} -->")
         if not end:
-            raise ValueError(f"{name} must have lines <!-- {part} --> and <!-- /{part} --> with a line between them")
+            raise ValueError(
+                f"{name} must have lines <!-- {part} --> and <!-- /{part} --> with a line between them"
+            )
         files[ROOT / name] = before + begin + make() + end + after
     return files
 
 
 def main() -> int:
     """Write the files that are out of date, or name them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file is out of date")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, and fail if a file is out of date"
+    )
     check = parser.parse_args().check
     stale = {
         path: text

@@ -55,7 +55,9 @@ def _mean(case: Case) -> str:
 
 
 def _table(case: Case, ranking: Ranking) -> str:
-    caption = escape(ranking.name) if ranking.name else '<span class="visually-hidden">The ranking</span>'
+    caption = (
+        escape(ranking.name) if ranking.name else '<span class="visually-hidden">The ranking</span>'
+    )
     head = "".join(f'<th scope="col">{name}</th>' for name in _heads(ranking))
     return (
         f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(_rows(case, ranking))}"
@@ -64,7 +66,11 @@ def _table(case: Case, ranking: Ranking) -> str:
 
 
 def _heads(ranking: Ranking) -> list[str]:
-    last = ["pairs"] if isinstance(ranking.terms, Pairs) else ["adds"] + ["ideal"] * (ranking.ideal is not None)
+    last = (
+        ["pairs"]
+        if isinstance(ranking.terms, Pairs)
+        else ["adds"] + ["ideal"] * (ranking.ideal is not None)
+    )
     return ["rank", "label", "score", *(column.head for column in ranking.columns), *last]
 
 
@@ -76,8 +82,12 @@ def _rows(case: Case, ranking: Ranking) -> Iterator[str]:
         cells = [_rank(ranking, place), _label(label, bool(ranking.relevant[place]), largest)]
         cells += [f"<td>{number(scores[place])}</td>", *_numbers(ranking, place)]
         if isinstance(ranking.terms, Pairs) and not place:
-            cells.append(f'<td class="pairs" rowspan="{len(labels)}">{_arcs(ranking.terms, len(labels))}</td>')
-        kinds = ["behind"] * (place >= ranking.depth) + ["joined"] * (scores[place] in scores[place + 1 :])
+            cells.append(
+                f'<td class="pairs" rowspan="{len(labels)}">{_arcs(ranking.terms, len(labels))}</td>'
+            )
+        kinds = ["behind"] * (place >= ranking.depth) + ["joined"] * (
+            scores[place] in scores[place + 1 :]
+        )
         yield f'<tr class="{" ".join(kinds)}">{"".join(cells)}</tr>'
         if symbol and place + 1 == ranking.depth:
             line = f"{symbol} = {ranking.symbols[symbol]}"
@@ -88,7 +98,9 @@ def _rank(ranking: Ranking, place: int) -> str:
     """A rank, with a bracket if another document has the same score."""
     if not ranking.documents.columns["tied"][place]:
         return f'<th scope="row">{place + 1}</th>'
-    return f'<th scope="row" class="tied">{place + 1}<span class="visually-hidden">, tied</span></th>'
+    return (
+        f'<th scope="row" class="tied">{place + 1}<span class="visually-hidden">, tied</span></th>'
+    )
 
 
 def _label(label: float, relevant: bool, largest: float) -> str:
@@ -109,7 +121,11 @@ def _numbers(ranking: Ranking, place: int) -> Iterator[str]:
     longest = max((float(np.abs(added).max()) for added in parts), default=0.0) or 1.0
     for added in parts:
         shown = counts and ranking.documents.is_defined
-        yield f"<td{_bar(abs(added[place]) / longest)}>{decimal(added[place])}</td>" if shown else "<td></td>"
+        yield (
+            f"<td{_bar(abs(added[place]) / longest)}>{decimal(added[place])}</td>"
+            if shown
+            else "<td></td>"
+        )
 
 
 def _bar(share: float) -> str:
@@ -160,10 +176,14 @@ def _arcs(pairs: Pairs, n: int) -> str:
     """Draw an arc for each pair, from one row to the other, the wider the more ranks are between them."""
     arcs, spelled = [], []
     for kind, members in _kinds(pairs):
-        spelled.append(f"{kind.replace('-', ' ')}: {', '.join(f'ranks {i + 1} and {j + 1}' for i, j in members)}")
+        spelled.append(
+            f"{kind.replace('-', ' ')}: {', '.join(f'ranks {i + 1} and {j + 1}' for i, j in members)}"
+        )
         for i, j in members:
             reach, start, end = 4 * ARC * (j - i) // 3, _middle(i), _middle(j)
-            arcs.append(f'<path class="{kind}" d="M2 {start}C{reach} {start} {reach} {end} 2 {end}"/>')
+            arcs.append(
+                f'<path class="{kind}" d="M2 {start}C{reach} {start} {reach} {end} 2 {end}"/>'
+            )
     size = f'viewBox="0 0 {ARC * n} {ROW * n}" style="--rows: {n}"'
     return f'<svg role="img" aria-label="{"; ".join(spelled)}" {size}>{"".join(arcs)}</svg>'
 
@@ -173,14 +193,21 @@ def _middle(place: int) -> int:
 
 
 def _kinds(pairs: Pairs) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    for kind, members in (("in-order", pairs.in_order), ("inverted", pairs.inverted), ("tied", pairs.tied)):
+    for kind, members in (
+        ("in-order", pairs.in_order),
+        ("inverted", pairs.inverted),
+        ("tied", pairs.tied),
+    ):
         if members:
             yield kind, members
 
 
 def _legend(pairs: Pairs) -> str:
     line = '<svg class="key" aria-hidden="true" viewBox="0 0 24 8"><path class="{}" d="M0 4H24"/></svg>'
-    parts = [f"{line.format(kind)} {len(members)} {kind.replace('-', ' ')}" for kind, members in _kinds(pairs)]
+    parts = [
+        f"{line.format(kind)} {len(members)} {kind.replace('-', ' ')}"
+        for kind, members in _kinds(pairs)
+    ]
     return f'<p class="legend">Pairs that count: {", ".join(parts)}</p>'
 
 
@@ -191,9 +218,17 @@ def _arithmetic(case: Case, ranking: Ranking) -> str:
     value = decimal(ranking.documents.value)
     if not ranking.documents.is_defined:
         return f"With {case.metric.undefined}, {_name(case)} is undefined and counts as <strong>{value}</strong>"
-    above = _of_pairs(ranking.terms, ranking.numerator) if isinstance(ranking.terms, Pairs) else _sum_of(ranking.terms)
+    above = (
+        _of_pairs(ranking.terms, ranking.numerator)
+        if isinstance(ranking.terms, Pairs)
+        else _sum_of(ranking.terms)
+    )
     below = number(ranking.denominator) if ranking.ideal is None else _sum_of(ranking.ideal)
-    ratio = above if below == "1" and ranking.ideal is None else f"{_grouped(above)} / {_grouped(below)}"
+    ratio = (
+        above
+        if below == "1" and ranking.ideal is None
+        else f"{_grouped(above)} / {_grouped(below)}"
+    )
     steps = [_name(case), *([] if ratio == value else [ratio]), f"<strong>{value}</strong>"]
     return " = ".join(steps)
 
@@ -202,7 +237,11 @@ def _of_pairs(pairs: Pairs, numerator: float) -> str:
     """The numerator in numbers of pairs."""
     half = len(pairs.tied) / 2
     good, bad = len(pairs.in_order) + half, len(pairs.inverted) + half
-    ways = {number(good): good, number(bad): bad, f"{number(good)} {MINUS} {number(bad)}": good - bad}
+    ways = {
+        number(good): good,
+        number(bad): bad,
+        f"{number(good)} {MINUS} {number(bad)}": good - bad,
+    }
     return next(text for text, value in ways.items() if np.isclose(value, numerator))
 
 
@@ -215,8 +254,12 @@ def _term(terms: Terms, place: int) -> str:
     """What a rank adds, as a product of its factors over its divisor."""
     if not terms.factors:
         return number(terms.added[place])
-    factors = [number(factor.values[place]) for factor in terms.factors if factor.values[place] != 1] or ["1"]
-    product = f" {TIMES} ".join(f"({factor})" if factor.startswith(MINUS) else factor for factor in factors)
+    factors = [
+        number(factor.values[place]) for factor in terms.factors if factor.values[place] != 1
+    ] or ["1"]
+    product = f" {TIMES} ".join(
+        f"({factor})" if factor.startswith(MINUS) else factor for factor in factors
+    )
     if terms.divisor is None or terms.divisor.values[place] == 1:
         return product
     between = "/" if product.isdigit() else " / "

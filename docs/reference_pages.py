@@ -45,7 +45,10 @@ MODULES = {
     "spark": "Spark",
 }
 # A public name after a word that refers to it.
-_BEFORE, _NAMES = "[Aa]s in|[Ss]ee|[Ll]ike|[Uu]se|of|from|by|to|and|or|with|than", "|".join(skrank_metrics.__all__)
+_BEFORE, _NAMES = (
+    "[Aa]s in|[Ss]ee|[Ll]ike|[Uu]se|of|from|by|to|and|or|with|than",
+    "|".join(skrank_metrics.__all__),
+)
 REFERRED = re.compile(rf"(\b(?:{_BEFORE}) )({_NAMES})(?![\w(.`=\"])")
 SYMBOLS = r"""
 A query has a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
@@ -76,8 +79,14 @@ hardly any ties.
 def write(folder: Path) -> None:
     """Write all pages; those of an earlier build go."""
     shutil.rmtree(folder, ignore_errors=True)
-    pages = {"metrics/index": metrics_index(), "api/index": api_index(), "conventions": conventions_page()}
-    pages |= {f"metrics/{page_name(function)}": metric_page(function) for function in REGISTRY.values()}
+    pages = {
+        "metrics/index": metrics_index(),
+        "api/index": api_index(),
+        "conventions": conventions_page(),
+    }
+    pages |= {
+        f"metrics/{page_name(function)}": metric_page(function) for function in REGISTRY.values()
+    }
     pages |= {f"api/{place}": text for place, text in api_pages().items()}
     pages |= {f"api/{topic}": topic_page(topic, *listed) for topic, listed in topics().items()}
     for place, text in pages.items():
@@ -128,15 +137,23 @@ def elsewhere(record: Metric) -> str:
         if record.name in convention.names:
             defaults = convention_defaults(name, record.name).items()
             spelled = ", ".join(f"``{parameter}={value!r}``" for parameter, value in defaults)
-            rows.append((name, f"``{convention.names[record.name]}``", spelled or "those of this package"))
-    differing = [convention for convention in CONVENTIONS.values() if record.name in convention.differs]
+            rows.append(
+                (name, f"``{convention.names[record.name]}``", spelled or "those of this package")
+            )
+    differing = [
+        convention for convention in CONVENTIONS.values() if record.name in convention.differs
+    ]
     parts = [_title("In other libraries", "-")]
     if rows:
-        parts += ["These names and defaults go with ``convention=``; see :doc:`/reference/conventions`."]
+        parts += [
+            "These names and defaults go with ``convention=``; see :doc:`/reference/conventions`."
+        ]
         parts += [_table(("convention", "name there", "defaults there"), rows, "20 35 45")]
     elif not differing:
         parts += ["None of the libraries compared computes it."]
-    remarks = [f"- {convention.peer}: {convention.differs[record.name]}" for convention in differing]
+    remarks = [
+        f"- {convention.peer}: {convention.differs[record.name]}" for convention in differing
+    ]
     if remarks:
         parts += ["No parameter reproduces:", "\n".join(remarks)]
     return "\n\n".join(parts)
@@ -151,10 +168,20 @@ def conventions_page() -> str:
             defaults = {**convention.shared, **convention.own.get(metric, {})}.items()
             spelled = ", ".join(f"``{parameter}={value!r}``" for parameter, value in defaults)
             page = metric.removeprefix(NEGATIVE)
-            rows.append((f":doc:`{metric} <metrics/{page}>`", f"``{peer}``", spelled or "those of this package"))
+            rows.append(
+                (
+                    f":doc:`{metric} <metrics/{page}>`",
+                    f"``{peer}``",
+                    spelled or "those of this package",
+                )
+            )
         remarks = [f"- {remark}" for remark in convention.not_imitated]
         remarks += [f"- In ``{metric}``: {remark}" for metric, remark in convention.differs.items()]
-        parts += [_title(name, "-"), convention.peer, _table(("here", "there", "defaults there"), rows, "20 35 45")]
+        parts += [
+            _title(name, "-"),
+            convention.peer,
+            _table(("here", "there", "defaults there"), rows, "20 35 45"),
+        ]
         parts += ["No parameter reproduces:", "\n".join(remarks)] if remarks else []
     return "\n\n".join(parts) + "\n"
 
@@ -171,7 +198,11 @@ def add_facts(app: Any, what: str, name: str, value: Any, options: Any, lines: l
         return
     at = lines.index("Parameters")
     lines[at:at] = [*facts(function), ""]
-    family = [other for other in REGISTRY.values() if other.__module__ == function.__module__ and other is not function]
+    family = [
+        other
+        for other in REGISTRY.values()
+        if other.__module__ == function.__module__ and other is not function
+    ]
     lines += ["", "See Also", "--------"]
     for other in family:
         lines += [f"{other.__name__} : {other.record.summary.partition(': ')[2]}"]
@@ -183,7 +214,8 @@ def facts(function: MetricFunction) -> list[str]:
     record = function.record
     in_strings = f"``{record.name}{'@k' if record.has_cutoff else ''}``"
     fields = {
-        "String name": in_strings + ("" if record.greater_is_better else ", the negative of the function"),
+        "String name": in_strings
+        + ("" if record.greater_is_better else ", the negative of the function"),
         "Range": f"{record.bounds}; {'larger' if record.greater_is_better else 'smaller'} is better",
         "Labels": labels_seen(record),
         "Undefined": f"for a query with {record.undefined}" if record.undefined else "never",
@@ -204,9 +236,16 @@ def _authors_and_year(reference: Reference) -> str:
 
 def api_index() -> str:
     """Make the list of all public names, by topic."""
-    parts = [_title("API"), "All of these names are imported from ``skrank_metrics``, if no other module is named."]
+    parts = [
+        _title("API"),
+        "All of these names are imported from ``skrank_metrics``, if no other module is named.",
+    ]
     metrics = sorted(function.__name__ for function in REGISTRY.values())
-    parts += [_title("Metrics", "-"), "One page each: :doc:`../metrics/index`.", _summaries(metrics)]
+    parts += [
+        _title("Metrics", "-"),
+        "One page each: :doc:`../metrics/index`.",
+        _summaries(metrics),
+    ]
     for topic, (title, names) in topics().items():
         parts += [_title(title, "-"), f"See also :doc:`{topic}`.", _topic_summaries(topic, names)]
     return "\n\n".join([*parts, _toctree(topics())])
@@ -216,7 +255,11 @@ def topics() -> dict[str, tuple[str, list[str]]]:
     """Titles and names of the topics, the groups of the sidebar: folders first, then public modules."""
     found = {}
     for topic, title in TOPICS.items():
-        modules = [names for module, names in skrank_metrics._MODULES.items() if module.startswith(f"{topic}.")]
+        modules = [
+            names
+            for module, names in skrank_metrics._MODULES.items()
+            if module.startswith(f"{topic}.")
+        ]
         found[topic] = (title, sorted(name for listed in modules for name in listed.split()))
     return found | {module: (title, public_in(module)) for module, title in MODULES.items()}
 
@@ -225,8 +268,17 @@ def topic_page(topic: str, title: str, names: list[str]) -> str:
     """Make the page of a topic, under which the sidebar lists its names."""
     about = inspect.getdoc(importlib.import_module(f"skrank_metrics.{topic}")) or ""
     full = [f"{topic}.{name}" for name in names] if topic in MODULES else names
-    places = sorted((_api_page(name)[0] for name in full), key=lambda place: place.rpartition("/")[2].lower())
-    return "\n\n".join([_title(title), about.partition("\n\n")[0], _topic_summaries(topic, names), _toctree(places)])
+    places = sorted(
+        (_api_page(name)[0] for name in full), key=lambda place: place.rpartition("/")[2].lower()
+    )
+    return "\n\n".join(
+        [
+            _title(title),
+            about.partition("\n\n")[0],
+            _topic_summaries(topic, names),
+            _toctree(places),
+        ]
+    )
 
 
 def _topic_summaries(topic: str, names: Iterable[str]) -> str:
@@ -240,7 +292,11 @@ def public_in(module: str) -> list[str]:
     if "__all__" in space:
         return list(space["__all__"])
     here = f"skrank_metrics.{module}"
-    return [n for n, value in space.items() if n[0] != "_" and getattr(value, "__module__", None) == here]
+    return [
+        n
+        for n, value in space.items()
+        if n[0] != "_" and getattr(value, "__module__", None) == here
+    ]
 
 
 def api_pages() -> dict[str, str]:
@@ -265,7 +321,10 @@ def _api_page(name: str) -> tuple[str, str]:
             described = [f".. {directive}:: skrank_metrics.{name}.{member}" for member in members]
             parts += [_title(title, "-"), *described] if members else []
         return f"classes/{name}", "\n\n".join([*parts, _in_gallery(name)])
-    return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}"
+    return (
+        f"functions/{name}",
+        f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}",
+    )
 
 
 def _in_gallery(name: str) -> str:
@@ -280,18 +339,37 @@ def place_in_gallery(example: str) -> int:
 
 def methods_of(kind: type) -> list[str]:
     """List the public methods that the package defines, not those of scikit-learn."""
-    public = [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
-    return [name for name in public if (getattr(kind, name).__module__ or "").startswith("skrank_metrics")]
+    public = [
+        name
+        for name in dir(kind)
+        if not name.startswith("_") and callable(getattr(kind, name, None))
+    ]
+    return [
+        name
+        for name in public
+        if (getattr(kind, name).__module__ or "").startswith("skrank_metrics")
+    ]
 
 
 def properties_of(kind: type) -> list[str]:
     """List the public properties that the package defines, not those of scikit-learn."""
-    public = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
-    getters = {name: getattr(value, "fget", None) or getattr(value, "func", None) for name, value in public.items()}
-    return [name for name, getter in getters.items() if getattr(getter, "__module__", "").startswith("skrank_metrics")]
+    public = {
+        name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")
+    }
+    getters = {
+        name: getattr(value, "fget", None) or getattr(value, "func", None)
+        for name, value in public.items()
+    }
+    return [
+        name
+        for name, getter in getters.items()
+        if getattr(getter, "__module__", "").startswith("skrank_metrics")
+    ]
 
 
-def hide_private(app: Any, what: str, name: str, value: Any, options: Any, signature: str | None, returns: Any) -> Any:
+def hide_private(
+    app: Any, what: str, name: str, value: Any, options: Any, signature: str | None, returns: Any
+) -> Any:
     """Leave private parameters out of signatures."""
     return re.sub(r"(, \*)?, _\w+=\w+", "", signature or "") or signature, returns
 
@@ -304,11 +382,14 @@ def _indented(text: str) -> str:
     return "\n".join(f"   {line}" if line else "" for line in text.splitlines())
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], widths: str, header_rows: int = 1) -> str:
+def _table(
+    head: tuple[str, ...], rows: Iterable[tuple[str, ...]], widths: str, header_rows: int = 1
+) -> str:
     lines = [".. list-table::", f"   :header-rows: {header_rows}", f"   :widths: {widths}", ""]
     for row in [head, *rows]:
         lines += [
-            f"   {'-' if number else '* -'} {cell}".replace("   - ", "     - ") for number, cell in enumerate(row)
+            f"   {'-' if number else '* -'} {cell}".replace("   - ", "     - ")
+            for number, cell in enumerate(row)
         ]
     return "\n".join(lines)
 

@@ -16,7 +16,9 @@ NOTEBOOKS = Path(__file__).parent / "notebooks"
 def executed(path: Path, folder: str) -> nbformat.NotebookNode:
     """Run a notebook in a folder, and return it with its outputs and without what else a run leaves behind."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}
+    ).execute()
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -25,7 +27,11 @@ def executed(path: Path, folder: str) -> nbformat.NotebookNode:
         cell.metadata = {}  # the times of the run
         if cell.cell_type == "code":
             # LightGBM's own lines arrive in some runs only.
-            cell.outputs = [output for output in cell.outputs if not output.get("text", "").startswith("[LightGBM]")]
+            cell.outputs = [
+                output
+                for output in cell.outputs
+                if not output.get("text", "").startswith("[LightGBM]")
+            ]
         for output in cell.get("outputs", ()):
             if "metadata" in output:
                 output.metadata = {}

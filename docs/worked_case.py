@@ -78,10 +78,16 @@ def worked_case(function: MetricFunction) -> Case:
     """Run the example of a metric's docstring, and take it apart."""
     text, given, keywords = _example(function)
     data = {name: keywords[name] for name in DATA_KEYWORDS if name in keywords}
-    own = {name: value for name, value in keywords.items() if name not in (*DATA_KEYWORDS, "average")}
+    own = {
+        name: value for name, value in keywords.items() if name not in (*DATA_KEYWORDS, "average")
+    }
     metric = BoundMetric(function, own)
     whole = evaluate_lists(query_lists(*given, **data), {"": metric})
-    names = [str(number) for number in range(1, whole.n_queries + 1)] if np.ndim(given[0]) == 2 else whole.qid
+    names = (
+        [str(number) for number in range(1, whole.n_queries + 1)]
+        if np.ndim(given[0]) == 2
+        else whole.qid
+    )
     rankings = [
         _ranking(f"Query {name}" * (whole.n_queries > 1), whole._part(np.array([place])), metric)
         for place, name in enumerate(names)
@@ -105,7 +111,9 @@ def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, 
             exec(part.source, names)
             names |= {name: noting for name, value in names.items() if value is function}
     if not calls:
-        raise ValueError(f"The example in the docstring of {function.__name__} must call {function.__name__}.")
+        raise ValueError(
+            f"The example in the docstring of {function.__name__} must call {function.__name__}."
+        )
     return (str(text).strip(), *calls[0])
 
 
@@ -113,7 +121,11 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
     lists = report._lists
     ((documents,),) = report.inspect(report.qid, n_ranks=lists.n_documents).queries
     threshold = metric.get("relevance_threshold")
-    relevant = documents.columns["label"] > 0 if threshold is None else documents.columns["label"] >= threshold
+    relevant = (
+        documents.columns["label"] > 0
+        if threshold is None
+        else documents.columns["label"] >= threshold
+    )
     k, n_relevant, n = metric.k, documents.n_relevant, documents.n_ranked
     depth = min(n, n_relevant if metric.record.depth_is_relevant else k or n)
     result, reads = _watched(lists, metric)
@@ -130,7 +142,9 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
         denominator=float(result.denominators[0]),
         depth=depth,
         symbols={"k": k or n, "R": n_relevant, "n": n, "N": lists.n_documents - n_relevant},
-        columns=_columns(terms, reads, documents.columns["label"], ~relevant) if isinstance(terms, Terms) else [],
+        columns=_columns(terms, reads, documents.columns["label"], ~relevant)
+        if isinstance(terms, Terms)
+        else [],
         terms=terms,
         ideal=_ideal_terms(lists, metric, depth, result) if by_ideal else None,
     )
@@ -171,18 +185,27 @@ def _watched(lists: QueryLists, metric: BoundMetric) -> tuple[PerQuery, dict[str
     """The numerator and the denominator of one query, and what the kernel read."""
     reads: dict[str, Read] = {}
     whole = metric.computation
-    watching = replace(whole, kernel=lambda ranked, **options: whole.kernel(_Watched(ranked, reads), **options))
+    watching = replace(
+        whole, kernel=lambda ranked, **options: whole.kernel(_Watched(ranked, reads), **options)
+    )
     return per_query(lists, [watching])[0], reads
 
 
 # --- What each rank adds
 
 
-def _terms(lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery, reads: dict[str, Read]) -> Terms:
+def _terms(
+    lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery, reads: dict[str, Read]
+) -> Terms:
     if "centred_ranks" in reads:  # correlations have no cutoff
         by_label, by_score, _ = (values[0] for values in reads["centred_ranks"].value)
-        return Terms(by_label * by_score, [Column("centred label rank", by_label), Column("centred rank", by_score)])
-    return _spelled(contributions(lists, metric, depth)[0][0] * result.denominators[0], metric, reads)
+        return Terms(
+            by_label * by_score,
+            [Column("centred label rank", by_label), Column("centred rank", by_score)],
+        )
+    return _spelled(
+        contributions(lists, metric, depth)[0][0] * result.denominators[0], metric, reads
+    )
 
 
 def _ideal_terms(lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery) -> Terms:
@@ -195,15 +218,23 @@ def _spelled(added: FloatArray, metric: BoundMetric, reads: dict[str, Read]) -> 
     """The factors and the divisor, among those of all metrics, that give what the ranks add."""
     for factors, divisor in _ways(len(added), metric, reads):
         product = np.prod([factor.values for factor in factors], axis=0)
-        if np.allclose(product if divisor is None else product / divisor.values, added, rtol=0, atol=1e-12):
+        if np.allclose(
+            product if divisor is None else product / divisor.values, added, rtol=0, atol=1e-12
+        ):
             return Terms(added, factors, divisor)
     return Terms(added)
 
 
-def _ways(depth: int, metric: BoundMetric, reads: dict[str, Read]) -> Iterator[tuple[list[Column], Column | None]]:
+def _ways(
+    depth: int, metric: BoundMetric, reads: dict[str, Read]
+) -> Iterator[tuple[list[Column], Column | None]]:
     ranks, options = np.arange(1.0, depth + 1), metric.computation.options
     rank, p = Column("", ranks), options.get("p", 1.0)
-    read = {name: Column(head, reads[name].value[0][:depth]) for name, head in READ.items() if name in reads}
+    read = {
+        name: Column(head, reads[name].value[0][:depth])
+        for name, head in READ.items()
+        if name in reads
+    }
     if "gains" in read:
         if "discount" in options:
             yield [read["gains"]], Column("discount", options["discount"](ranks))
@@ -230,20 +261,30 @@ READ = {
 }
 
 
-def _columns(terms: Terms, reads: dict[str, Read], labels: FloatArray, others: Mask) -> list[Column]:
+def _columns(
+    terms: Terms, reads: dict[str, Read], labels: FloatArray, others: Mask
+) -> list[Column]:
     """Columns of factors, and of what else the kernel read, unless the labels say the same."""
     depth = len(terms.added)
     shown = [*terms.factors, *([terms.divisor] if terms.divisor else [])]
     heads = {column.head for column in shown}
-    shown += [Column(h, reads[name].value[0]) for name, h in READ.items() if name in reads and h not in heads]
+    shown += [
+        Column(h, reads[name].value[0])
+        for name, h in READ.items()
+        if name in reads and h not in heads
+    ]
     if "ideal gains" in reads:
         shown += [Column("ideal gain so far", np.cumsum(reads["ideal gains"].value[0]))]
     if "capped_misses" in reads:
         shown += [Column("others above", np.cumsum(others) - others)]
-    if "stops" in reads and np.isin(reads["stops"].value, [0, 1]).all():  # at the first relevant document
+    if (
+        "stops" in reads and np.isin(reads["stops"].value, [0, 1]).all()
+    ):  # at the first relevant document
         shown = []
     repeated = {
-        c.head for c in shown if c.head in ("gain", "stops here") and (c.values[:depth] == labels[:depth]).all()
+        c.head
+        for c in shown
+        if c.head in ("gain", "stops here") and (c.values[:depth] == labels[:depth]).all()
     }
     return [Column(c.head, c.values[:depth]) for c in shown if c.head and c.head not in repeated]
 
@@ -254,12 +295,20 @@ def _pairs(documents: InspectedQuery, read: Read) -> Pairs:
     found = Pairs([], [], [])
     for i, j in combinations(range(len(gains)), 2):
         if gains[i] != gains[j]:
-            kind = found.tied if scores[i] == scores[j] else found.in_order if gains[i] > gains[j] else found.inverted
+            kind = (
+                found.tied
+                if scores[i] == scores[j]
+                else found.in_order
+                if gains[i] > gains[j]
+                else found.inverted
+            )
             kind.append((i, j))
     inverted, pairs = (float(values[0]) for values in read.value)
     n_pairs = len(found.in_order) + len(found.inverted) + len(found.tied)
     if (len(found.inverted) + len(found.tied) / 2, n_pairs) != (inverted, pairs):
-        raise ValueError(f"The pairs drawn must be those counted, {inverted:g} of {pairs:g} inverted; got {found}.")
+        raise ValueError(
+            f"The pairs drawn must be those counted, {inverted:g} of {pairs:g} inverted; got {found}."
+        )
     return found
 
 

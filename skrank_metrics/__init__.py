@@ -6,7 +6,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = ("dask", "datasets", "displays", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
+_NAMESPACES = (
+    "dask",
+    "datasets",
+    "displays",
+    "spark",
+    "trec",
+)  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {

@@ -57,7 +57,9 @@ def run(picture: Path) -> None:
 def tune_and_compare() -> Comparison:
     """Tune the models whose packages are installed, with progress, and compare them."""
     data = load_digits_retrieval()
-    print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
+    print(
+        f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries."
+    )
     print(f"Every model is tuned by RacingSearchCV on {METRICS[0]}, with QueryKFold(5),")
     print("which takes about half a minute on two idle cores.\n")
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
@@ -78,11 +80,22 @@ def tune_and_compare() -> Comparison:
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
     """Out-of-fold report of the best candidate, and its parameters."""
     grid = {f"estimator__{name}": values for name, values in grid.items()}
-    options: dict[str, Any] = {"refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2, "error_score": "raise"}
+    options: dict[str, Any] = {
+        "refit": METRICS[0],
+        "cv": QueryKFold(5),
+        "n_jobs": 2,
+        "error_score": "raise",
+    }
     search = RacingSearchCV(QueryRanker(model), grid, scoring=ranking_scorers(*METRICS), **options)
-    with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
+    with sklearn.config_context(
+        enable_metadata_routing=True
+    ):  # ids in the index of y would need pandas
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
-    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=METRICS, n_jobs=2)
-    chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
+    evaluation = cross_evaluate(
+        best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=METRICS, n_jobs=2
+    )
+    chosen = ", ".join(
+        f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items()
+    )
     return evaluation.reports["best"], chosen

@@ -47,13 +47,17 @@ class _NotANumber:
         return self
 
     # Scorers multiply by a sign, and users average scores.
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _stay
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _stay
+    )
     __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = _stay
 
     def _raise(self, *_: object) -> NoReturn:
         raise self._error
 
-    __bool__ = __float__ = __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _raise
+    __bool__ = __float__ = __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = (
+        _raise
+    )
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __hash__ = __format__ = _raise
     # scikit-learn looks this up to unwrap a score. It ignores a ValueError of the call, but not of the look-up.
     item = property(_raise)
@@ -72,7 +76,11 @@ def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
     # A local variable in older versions. Copied, since splitting can advance its random state.
     cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
     routed = found.get("routed_params")
-    return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
+    return (
+        None
+        if cv is None or routed is None
+        else cv.split(found["X"], found["y"], **routed.splitter.split)
+    )
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
@@ -81,7 +89,10 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     If scikit-learn calls, check all rows that were passed to it, and drop the labels: in a fold, a default index no
     longer counts from 0.
     """
-    *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False)))  # the outermost is the last
+    *_, whole = (
+        {},
+        *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False))),
+    )  # the outermost is the last
     if not whole:
         check_aligned(X=X, **columns)
         return columns

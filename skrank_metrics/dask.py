@@ -74,8 +74,12 @@ def evaluate(
     evaluation = TableEvaluation.of_arguments(locals())
     dask, pyarrow = import_engine("dask", "dask.dataframe")
     if not isinstance(frame, dask.dataframe.DataFrame):
-        raise TypeError(f"frame must be a Dask DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
-    evaluation.columns.check(pyarrow.Schema.from_pandas(frame._meta, preserve_index=False), "the frame")
+        raise TypeError(
+            f"frame must be a Dask DataFrame; got {type(frame).__module__}.{type(frame).__name__}."
+        )
+    evaluation.columns.check(
+        pyarrow.Schema.from_pandas(frame._meta, preserve_index=False), "the frame"
+    )
     rows = frame[evaluation.columns.names]
     rows = rows.shuffle(on=qid) if order == "shuffle" else rows
     on_workers = dask.delayed(evaluation, traverse=False)

@@ -96,7 +96,11 @@ def make_ranking(
     >>> X.shape[1], len(set(qid.tolist())), sorted(set(y.tolist()))
     (4, 50, [0, 1, 2, 3, 4])
     """
-    for name, value in {"n_queries": n_queries, "n_features": n_features, "n_grades": n_grades}.items():
+    for name, value in {
+        "n_queries": n_queries,
+        "n_features": n_features,
+        "n_grades": n_grades,
+    }.items():
         check_int(value, name, 1)
     check_number(mean_length, "mean_length", "[1, inf)")
     check_number(noise, "noise", "[0, inf)")
@@ -118,7 +122,9 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     size = int(np.clip(random.lognormal(3.4, 0.6), 5, 120))
     sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
     coarse = _mean_ink(images, 4)
-    distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2)) + 0.08 * random.standard_normal(len(sample))
+    distances = np.abs(coarse[sample] - coarse[query]).mean(
+        axis=(1, 2)
+    ) + 0.08 * random.standard_normal(len(sample))
     return random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
 
 
@@ -130,7 +136,9 @@ def _mean_ink(images: FloatArray, size: int) -> FloatArray:
 def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
     """Features of pairs of images, by name."""
     difference = queries - candidates
-    shifted = (np.roll(candidates, (down - 1, right - 1), axis=(1, 2)) for down, right in np.ndindex(3, 3))
+    shifted = (
+        np.roll(candidates, (down - 1, right - 1), axis=(1, 2)) for down, right in np.ndindex(3, 3)
+    )
     features = {
         "pixel_distance": np.sqrt((difference**2).sum(axis=(1, 2))),
         "cosine_similarity": _cosine(queries, candidates),

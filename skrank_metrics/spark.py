@@ -77,16 +77,23 @@ def evaluate(
     evaluation = TableEvaluation.of_arguments(locals())
     pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
     if not hasattr(frame, "mapInArrow"):
-        raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
+        raise TypeError(
+            f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}."
+        )
     names = evaluation.columns.names
     check_column_names(evaluation.columns.by_argument, frame.columns, "the frame")
     # Without quotes, a dot in a name means a field of a struct.
     rows = frame.select(*("`" + name.replace("`", "``") + "`" for name in names))
     evaluation.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
-    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))  # of which mapInArrow knows no quotes
+    rows = rows.toDF(
+        *(f"c{number}" for number in range(len(names)))
+    )  # of which mapInArrow knows no quotes
     if order == "shuffle":
         rows = rows.repartition(rows[names.index(qid)])
-    parts = [pickle.loads(part) for (part,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect()]
+    parts = [
+        pickle.loads(part)
+        for (part,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect()
+    ]
     for part in parts:
         if isinstance(part, Exception):
             raise part

@@ -52,7 +52,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".md":  # whole documents, which fit models
             item.add_marker("slow")
-        if item.path.parent.name == "skrank_metrics" and item.path.name in ENGINES:  # examples that start an engine
+        if (
+            item.path.parent.name == "skrank_metrics" and item.path.name in ENGINES
+        ):  # examples that start an engine
             missing = find_spec(ENGINES[item.path.name]) is None
             skipped = pytest.mark.skipif(missing, reason="needs the extra test-clusters")
             for mark in ("slow", "clusters", pytest.mark.filterwarnings("default"), skipped):

@@ -15,7 +15,14 @@ import pandas as pd
 import pytest
 
 import skrank_metrics
-from skrank_metrics import RankingReport, compare, evaluate, evaluate_run, explain_difference, match_convention
+from skrank_metrics import (
+    RankingReport,
+    compare,
+    evaluate,
+    evaluate_run,
+    explain_difference,
+    match_convention,
+)
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli import commands, options
 from skrank_metrics.datasets import make_ranking
@@ -46,7 +53,9 @@ def files(tmp_path, monkeypatch):
     for name, text in (("qrels", QRELS), ("run", RUN), ("other", OTHER)):
         Path(name).write_text(text)
     X, y, qid = make_ranking(8, n_features=2, random_state=0)
-    frame = pd.DataFrame({"q": [f"q{i}" for i in qid], "y": y, "a": X[:, 0], "b": X[:, 1], "kind": qid % 2})
+    frame = pd.DataFrame(
+        {"q": [f"q{i}" for i in qid], "y": y, "a": X[:, 0], "b": X[:, 1], "kind": qid % 2}
+    )
     frame = frame.assign(lang=np.where(qid < 4, "de", "en"), user=qid // 2, w=1.0 + qid % 3)
     frame = frame.assign(seen=np.arange(len(y)) % 5 > 0, known=np.arange(len(y)) % 7 > 0)
     for name in ("rows.csv", "rows.tsv", "rows.parquet"):
@@ -110,9 +119,18 @@ def rows_of(tsv):
 def test_several_rankings_and_their_slices_are_side_by_side(by, files, capsys):
     options = ["--by", by] if by else []
     printed = output_of(capsys, "evaluate", "rows.csv", "mrr", "map", *BOTH, *options)
-    reports = {name: report_of(files, name, ["mrr", "map"], by=by and files[by]) for name in ("a", "b")}
-    parts = [(value, name, reports[name].slices.get(value, reports[name])) for value in ("all", 0, 1) for name in "ab"]
-    expected = [[f"{s}", name, f"{p.n_queries}", *(f"{p.mean[m]:.4f}" for m in p.mean)] for s, name, p in parts]
+    reports = {
+        name: report_of(files, name, ["mrr", "map"], by=by and files[by]) for name in ("a", "b")
+    }
+    parts = [
+        (value, name, reports[name].slices.get(value, reports[name]))
+        for value in ("all", 0, 1)
+        for name in "ab"
+    ]
+    expected = [
+        [f"{s}", name, f"{p.n_queries}", *(f"{p.mean[m]:.4f}" for m in p.mean)]
+        for s, name, p in parts
+    ]
     _, head, *rows = [line.split() for line in printed.splitlines()]
     assert head == ["slice", "ranking", "queries", "mrr", "map"][0 if by else 1 :]
     assert rows == (expected if by else [row[1:] for row in expected[:2]])
@@ -120,18 +138,27 @@ def test_several_rankings_and_their_slices_are_side_by_side(by, files, capsys):
 
 def test_values_of_queries(files, capsys):
     words = ["evaluate", "qrels", "run", "mrr", "--by-query", "--output"]
-    rows = [{"ranking": "run", "qid": "301", "mrr": 1 / 2}, {"ranking": "run", "qid": "302", "mrr": 1.0}]
+    rows = [
+        {"ranking": "run", "qid": "301", "mrr": 1 / 2},
+        {"ranking": "run", "qid": "302", "mrr": 1.0},
+    ]
     assert json.loads(output_of(capsys, *words, "json"))["rows"] == rows
-    assert rows_of(output_of(capsys, *words, "tsv")) == [row | {"mrr": f"{row['mrr']}"} for row in rows]
+    assert rows_of(output_of(capsys, *words, "tsv")) == [
+        row | {"mrr": f"{row['mrr']}"} for row in rows
+    ]
     assert "302  1.0000" in output_of(capsys, *words, "table")
 
 
 def test_means_in_tsv(files, capsys):
     words = ["evaluate", "rows.csv", "mrr", *BOTH, "--output", "tsv", "--by"]
     rows = rows_of(output_of(capsys, *words, "kind"))
-    assert [(row["ranking"], row["slice"]) for row in rows] == [(n, s) for n in "ab" for s in ("all", "0", "1")]
+    assert [(row["ranking"], row["slice"]) for row in rows] == [
+        (n, s) for n in "ab" for s in ("all", "0", "1")
+    ]
     report = report_of(files, by=files["kind"])
-    assert [float(row["mean"]) for row in rows[:3]] == [r.mean["mrr"] for r in (report, *report.slices.values())]
+    assert [float(row["mean"]) for row in rows[:3]] == [
+        r.mean["mrr"] for r in (report, *report.slices.values())
+    ]
     rows = rows_of(output_of(capsys, *words, "kind", "lang"))
     assert [row["slice"] for row in rows[:5]] == ["all", "0, de", "0, en", "1, de", "1, en"]
 
@@ -143,7 +170,9 @@ def test_no_control_characters_and_formulas(files, capsys):
     for name in ("run", "r\x1b[2J"):
         Path(name).write_text("".join(f"{topic} Q0 a 1 2 tag\n" for topic in topics))
     for output in ("table", "tsv", "json", "html"):
-        printed = output_of(capsys, "evaluate", "qrels", "run", "r\x1b[2J", "mrr", "--by-query", "--output", output)
+        printed = output_of(
+            capsys, "evaluate", "qrels", "run", "r\x1b[2J", "mrr", "--by-query", "--output", output
+        )
         assert printed.replace("\n", "").replace("\t", "").isprintable()
         assert [f"'{one}\t" in printed for one in formulas] == [output == "tsv"] * 4
         assert ("\t-5\t" in printed) == (output == "tsv"), "a number is no formula"
@@ -171,11 +200,16 @@ def test_html(files, capsys):
     assert printed.endswith("</body></html>\n")
     assert "<h1>mrr is 0.7500 over 2 queries</h1>" in printed
     assert "<td>302</td>" not in printed
-    printed = output_of(capsys, "evaluate", "qrels", "run", "other", "mrr", "--by-query", "--output", "html")
+    printed = output_of(
+        capsys, "evaluate", "qrels", "run", "other", "mrr", "--by-query", "--output", "html"
+    )
     assert all(f"<p>{name}, 2 queries</p>" in printed for name in ("run", "other"))
     assert "<td>302</td>" in printed
     printed = output_of(capsys, "compare", "qrels", "run", "other", "--output", "html")
-    assert f"<h1>{compare({name: evaluate_run('qrels', name) for name in ('run', 'other')}).verdict}</h1>" in printed
+    assert (
+        f"<h1>{compare({name: evaluate_run('qrels', name) for name in ('run', 'other')}).verdict}</h1>"
+        in printed
+    )
 
 
 # --- Files
@@ -198,8 +232,12 @@ OPTIONS = {
 @pytest.mark.parametrize("words", OPTIONS)
 def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
     options = {"metrics": "ndcg@5"} | OPTIONS[words]
-    columns = {name: files[one] for name, one in options.items() if isinstance(one, list) or one in files}
-    printed = output_of(capsys, "evaluate", "rows.parquet", options["metrics"], *ROWS, *words.split())
+    columns = {
+        name: files[one] for name, one in options.items() if isinstance(one, list) or one in files
+    }
+    printed = output_of(
+        capsys, "evaluate", "rows.parquet", options["metrics"], *ROWS, *words.split()
+    )
     assert printed == f"{report_of(files, **options | columns)}\n"
 
 
@@ -208,23 +246,31 @@ def test_negative_labels_where_only_order_counts(files, capsys):
     files.to_csv("rows.csv", index=False)
     printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
     assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
-    assert "must hold finite numbers >= 0" in error_of(capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS)
+    assert "must hold finite numbers >= 0" in error_of(
+        capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS
+    )
     message = error_of(capsys, "evaluate", "rows.csv", "spearman", *ROWS, "--judged", "known")
     assert "column 'y' must hold finite numbers >= 0; got -1" in message
 
 
 def test_svmlight_with_scores(files, capsys):
-    printed = output_of(capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--convention", "lightgbm")
+    printed = output_of(
+        capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--convention", "lightgbm"
+    )
     assert printed == f"{report_of(files, convention='lightgbm')}\n"
 
 
 def test_features_of_svmlight_may_be_any_numbers(files, capsys):
-    Path("f.svm").write_text("1 qid:1 1:-2e-3 2:+.5 7:NaN 8:3. # 9:x\n0 qid:1# 2\n0 qid:1 \n# end\n")
+    Path("f.svm").write_text(
+        "1 qid:1 1:-2e-3 2:+.5 7:NaN 8:3. # 9:x\n0 qid:1# 2\n0 qid:1 \n# end\n"
+    )
     Path("s").write_text("-inf\ninf\n2\n")
     words = ["evaluate", "f.svm", "mrr", "--score", "s", "--output", "tsv", "--by-query"]
     assert [float(row["mrr"]) for row in rows_of(output_of(capsys, *words))] == [1 / 3]
     Path("f.svm").write_text(f"1 qid:{'x' * 20_000} 1:1\n1 qid:1 1:1\n0 qid:1\0 1:1\n")
-    assert [float(row["mrr"]) for row in rows_of(output_of(capsys, *words))] == [1, 1, 0], "three queries"
+    assert [float(row["mrr"]) for row in rows_of(output_of(capsys, *words))] == [1, 1, 0], (
+        "three queries"
+    )
 
 
 @pytest.mark.parametrize("score", ["9007199254740993", "-9007199254740993"])
@@ -232,7 +278,10 @@ def test_integers_that_float64_cannot_hold_are_refused(score, files, capsys):
     Path("two.svm").write_text("1 qid:1 1:0\n0 qid:1 1:0\n")
     Path("large").write_text(f"9007199254740992\n{score}\n")
     message = error_of(capsys, "evaluate", "two.svm", "mrr", "--score", "large")
-    assert "large, line 2: expected a number, and integers within +-2**53, which float64 holds exactly; got" in message
+    assert (
+        "large, line 2: expected a number, and integers within +-2**53, which float64 holds exactly; got"
+        in message
+    )
     Path("large").write_text(f"9007199254740992\n{score}.0\n")
     output_of(capsys, "evaluate", "two.svm", "mrr", "--score", "large")
 
@@ -246,7 +295,11 @@ def test_tables_need_pyarrow(files, capsys, monkeypatch):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.TSV.GZ", "rows.PARQUET", "rows.feather"])
 def test_tables_packed_tables_and_those_of_the_standard_input(name, files, capsys, monkeypatch):
     write_table(files, name)
-    expected, data, form = f"{report_of(files)}\n", Path(name).read_bytes(), name.lower().split(".")[1]
+    expected, data, form = (
+        f"{report_of(files)}\n",
+        Path(name).read_bytes(),
+        name.lower().split(".")[1],
+    )
     assert output_of(capsys, "evaluate", name, "mrr", *ROWS) == expected
     if not name.endswith(".GZ"):
         Path(f"{name}.gz").write_bytes(gzip.compress(data))
@@ -259,30 +312,48 @@ def test_tables_packed_tables_and_those_of_the_standard_input(name, files, capsy
 def test_runs_of_the_standard_input(files, capsys, monkeypatch):
     expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
     Path("out").write_text("")
-    for words, data in (([], gzip.compress(RUN.encode())), (["--output-file", "out"], RUN.encode())):
+    for words, data in (
+        ([], gzip.compress(RUN.encode())),
+        (["--output-file", "out"], RUN.encode()),
+    ):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        assert output_of(capsys, "evaluate", "qrels", *words, "-", "mrr") + Path("out").read_text() == expected
+        assert (
+            output_of(capsys, "evaluate", "qrels", *words, "-", "mrr") + Path("out").read_text()
+            == expected
+        )
 
 
-@pytest.mark.parametrize("words", ["", "--missing skip", "--score-type float64", "--ties best", "--exclude seen.csv"])
+@pytest.mark.parametrize(
+    "words", ["", "--missing skip", "--score-type float64", "--ties best", "--exclude seen.csv"]
+)
 def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
     Path("qrels").write_text(QRELS + "303 0 a 1\n")
     Path("run").write_text(RUN.replace("1.5", "2.500000001"))  # a tie in float32
     Path("seen.csv").write_text("query,document\n301,b\n302,a\n")
     given = words.removeprefix("--").replace("-", "_").split()
     expected = evaluate_run("qrels", "run", ["P_1,5", "mrr"], **dict([given] if given else []))
-    assert output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split()) == f"{expected}\n"
+    assert (
+        output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
+        == f"{expected}\n"
+    )
     condensed = evaluate_run("qrels", "run", "mrr", condense=True)
     assert output_of(capsys, "evaluate", "qrels", "run", "mrr", "--condense") == f"{condensed}\n"
-    assert "no list for 1 quer" in error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
+    assert "no list for 1 quer" in error_of(
+        capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error"
+    )
 
 
 def test_topics_left_out_are_named(files, capsys):
     Path("qrels").write_text(QRELS + "303 0 a 1\n")
     Path("run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
     words = ["evaluate", "qrels", "run", "mrr", "--missing", "skip"]
-    found, other = (evaluate_run("qrels", n, "mrr", missing="skip").health.findings[-2:] for n in ("run", "other"))
-    findings = json.loads(output_of(capsys, *words[:3], "other", *words[3:], "--output", "json"))["findings"]
+    found, other = (
+        evaluate_run("qrels", n, "mrr", missing="skip").health.findings[-2:]
+        for n in ("run", "other")
+    )
+    findings = json.loads(output_of(capsys, *words[:3], "other", *words[3:], "--output", "json"))[
+        "findings"
+    ]
     assert (findings["run"][-2:], findings["other"][-2:]) == ([*found], [*other])
     printed = " ".join(output_of(capsys, *words[:3], "other", *words[3:]).split())
     assert printed.endswith(f"run, other: {found[0]} run: {found[1]}"), "each once"
@@ -324,24 +395,56 @@ CHOICES = {
 
 @pytest.mark.parametrize("words", CHOICES)
 def test_options_of_compare(words, many, capsys):
-    command = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "c", "--qid", "q", "--output", "tsv"]
+    command = [
+        "compare",
+        "many.csv",
+        "mrr",
+        "--label",
+        "y",
+        "--score",
+        "a",
+        "b",
+        "c",
+        "--qid",
+        "q",
+        "--output",
+        "tsv",
+    ]
     code_of(*command, *words.split())
     rows = rows_of(capsys.readouterr().out)
     expected = compare(many, **CHOICES[words]).pairs()
-    assert [(row["first"], row["second"]) for row in rows] == [(pair.first, pair.second) for pair in expected]
+    assert [(row["first"], row["second"]) for row in rows] == [
+        (pair.first, pair.second) for pair in expected
+    ]
     for row, pair in zip(rows, expected, strict=True):
-        assert [float(row[name]) for name in ("p_value", "p_adjusted")] == [pair.p_value, pair.p_adjusted]
+        assert [float(row[name]) for name in ("p_value", "p_adjusted")] == [
+            pair.p_value,
+            pair.p_adjusted,
+        ]
         assert (float(row["low"]), float(row["high"])) == pair.interval
 
 
 def test_compare_within_slices(files, capsys):
-    words = ["compare", "rows.csv", "mrr", *BOTH, "--by", "kind", "--weight", "w", "--groups", "user"]
+    words = [
+        "compare",
+        "rows.csv",
+        "mrr",
+        *BOTH,
+        "--by",
+        "kind",
+        "--weight",
+        "w",
+        "--groups",
+        "user",
+    ]
     options = {"by": files["kind"], "sample_weight": files["w"], "groups": files["user"]}
     expected = compare({name: report_of(files, name, **options) for name in ("a", "b")})
     assert output_of(capsys, *words) == f"{expected}\n"
     rows = rows_of(output_of(capsys, *words, "--output", "tsv"))
     parts = expected, *expected.slices.values()
-    differences = [(name, part.pair().difference) for name, part in zip(("all", "0", "1"), parts, strict=True)]
+    differences = [
+        (name, part.pair().difference) for name, part in zip(("all", "0", "1"), parts, strict=True)
+    ]
     assert [(row["slice"], float(row["difference"])) for row in rows] == differences
 
 
@@ -353,7 +456,11 @@ def gate(tmp_path, monkeypatch):
     runs = {"prod": [2] * 30, "same": [2] * 30, "better": [1] * 30, "worse": [3] * 30}
     for name, ranks in (runs | {"nearly": [3] + [2] * 29, "mixed": [1, 3, 3] * 10}).items():
         places = ["bc"[: rank - 1] + "a" for rank in ranks]
-        lines = [f"{t} Q0 {one} 1 {-n} x\n" for t, found in enumerate(places) for n, one in enumerate(found)]
+        lines = [
+            f"{t} Q0 {one} 1 {-n} x\n"
+            for t, found in enumerate(places)
+            for n, one in enumerate(found)
+        ]
         Path(name).write_text("".join(lines))
 
 
@@ -373,14 +480,23 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
     reports = {name: evaluate_run("qrels", name, "mrr") for name in ("prod", run)}
     comparison = compare(reports, baseline="prod", margin=float(margin))
     verdict = f"mrr: {comparison.verdict}\n"
-    wanted = {"": (f"{comparison}\n", ""), "--output json": ("{", verdict), "--output-file out.txt": ("", verdict)}
+    wanted = {
+        "": (f"{comparison}\n", ""),
+        "--output json": ("{", verdict),
+        "--output-file out.txt": ("", verdict),
+    }
     Path("out.txt").write_text("before")
     for further, (start, error) in wanted.items():
         assert code_of(*words, *further.split()) == expected
         done = capsys.readouterr()
-        assert (done.out[: len(start) or None], done.err) == (start, error), "the verdict is shown once"
+        assert (done.out[: len(start) or None], done.err) == (start, error), (
+            "the verdict is shown once"
+        )
     assert Path("out.txt").read_text() == f"{comparison}\n"
-    assert code_of("compare", "qrels", run, "prod", "mrr", "--margin", margin, "--baseline", "prod") == expected
+    assert (
+        code_of("compare", "qrels", run, "prod", "mrr", "--margin", margin, "--baseline", "prod")
+        == expected
+    )
     assert code_of(*words[:-2]) == 0, "without a margin"
 
 
@@ -390,7 +506,9 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
     assert code_of("compare", "qrels", "prod", "better", "mixed", "worse", *words) == 1
     capsys.readouterr()
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words) == 3
-    assert re.search("^mrr: Do not ship", capsys.readouterr().err, re.M), "the table has the verdict of recall alone"
+    assert re.search("^mrr: Do not ship", capsys.readouterr().err, re.M), (
+        "the table has the verdict of recall alone"
+    )
     code_of("compare", "qrels", "prod", "mixed", "recall@3", *words, "--output", "json")
     verdicts = json.loads(capsys.readouterr().out)["verdicts"]
     assert {name: verdict.startswith("Do not") for name, verdict in verdicts.items()} == {
@@ -401,18 +519,30 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
 
 
 def test_saved_reports_are_rankings(gate, capsys):
-    expected = output_of(capsys, "compare", "qrels", "prod", "better", "mrr").replace("prod", "prod.json")
+    expected = output_of(capsys, "compare", "qrels", "prod", "better", "mrr").replace(
+        "prod", "prod.json"
+    )
     for name in ("prod", "better"):
         main(["evaluate", "qrels", name, "mrr", "ndcg@10", "--save", f"{name}.json"])
     capsys.readouterr()
-    assert RankingReport.load("prod.json").mean == evaluate_run("qrels", "prod", ["mrr", "ndcg@10"]).mean
-    assert output_of(capsys, "compare", "qrels", "prod.json", "better", "mrr").split() == expected.split()
+    assert (
+        RankingReport.load("prod.json").mean
+        == evaluate_run("qrels", "prod", ["mrr", "ndcg@10"]).mean
+    )
+    assert (
+        output_of(capsys, "compare", "qrels", "prod.json", "better", "mrr").split()
+        == expected.split()
+    )
     printed = output_of(capsys, "compare", "qrels", "better", "prod.json")
     assert "by mrr, ndcg@10, 30 queries" in printed, "the metrics that were saved"
     assert "better.json is best" in output_of(capsys, "compare", "prod.json", "better.json", "mrr")
     assert "mrr" not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
-    rows = rows_of(output_of(capsys, "evaluate", "qrels", "better", "prod.json", "mrr", "--output", "tsv"))
-    assert [row["ranking"] for row in rows] == ["better", "prod.json"], "in the order of the command"
+    rows = rows_of(
+        output_of(capsys, "evaluate", "qrels", "better", "prod.json", "mrr", "--output", "tsv")
+    )
+    assert [row["ranking"] for row in rows] == ["better", "prod.json"], (
+        "in the order of the command"
+    )
     assert code_of("compare", "prod.json", "better.json", "mrr", "--margin", "0.1") == 0
 
 
@@ -422,8 +552,23 @@ def test_saved_reports_of_tables(files, capsys):
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
     expected = compare({"saved.json": report_of(files), "a": report_of(files)})
     assert printed == f"{expected}\n"
-    main(["evaluate", "rows.csv", "mrr", *ROWS, "--weight", "w", "--save", "more.json", "--output-file", "out"])
-    rows = rows_of(output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv"))
+    main(
+        [
+            "evaluate",
+            "rows.csv",
+            "mrr",
+            *ROWS,
+            "--weight",
+            "w",
+            "--save",
+            "more.json",
+            "--output-file",
+            "out",
+        ]
+    )
+    rows = rows_of(
+        output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv")
+    )
     assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
 
 
@@ -442,7 +587,10 @@ def test_explain(files, capsys):
     assert [row["effect"] for row in found["rows"]] == [cause.effect for cause in expected.causes]
     masks = {"judged": files["known"], "retrieved": files["seen"]}
     expected = explain_difference(files["y"], files["a"], qid=files["q"], metric="bpref", **masks)
-    assert output_of(capsys, *words, "bpref", "--judged", "known", "--retrieved", "seen") == f"{expected}\n"
+    assert (
+        output_of(capsys, *words, "bpref", "--judged", "known", "--retrieved", "seen")
+        == f"{expected}\n"
+    )
 
 
 def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, capsys):
@@ -450,7 +598,9 @@ def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, caps
     Path("qrels").write_text("1 0 a 1\n1 0 c 1\n")
     Path("run").write_text("1 Q0 a 1 7.5 mine\n1 Q0 b 2 7.5 mine\n")
     words = ["--conventions", "trec_eval", "sklearn", "--output", "json"]
-    printed = [output_of(capsys, "explain", "qrels", "run", name, *words) for name in ("map", "recip_rank")]
+    printed = [
+        output_of(capsys, "explain", "qrels", "run", name, *words) for name in ("map", "recip_rank")
+    ]
     precision, rank = map(json.loads, printed)
     assert precision["start"] == 1 / 2 / 2
     assert (rank["start"], rank["end"]) == (1 / 2, (1 + 1 / 2) / 2), "the mean of both orders"
@@ -461,7 +611,10 @@ def test_match(files, capsys):
     at = {"qid": files["q"], "metric": "ndcg@5"}
     value = f"{report_of(files, convention='lightgbm', metrics='ndcg@5').mean['ndcg@5']:.5f}"
     words = ["match", "rows.csv", "ndcg@5", *ROWS, "--value"]
-    assert output_of(capsys, *words, value) == f"{match_convention(files['y'], files['a'], value=value, **at)}\n"
+    assert (
+        output_of(capsys, *words, value)
+        == f"{match_convention(files['y'], files['a'], value=value, **at)}\n"
+    )
     found = json.loads(output_of(capsys, *words, value, "--output", "json"))
     assert any("lightgbm" in row["peers"] and abs(row["distance"]) < 1e-5 for row in found["rows"])
     near = output_of(capsys, *words, "0.7", "--tolerance", "0.2")
@@ -542,7 +695,11 @@ def test_bad_input_is_one_line_with_exit_code_2_and_changes_no_file(case, files,
     Path("link").symlink_to("run")
     report_of(files).save("saved.json")
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    case = case.replace("ROWS", " ".join(ROWS)).replace("GIVEN", "--label y --score a").replace("ALL", ALL)
+    case = (
+        case.replace("ROWS", " ".join(ROWS))
+        .replace("GIVEN", "--label y --score a")
+        .replace("ALL", ALL)
+    )
     words, expected = case.split(" -> ")
     message = error_of(capsys, *words.split())
     assert re.match("skrank-metrics( explain| match)?: error: ", message)
@@ -638,8 +795,13 @@ def test_the_workflow_of_the_documentation_runs(gate):
     (text,) = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     workflow = yaml.safe_load(text)
     assert "pull_request" in workflow[True], "YAML 1.1 reads the key on as a boolean"
-    runs = {job: [step["run"] for step in body["steps"] if "run" in step] for job, body in workflow["jobs"].items()}
-    found = [shlex.split(line) for lines in runs.values() for run in lines for line in run.splitlines()]
+    runs = {
+        job: [step["run"] for step in body["steps"] if "run" in step]
+        for job, body in workflow["jobs"].items()
+    }
+    found = [
+        shlex.split(line) for lines in runs.values() for run in lines for line in run.splitlines()
+    ]
     save, compared = [[*words[1:]] for words in found if words[0] == "skrank-metrics"]
     Path("run.txt").write_text(Path("prod").read_text())
     Path("qrels.txt").write_text(Path("qrels").read_text())
@@ -661,6 +823,16 @@ def test_progress_on_a_terminal(files, capsys, monkeypatch):
 def test_the_file_of_pairs_to_exclude_is_not_overwritten(files, capsys, tmp_path):
     (tmp_path / "seen.csv").write_text("query,document\n301,a\n")
     message = error_of(
-        capsys, "evaluate", "qrels", "run", "mrr", "--exclude", "seen.csv", "--output-file", "./seen.csv"
+        capsys,
+        "evaluate",
+        "qrels",
+        "run",
+        "mrr",
+        "--exclude",
+        "seen.csv",
+        "--output-file",
+        "./seen.csv",
     )
-    assert message.endswith("seen.csv is an input, and would be overwritten. Choose another file for the output.")
+    assert message.endswith(
+        "seen.csv is an input, and would be overwritten. Choose another file for the output."
+    )

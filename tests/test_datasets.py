@@ -19,7 +19,23 @@ def test_about_300_queries_with_graded_lists_of_different_lengths(data):
     assert np.bincount(data.target).tolist() == [7879, 1222, 1419]
     assert 0 < (np.bincount(data.qid, weights=data.target) == 0).sum() < 10
     # As recorded: any change of a feature would change what models score on machines with another version.
-    means = [2.889, 0.711, 0.753, 7.492, 7.56, 2.266, 0.048, 0.201, 0.223, 0.08, 0.087, 0.257, 0.256, 0.089, 0.082]
+    means = [
+        2.889,
+        0.711,
+        0.753,
+        7.492,
+        7.56,
+        2.266,
+        0.048,
+        0.201,
+        0.223,
+        0.08,
+        0.087,
+        0.257,
+        0.256,
+        0.089,
+        0.082,
+    ]
     means += [0.301, 0.232, 0.112, 0.024, 0.207, 0.224, 0.13]
     np.testing.assert_allclose(data.data.mean(axis=0), means, atol=6e-4)
 
@@ -38,8 +54,12 @@ def test_the_same_rows_every_time_also_as_three_arrays_and_the_digits_untouched(
 def test_features_compare_and_tell_something_but_not_all(data):
     assert np.isfinite(data.data).all()
     assert (data.data[:, data.feature_names.index("pixel_distance")] > 0).all()
-    distance = evaluate(data.target, -data.data[:, 0], qid=data.qid, metrics="ndcg@10").mean["ndcg@10"]
-    chance = evaluate(data.target, np.zeros(len(data.qid)), qid=data.qid, metrics="ndcg@10").mean["ndcg@10"]
+    distance = evaluate(data.target, -data.data[:, 0], qid=data.qid, metrics="ndcg@10").mean[
+        "ndcg@10"
+    ]
+    chance = evaluate(data.target, np.zeros(len(data.qid)), qid=data.qid, metrics="ndcg@10").mean[
+        "ndcg@10"
+    ]
     assert chance + 0.2 < distance < 0.9
 
 
@@ -47,7 +67,9 @@ def test_features_compare_and_tell_something_but_not_all(data):
 @pytest.mark.option("datasets.make_ranking.n_features", "datasets.make_ranking.n_grades")
 @pytest.mark.parametrize("mean_length", [1, 30])
 def test_made_rankings_have_the_sizes_and_grades_asked_for(mean_length):
-    X, y, qid = make_ranking(n_queries=500, n_features=6, mean_length=mean_length, n_grades=4, random_state=0)
+    X, y, qid = make_ranking(
+        n_queries=500, n_features=6, mean_length=mean_length, n_grades=4, random_state=0
+    )
     lengths = np.bincount(qid)
     assert X.shape == (len(y), 6)
     assert len(lengths) == 500
@@ -79,7 +101,9 @@ def test_noise_is_measured_in_standard_deviations_of_the_signal(noise, n_feature
     signal, noises = np.random.default_rng(1).standard_normal((2, 2, 200_000))
     above = signal + noise * noises > 0
     right = (signal[0] > signal[1])[above[0] & ~above[1]]  # of pairs of grades 1 and 0
-    value = pairwise_accuracy_score(y, X[:, :n_informative].sum(axis=1), qid=qid, replace_undefined_by=np.nan)
+    value = pairwise_accuracy_score(
+        y, X[:, :n_informative].sum(axis=1), qid=qid, replace_undefined_by=np.nan
+    )
     assert value == pytest.approx(right.mean(), abs=0.01 if noise else 1e-12)
 
 
@@ -89,7 +113,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("error", "name"), [(error, name) for error in WRONG for name in WRONG[error]])
+@pytest.mark.parametrize(
+    ("error", "name"), [(error, name) for error in WRONG for name in WRONG[error]]
+)
 def test_rankings_that_cannot_be_made(error, name):
     with pytest.raises(error, match=f"{name} must be (an int|a number in)"):
         make_ranking(**{name: WRONG[error][name]})
@@ -101,6 +127,8 @@ def test_made_rankings_repeat_with_any_source_of_random_numbers():
     for state in (5, np.random.RandomState(5)):
         for array, again in zip(arrays, make_ranking(20, 2, random_state=state), strict=True):
             np.testing.assert_array_equal(again, array)
-    one, other, different = (make_ranking(20, 2, random_state=np.random.default_rng(seed))[0] for seed in (5, 5, 6))
+    one, other, different = (
+        make_ranking(20, 2, random_state=np.random.default_rng(seed))[0] for seed in (5, 5, 6)
+    )
     np.testing.assert_array_equal(one, other)
     assert one[0, 0] not in (arrays[0][0, 0], different[0, 0])

@@ -18,13 +18,28 @@ from skrank_metrics import metrics
 
 ROOT = Path(__file__).parents[1]
 # Sections that have nothing to say everywhere, and spellings of types that numpydoc has no name for.
-NOT_ASKED = {"SA01", "ES01", "EX01", "GL01", "GL02", "GL03", "SS05", "SS06", "PR06", "RT02", "RT03", "YD01"}
+NOT_ASKED = {
+    "SA01",
+    "ES01",
+    "EX01",
+    "GL01",
+    "GL02",
+    "GL03",
+    "SS05",
+    "SS06",
+    "PR06",
+    "RT02",
+    "RT03",
+    "YD01",
+}
 
 
 def run(code, **environment):
     """Print from a fresh interpreter, in which nothing is loaded."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_a_star_import_brings_exactly_the_public_names():
@@ -39,7 +54,13 @@ MADE_BY_THE_PACKAGE = {"Comparison", "RankingReport"}
 
 
 # Splitters take n_splits by position, as those of scikit-learn do; search_report needs no X and y for a race.
-BY_POSITION = {"n_splits", "compare.metrics", "evaluate_run.metrics", "search_report.X", "search_report.y"}
+BY_POSITION = {
+    "n_splits",
+    "compare.metrics",
+    "evaluate_run.metrics",
+    "search_report.X",
+    "search_report.y",
+}
 BY_POSITION |= {"within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
 
 
@@ -47,9 +68,13 @@ BY_POSITION |= {"within_noise.metric", "qid_from_sizes.first", "query_fold.seed"
 def test_options_are_passed_by_name(name):
     if not callable(function := getattr(skrank_metrics, name)):
         return
-    options = [p for p in inspect.signature(function).parameters.values() if p.default is not p.empty]
+    options = [
+        p for p in inspect.signature(function).parameters.values() if p.default is not p.empty
+    ]
     by_position = [p.name for p in options if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
-    assert [option for option in by_position if not {option, f"{name}.{option}"} & BY_POSITION] == []
+    assert [
+        option for option in by_position if not {option, f"{name}.{option}"} & BY_POSITION
+    ] == []
 
 
 def test_dir_lists_names_before_they_are_loaded():
@@ -59,7 +84,9 @@ def test_dir_lists_names_before_they_are_loaded():
 
 
 def test_an_unknown_name_is_an_attribute_error_and_an_import_error():
-    with pytest.raises(AttributeError, match="module 'skrank_metrics' has no attribute 'ncdg_score'"):
+    with pytest.raises(
+        AttributeError, match="module 'skrank_metrics' has no attribute 'ncdg_score'"
+    ):
         skrank_metrics.ncdg_score  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'ncdg_score' from 'skrank_metrics'"):
         from skrank_metrics import ncdg_score  # noqa: F401
@@ -71,7 +98,17 @@ def loaded_by(code, **environment):
     return set(run(f"import sys\n{code}\nprint(*sys.modules)", **environment).split())
 
 
-HEAVY = {"sklearn", "pandas", "scipy.stats", "matplotlib", "polars", "pyarrow", "lightgbm", "xgboost", "catboost"}
+HEAVY = {
+    "sklearn",
+    "pandas",
+    "scipy.stats",
+    "matplotlib",
+    "polars",
+    "pyarrow",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+}
 HEAVY |= {"dask", "pyspark"}
 
 
@@ -85,29 +122,42 @@ def test_metrics_and_evaluate_need_no_large_library():
     arguments = "([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
     every_metric = f"[getattr(metrics, name){arguments} for name in metrics.__all__]"
     for call, needed in ((every_metric, set()), (f"evaluate{arguments}", {"scipy.stats"})):
-        assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(HEAVY - needed)
+        assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(
+            HEAVY - needed
+        )
 
 
 @pytest.mark.slow
 def test_eager_import_loads_all_modules_of_public_names():
     loaded = loaded_by("import skrank_metrics", EAGER_IMPORT="1")
-    assert {f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]} <= loaded
+    assert {
+        f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]
+    } <= loaded
     assert loaded.isdisjoint({"matplotlib", "lightgbm", "xgboost", "catboost"})
 
 
 @pytest.mark.slow
 def test_importing_needs_nothing_but_the_dependencies():
     absent = f"sys.modules |= dict.fromkeys({HEAVY - {'sklearn', 'scipy.stats'}})"
-    run(f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec", EAGER_IMPORT="1")
+    run(
+        f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec",
+        EAGER_IMPORT="1",
+    )
 
 
 @pytest.mark.slow
 def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
     scorer = skrank_metrics.make_ranking_scorer("ndcg(gain=exp2)@10")
     things = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__]
-    things += [skrank_metrics.get_metric("map@5"), scorer, skrank_metrics.make_ranking_scorer("rbp", p=0.9)]
+    things += [
+        skrank_metrics.get_metric("map@5"),
+        scorer,
+        skrank_metrics.make_ranking_scorer("rbp", p=0.9),
+    ]
     assert all(pickle.loads(pickle.dumps(thing)) is thing for thing in things[:-3])
-    code = f"import pickle; print([str(thing) for thing in pickle.loads({pickle.dumps(things[-3:])})])"
+    code = (
+        f"import pickle; print([str(thing) for thing in pickle.loads({pickle.dumps(things[-3:])})])"
+    )
     assert run(code) == f"{[str(thing) for thing in things[-3:]]}\n"
 
 
@@ -122,12 +172,16 @@ def test_the_front_stub_has_the_names_of_the_run_time_from_the_same_modules():
 
 
 def test_metrics_have_the_signatures_and_docstrings_of_their_stubs():
-    tree = ast.parse((ROOT / "skrank_metrics" / "metrics" / "__init__.pyi").read_text(encoding="utf-8"))
+    tree = ast.parse(
+        (ROOT / "skrank_metrics" / "metrics" / "__init__.pyi").read_text(encoding="utf-8")
+    )
     overloads = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert sorted(2 * metrics.__all__) == [node.name for node in overloads]
     for one, each in zip(overloads[::2], overloads[1::2], strict=True):
         function = getattr(skrank_metrics, one.name)
-        assert parameters(one) == {name: p.default for name, p in inspect.signature(function).parameters.items()}
+        assert parameters(one) == {
+            name: p.default for name, p in inspect.signature(function).parameters.items()
+        }
         assert parameters(each) == {**parameters(one), "average": inspect.Parameter.empty}
         assert ast.get_docstring(one) == inspect.getdoc(function)
         assert [ast.unparse(node.returns) for node in (one, each)] == ["float", "_FloatArray"]
@@ -139,7 +193,10 @@ def parameters(node):
     assert [a.arg for a in arguments.args] == ["y_true", "y_score"]
     named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     empty = inspect.Parameter.empty
-    found = {argument.arg: empty if default is None else ast.literal_eval(default) for argument, default in named}
+    found = {
+        argument.arg: empty if default is None else ast.literal_eval(default)
+        for argument, default in named
+    }
     return {"y_true": empty, "y_score": empty, **found}
 
 
@@ -165,12 +222,22 @@ def test_calls_that_type_checkers_refuse_fail_and_others_run():
 
 def documented():
     in_modules = ["datasets.load_digits_retrieval", "datasets.make_ranking"]
-    in_modules += ["trec.read_qrels", "trec.read_run", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]
+    in_modules += [
+        "trec.read_qrels",
+        "trec.read_run",
+        "trec.evaluate_run",
+        "dask.evaluate",
+        "spark.evaluate",
+    ]
     for name in [*skrank_metrics.__all__, *in_modules]:
         yield f"skrank_metrics.{name}"
         value = getattr(skrank_metrics, name, None)
         if inspect.isclass(value):
-            own = [n for n, member in vars(value).items() if inspect.isfunction(member) and not n.startswith("_")]
+            own = [
+                n
+                for n, member in vars(value).items()
+                if inspect.isfunction(member) and not n.startswith("_")
+            ]
             yield from (f"skrank_metrics.{name}.{member}" for member in own)
 
 
@@ -179,23 +246,33 @@ def documented():
 def test_docstrings_follow_numpydoc(name):
     for namespace in skrank_metrics._NAMESPACES:
         importlib.import_module(f"skrank_metrics.{namespace}")
-    is_result = name.split(".")[1] in MADE_BY_THE_PACKAGE  # described by its attributes, and its methods in sentences
+    is_result = (
+        name.split(".")[1] in MADE_BY_THE_PACKAGE
+    )  # described by its attributes, and its methods in sentences
     not_asked = NOT_ASKED | ({"PR01", "RT01"} if is_result else set())
     errors = [error for error in validate(name)["errors"] if error[0] not in not_asked]
     assert errors == []
 
 
-@pytest.mark.parametrize("name", [n for n in skrank_metrics.__all__ if inspect.isfunction(getattr(skrank_metrics, n))])
+@pytest.mark.parametrize(
+    "name", [n for n in skrank_metrics.__all__ if inspect.isfunction(getattr(skrank_metrics, n))]
+)
 def test_functions_have_an_example(name):
     assert ">>> " in inspect.getdoc(getattr(skrank_metrics, name))
 
 
 def test_documents_and_stubs_hold_what_follows_from_the_registry():
-    done = subprocess.run([sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr + "python docs/generate.py writes them anew"
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, (
+        done.stdout + done.stderr + "python docs/generate.py writes them anew"
+    )
 
 
 def test_version_is_that_of_the_project_and_the_changelog():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == skrank_metrics.__version__
-    assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(
+        encoding="utf-8"
+    )

@@ -17,7 +17,10 @@ from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
 
 # A row of the first table: name, NDCG@10, difference, interval, p and status.
-ROW = re.compile(r"^(\S.*?) +(0\.\d{4}) +[+-]0\.\d{4}  \[.*\]  [01]\.\d{4}  [a-z ]+(?:\n(Regressor)$)?", re.MULTILINE)
+ROW = re.compile(
+    r"^(\S.*?) +(0\.\d{4}) +[+-]0\.\d{4}  \[.*\]  [01]\.\d{4}  [a-z ]+(?:\n(Regressor)$)?",
+    re.MULTILINE,
+)
 # The same in the table of two models: name and three means.
 ROW_OF_TWO = re.compile(r"^(\S.*?) +(0\.\d{4})(?:  0\.\d{4}){2}$", re.MULTILINE)
 
@@ -34,24 +37,35 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(_demo, "load_digits_retrieval", digits_of_40_queries)
     figures = []
     save = Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kw: (figures.append(self), save(self, *args, **kw)))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *args, **kw: (figures.append(self), save(self, *args, **kw))
+    )
     main(["demo", "--picture", str(tmp_path / "ranking.png")])
     printed, data = capsys.readouterr().out, digits_of_40_queries()
-    assert printed.startswith(f"Query-by-image retrieval over digits: {len(data.qid)} documents, 40 queries.\n")
+    assert printed.startswith(
+        f"Query-by-image retrieval over digits: {len(data.qid)} documents, 40 queries.\n"
+    )
     rows = {name + rest: value for name, value, rest in ROW.findall(printed)}
     assert set(rows) == {_demo.BASELINE, *_demo.MODELS}
     assert list(rows.values()) == sorted(rows.values(), reverse=True)
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
-    assert rows[_demo.BASELINE] == f"{evaluate(data.target, nearness, qid=data.qid).mean['ndcg@10']:.4f}"
+    assert (
+        rows[_demo.BASELINE]
+        == f"{evaluate(data.target, nearness, qid=data.qid).mean['ndcg@10']:.4f}"
+    )
     assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
-    assert re.search(r"^\[4/4\] CatBoostRanker \.\.\. best depth=\d, \d+\.\d s$", printed, re.MULTILINE)
+    assert re.search(
+        r"^\[4/4\] CatBoostRanker \.\.\. best depth=\d, \d+\.\d s$", printed, re.MULTILINE
+    )
     assert re.search(r"^This took \d+ s\.$", printed, re.MULTILINE)
     assert "left out" not in printed.lower()
     means, differences = figures[0].axes
     assert {label.get_text().replace("\n", "") for label in means.get_yticklabels()} == set(rows)
     assert (means.get_xlabel()[:7], differences.get_xlabel()[:10]) == ("ndcg@10", "difference")
     assert " ".join(figures[0].get_suptitle().split()) in " ".join(printed.split()), "the verdict"
-    assert f"Picture of the models, with the best highlighted: {tmp_path / 'ranking.png'}" in printed
+    assert (
+        f"Picture of the models, with the best highlighted: {tmp_path / 'ranking.png'}" in printed
+    )
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -73,8 +87,13 @@ def test_demo_with_scikit_learn_alone(tmp_path):
         "main(['demo', '--picture', sys.argv[1]])"
     )
     picture = tmp_path / "ranking.png"
-    done = subprocess.run([sys.executable, "-c", code, str(picture)], capture_output=True, text=True, check=True)
-    assert {name for name, _ in ROW_OF_TWO.findall(done.stdout)} == {"HistGradientBoostingRegressor", _demo.BASELINE}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(picture)], capture_output=True, text=True, check=True
+    )
+    assert {name for name, _ in ROW_OF_TWO.findall(done.stdout)} == {
+        "HistGradientBoostingRegressor",
+        _demo.BASELINE,
+    }
     for name, package in (("LGBM", "lightgbm"), ("XGB", "xgboost"), ("CatBoost", "catboost")):
         assert f"{name}Ranker ... left out, since {package} is not installed" in done.stdout
     assert "since matplotlib is not installed" in done.stdout
@@ -86,15 +105,24 @@ def test_tuning_of_the_demo():
     X, y, qid = make_ranking(30, n_features=4, noise=0.5, random_state=0)
     data = Bunch(data=np.column_stack([X[:, 1:], -X[:, 0]]), target=y, qid=qid)
     with joblib.parallel_config("threading"):
-        report, best = _demo._tune(Ridge(), {"positive": [True, False], "fit_intercept": [True]}, data)
+        report, best = _demo._tune(
+            Ridge(), {"positive": [True, False], "fit_intercept": [True]}, data
+        )
     assert best == "fit_intercept=True, positive=False", "the distance has a negative effect"
     expected = cross_evaluate(
-        QueryRanker(Ridge()), data.data, data.target, qid=data.qid, cv=QueryKFold(5), metrics=_demo.METRICS
+        QueryRanker(Ridge()),
+        data.data,
+        data.target,
+        qid=data.qid,
+        cv=QueryKFold(5),
+        metrics=_demo.METRICS,
     )
     assert report.mean == expected.reports["QueryRanker"].mean
 
 
-@pytest.mark.parametrize(("arguments", "path"), [([], "ranking.png"), (["--picture", "other.png"], "other.png")])
+@pytest.mark.parametrize(
+    ("arguments", "path"), [([], "ranking.png"), (["--picture", "other.png"], "other.png")]
+)
 def test_picture_of_the_demo_goes_where_it_is_told(monkeypatch, arguments, path):
     pictures = []
     monkeypatch.setattr(_demo, "run", pictures.append)

@@ -16,7 +16,9 @@ from skrank_metrics import metrics
 
 def public_options():
     """Names such as "metrics.ndcg_score.k", "QueryKFold.shuffle" and "QueryKFold.split.groups", sorted."""
-    return sorted({f"{path}.{option}" for path, function in _callables() for option in _options(function)})
+    return sorted(
+        {f"{path}.{option}" for path, function in _callables() for option in _options(function)}
+    )
 
 
 def _callables():
@@ -41,8 +43,17 @@ def _options(function):
 def marks():
     """Every option in ``@pytest.mark.option(...)`` in the folder of tests, from the source: no selection matters."""
     texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
-    nodes = (node for text in texts if "@pytest.mark.option(" in text for node in ast.walk(ast.parse(text)))
-    calls = (node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "option")
+    nodes = (
+        node
+        for text in texts
+        if "@pytest.mark.option(" in text
+        for node in ast.walk(ast.parse(text))
+    )
+    calls = (
+        node
+        for node in nodes
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "option"
+    )
     return sorted({ast.literal_eval(argument) for call in calls for argument in call.args})
 
 
@@ -53,7 +64,9 @@ def holds(mark, option):
 
 def test_every_option_has_a_test_that_holds_it():
     found = marks()
-    missing = [option for option in public_options() if not any(holds(mark, option) for mark in found)]
+    missing = [
+        option for option in public_options() if not any(holds(mark, option) for mark in found)
+    ]
     assert missing == [], "mark the tests of these with pytest.mark.option, or write them"
 
 

@@ -65,20 +65,47 @@ def test_sources(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(RUN.encode())))
     assert read_run("-").score.tolist() == [2.5, -1.25, 3.0]
     for source in (RUN.encode(), RUN.splitlines(), np.zeros(3), 3):
-        with pytest.raises(TypeError, match=f"^path must be a path, .-. or an open file; got {type(source).__name__}"):
+        with pytest.raises(
+            TypeError,
+            match=f"^path must be a path, .-. or an open file; got {type(source).__name__}",
+        ):
             read_run(source)
 
 
 LATIN = "302 Q0 é 9 7 tag\n".encode("latin-1")
 WRONG = [
-    (read_run, "1 Q0 a 1 2\n", ", line 1: expected 6 fields (topic Q0 document rank score tag); got '1 Q0 a 1 2'"),
-    (read_qrels, "1 0 b 0 x\r\n", ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'"),
+    (
+        read_run,
+        "1 Q0 a 1 2\n",
+        ", line 1: expected 6 fields (topic Q0 document rank score tag); got '1 Q0 a 1 2'",
+    ),
+    (
+        read_qrels,
+        "1 0 b 0 x\r\n",
+        ", line 1: expected 4 fields (topic iteration document label); got '1 0 b 0 x'",
+    ),
     (read_run, "1 Q0 a 1 2\n1 Q0 b 1 2 my tag\n", ", line 1: expected 6 fields"),
     (read_run, "1 Q0 a 1 2 my tag\n1 Q0 b 1 2\n", ", line 2: expected 6 fields"),
-    (read_run, f"{RUN}\n302 Q0 d\x00 9 7 tag\n", ", line 5: expected text without NUL; got '302 Q0 d"),
-    (read_run, f"# run\n{RUN}\n302 Q0 d 9 x tag\n", ", line 6: expected a number as score; got '302 Q0 d 9 x tag'"),
-    (read_run, "# run\n\n" + 40_000 * "1 Q0 a 1 1 t\n" + "1 Q0 a 1 x t", ", line 40003: expected a number as score"),
-    (read_run, RUN.encode() + LATIN, ", line 4: expected text in UTF-8; got '302 Q0 \\\\xe9 9 7 tag'"),
+    (
+        read_run,
+        f"{RUN}\n302 Q0 d\x00 9 7 tag\n",
+        ", line 5: expected text without NUL; got '302 Q0 d",
+    ),
+    (
+        read_run,
+        f"# run\n{RUN}\n302 Q0 d 9 x tag\n",
+        ", line 6: expected a number as score; got '302 Q0 d 9 x tag'",
+    ),
+    (
+        read_run,
+        "# run\n\n" + 40_000 * "1 Q0 a 1 1 t\n" + "1 Q0 a 1 x t",
+        ", line 40003: expected a number as score",
+    ),
+    (
+        read_run,
+        RUN.encode() + LATIN,
+        ", line 4: expected text in UTF-8; got '302 Q0 \\\\xe9 9 7 tag'",
+    ),
     (read_qrels, QRELS.encode("utf-16"), ", line 1: expected text in UTF-8; got"),
     (read_run, f"# run\n{RUN}\n301 Q0 c 9 7 tag\n", " has document 'c' of query '301' twice"),
     (read_run, gzip.compress(RUN.encode())[:-12], " must be a complete gzip file"),
@@ -90,10 +117,20 @@ WRONG = [
 ]
 SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "1_0"), ("1.5", "high", "inf", "nan", "1e17")
 WRONG += [
-    (read_run, f"{RUN}1 Q0 d 1 {n} t\n", f", line 4: expected a number as score; got '1 Q0 d 1 {n} t'") for n in SCORES
+    (
+        read_run,
+        f"{RUN}1 Q0 d 1 {n} t\n",
+        f", line 4: expected a number as score; got '1 Q0 d 1 {n} t'",
+    )
+    for n in SCORES
 ]
 WRONG += [
-    (read_qrels, f"{QRELS}1 0 d {n}", f", line 4: expected a whole number as label; got '1 0 d {n}'") for n in LABELS
+    (
+        read_qrels,
+        f"{QRELS}1 0 d {n}",
+        f", line 4: expected a whole number as label; got '1 0 d {n}'",
+    )
+    for n in LABELS
 ]
 
 
@@ -108,14 +145,19 @@ def test_errors_name_file_line_and_expectation(read, text, message, tmp_path):
 
 def test_fields_end_at_blanks_as_in_c():
     # Of the control characters, C's isspace and trec_eval know only those from tab to carriage return.
-    run = read_run(io.StringIO("301\tQ0\x0bd\x1b1\x0c1\r 2.5 tag\n301 Q0 d\x1c1\x85\u20282 2 -1.25 tag\n"))
+    run = read_run(
+        io.StringIO("301\tQ0\x0bd\x1b1\x0c1\r 2.5 tag\n301 Q0 d\x1c1\x85\u20282 2 -1.25 tag\n")
+    )
     assert run.document.tolist() == ["d\x1b1", "d\x1c1\x85\u20282"]
     assert run.score.tolist() == [2.5, -1.25]
 
 
 def test_one_long_id_takes_no_more_memory_than_its_length(tmp_path):
     rows = [f"{row // 100} Q0 d{row} 1 {row}.5 t\n" for row in range(10_000)]
-    path = write(tmp_path, "".join([*rows, f"7 Q0 {'d' * 20_000} 1 1.5 t\n", f"{'7' * 20_000} Q0 d1 1 1.5 t\n"]))
+    path = write(
+        tmp_path,
+        "".join([*rows, f"7 Q0 {'d' * 20_000} 1 1.5 t\n", f"{'7' * 20_000} Q0 d1 1 1.5 t\n"]),
+    )
     tracemalloc.start()
     run = read_run(path)
     assert (run.document[-2], run.qid[-1]) == ("d" * 20_000, "7" * 20_000)
@@ -129,21 +171,40 @@ def numbers():
         digits = rng.randrange(1, 17)
         yield f"{rng.choice(['', '-', '+'])}{rng.randrange(10**digits)}.{rng.randrange(10 ** rng.randrange(1, 6))}"
         yield f"{rng.choice(['', '-'])}{abs(rng.gauss(0, 100)):.{rng.randrange(10)}f}"
-    yield from ("0", "-0", "007", "5.", ".5", "999999999999999", "0.00000000000001", "1e400", "-inf")
+    yield from (
+        "0",
+        "-0",
+        "007",
+        "5.",
+        ".5",
+        "999999999999999",
+        "0.00000000000001",
+        "1e400",
+        "-inf",
+    )
 
 
 def test_numbers_are_rounded_as_by_python():
     spelled = [number for number in numbers() if any(map(str.isdigit, number)) or "inf" in number]
-    short = [number for number in spelled if len(number.lstrip("+-")) <= 15 and "e" not in number and "i" not in number]
+    short = [
+        number
+        for number in spelled
+        if len(number.lstrip("+-")) <= 15 and "e" not in number and "i" not in number
+    ]
     assert len(short) > 3000
     for some in (short, spelled):
-        run = read_run(io.StringIO("".join(f"1 Q0 d{row} 0 {number} t\n" for row, number in enumerate(some))))
+        run = read_run(
+            io.StringIO("".join(f"1 Q0 d{row} 0 {number} t\n" for row, number in enumerate(some)))
+        )
         assert run.score.tolist() == list(map(float, some))
 
 
 def test_blocks_join_to_the_whole(monkeypatch):
     rng = random.Random(1)
-    rows = [(f"t{row // 7}", "d" * rng.randrange(1, 30) + str(row), str(rng.random())[:9]) for row in range(200)]
+    rows = [
+        (f"t{row // 7}", "d" * rng.randrange(1, 30) + str(row), str(rng.random())[:9])
+        for row in range(200)
+    ]
     text = "".join(f"{topic} Q0 {document} 1 {score} tag\n" for topic, document, score in rows)
     mixed = text.replace("\nt3 ", "\n# comment\n\nt3 ").replace("tag\nt9 ", "tag more\nt9 ")
     for block, lines in itertools.product((1, 100, 1000, 10**6), (text, mixed)):
@@ -176,20 +237,34 @@ OTHER_NAMES = {
 def test_trec_evals_own_test_run(score_type):
     folder = DATA / "trec_eval"
     if not folder.is_dir():
-        pytest.skip(f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is")
+        pytest.skip(
+            f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is"
+        )
     figures = defaultdict(dict)
     for line in (folder / "out.test.aq").read_text().splitlines():
         measure, topic, value = line.split()
         figures[measure][topic] = value
     known = ("P_", "recall_", "success_", "ndcg_cut_", "map_cut_")
-    names = [name for name in figures if name.startswith(known)] + ["map", "Rprec", "recip_rank", "ndcg", "bpref"]
+    names = [name for name in figures if name.startswith(known)] + [
+        "map",
+        "Rprec",
+        "recip_rank",
+        "ndcg",
+        "bpref",
+    ]
     assert len(names) == 44
     ours = {name: name for name in names} | OTHER_NAMES
-    report = evaluate_run(folder / "qrels.test", folder / "results.test", [*ours.values()], score_type=score_type)
+    report = evaluate_run(
+        folder / "qrels.test", folder / "results.test", [*ours.values()], score_type=score_type
+    )
     for name, own in ours.items():
-        found = dict(zip(report.qid.tolist(), report.per_query[own], strict=True)) | {"all": report.mean[own]}
+        found = dict(zip(report.qid.tolist(), report.per_query[own], strict=True)) | {
+            "all": report.mean[own]
+        }
         # Geometric means are there for all topics only.
-        assert {topic: f"{value:.4f}" for topic, value in found.items() if topic in figures[name]} == figures[name]
+        assert {
+            topic: f"{value:.4f}" for topic, value in found.items() if topic in figures[name]
+        } == figures[name]
 
 
 def test_topics_whose_labels_are_all_negative_count_as_0():
@@ -198,7 +273,9 @@ def test_topics_whose_labels_are_all_negative_count_as_0():
     every = evaluate_run(io.StringIO(qrels), io.StringIO(run), ["map", "bpref", "P_1"])
     assert every.qid.tolist() == ["1", "2"]
     assert every.mean == {"map": (1 + 0) / 2, "bpref": (1 + 0) / 2, "P_1": (1 + 0) / 2}
-    assert evaluate_run(io.StringIO(qrels), io.StringIO(run), "map", missing="skip").mean["map"] == 1
+    assert (
+        evaluate_run(io.StringIO(qrels), io.StringIO(run), "map", missing="skip").mean["map"] == 1
+    )
 
 
 @pytest.mark.option("evaluate_run.score_type", "evaluate_run.convention")
@@ -207,10 +284,14 @@ def test_scores_are_compared_in_float32_or_float64():
         return evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(run), "mrr", **options).mean["mrr"]
 
     run = "1 Q0 a 1 1.000000002 t\n1 Q0 b 2 1.000000001 t"
-    assert mrr(run) == mrr(run, score_type="float32") == 1 / 2, "in float32 they tie, and the last id comes first"
+    assert mrr(run) == mrr(run, score_type="float32") == 1 / 2, (
+        "in float32 they tie, and the last id comes first"
+    )
     assert mrr(run, convention="sklearn") == mrr(run, score_type="float64") == 1
     large = "1 Q0 a 1 1e300 t\n1 Q0 b 2 2e300 t\n1 Q0 c 3 1e30 t"
-    assert mrr(large) == mrr(large, convention="sklearn") == 1 / 2, "infinite in float32, and thus tied"
+    assert mrr(large) == mrr(large, convention="sklearn") == 1 / 2, (
+        "infinite in float32, and thus tied"
+    )
     assert mrr(large, ties="best") == 1
     with pytest.raises(ValueError, match="score_type must be one of"):
         mrr(run, score_type="float16")

@@ -41,7 +41,9 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     except (ValueError, TypeError, ImportError) as error:
         _fail(str(error))
     except MemoryError:
-        _fail("Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
+        _fail(
+            "Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches."
+        )
     except Exception:
         traceback.print_exc()
         sys.exit(INVALID)
@@ -65,9 +67,15 @@ def _show_means(chosen: Namespace) -> None:
         raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
 
     def content() -> dict[str, Any]:
-        columns = {name: own._columns() if chosen.by_query else own._summary() for name, own in reports.items()}
+        columns = {
+            name: own._columns() if chosen.by_query else own._summary()
+            for name, own in reports.items()
+        }
         rows = [row for name, own in columns.items() for row in records(own, ranking=name)]
-        return {"findings": {name: report.health.findings for name, report in reports.items()}, "rows": rows}
+        return {
+            "findings": {name: report.health.findings for name, report in reports.items()},
+            "rows": rows,
+        }
 
     alone = len(reports) == 1 and not chosen.by_query
     result = next(iter(reports.values())) if alone else Rankings(reports, by_query=chosen.by_query)
@@ -81,7 +89,9 @@ def _show_comparison(chosen: Namespace) -> int:
     from skrank_metrics.reports.verdict import columns_of_pairs
 
     reports = read_reports(chosen)
-    options = {name: getattr(chosen, name) for name in ("margin", "test", "confidence", "random_state")}
+    options = {
+        name: getattr(chosen, name) for name in ("margin", "test", "confidence", "random_state")
+    }
     options["correction"] = None if chosen.correction == "none" else chosen.correction
     if chosen.baseline is None and chosen.margin is not None:
         chosen.baseline = next(iter(reports))
@@ -89,14 +99,20 @@ def _show_comparison(chosen: Namespace) -> int:
 
     def content() -> dict[str, Any]:
         parts = {ALL: found, **found._named_slices()}
-        rows = [row for name, part in parts.items() for row in records(columns_of_pairs(part), slice=name)]
+        rows = [
+            row
+            for name, part in parts.items()
+            for row in records(columns_of_pairs(part), slice=name)
+        ]
         verdicts = {metric: found.by_metric(metric).verdict for metric in found.metrics}
         return {"verdicts": verdicts, "rankings": records(found._columns()), "rows": rows}
 
     show(chosen, found, content)
     if chosen.margin is None:
         return 0
-    if len(found.metrics) > 1 or chosen.output_file or chosen.output != "table":  # the table has the first verdict
+    if (
+        len(found.metrics) > 1 or chosen.output_file or chosen.output != "table"
+    ):  # the table has the first verdict
         for metric in found.metrics:
             print(visible(f"{metric}: {found.by_metric(metric).verdict}"), file=sys.stderr)
     verdicts = {pair.verdict for metric in found.metrics for pair in found.pairs(metric)}
@@ -114,7 +130,9 @@ def _show_causes(chosen: Namespace) -> None:
 def _show_ways(chosen: Namespace) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
-    found = match_convention(**_rows_and_metric(chosen), value=chosen.value, tolerance=chosen.tolerance)
+    found = match_convention(
+        **_rows_and_metric(chosen), value=chosen.value, tolerance=chosen.tolerance
+    )
     show(chosen, found, lambda: {"rows": records(found._columns())})
 
 
@@ -137,7 +155,9 @@ def _rows_and_metric(chosen: Namespace) -> dict[str, Any]:
 
 
 def _list_metrics(_: Namespace) -> None:
-    names = [(own.record.name + "@k" * own.record.has_cutoff, own) for _, own in sorted(REGISTRY.items())]
+    names = [
+        (own.record.name + "@k" * own.record.has_cutoff, own) for _, own in sorted(REGISTRY.items())
+    ]
     rows = [(name, own.__name__, own.record.bounds) for name, own in names]
     print(Table(("name", "function", "range"), rows).as_text())
 

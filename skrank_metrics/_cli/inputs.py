@@ -37,35 +37,55 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
             raise ValueError(f"--{option.name} does not apply to {form} files.")
     rows = [file for file in files if not _is_saved(file)]
     names = [file for file in (*files, *(chosen.score or [])) if file not in rows[:1]]
-    _check_outputs([*files, *filter(None, (names if form == "svmlight" else [chosen.exclude]))], chosen)
+    _check_outputs(
+        [*files, *filter(None, (names if form == "svmlight" else [chosen.exclude]))], chosen
+    )
     _check_rankings(chosen, form, rows, names)
     found = {file: RankingReport.load(file) for file in files if _is_saved(file)}
     saved = next(iter(found.values())).metrics if found else COMMANDS[chosen.command][1].split()
     metrics = metrics or [*saved]
     found = {name: _selected(report, name, metrics) for name, report in found.items()}
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    options = {name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")}
+    options = {
+        name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")
+    }
     options |= {"metrics": metrics, "condense": bool(chosen.condense)}
     if form == "trec":
-        options |= {name: value for name in ("missing", "exclude", "score_type") if (value := getattr(chosen, name))}
+        options |= {
+            name: value
+            for name in ("missing", "exclude", "score_type")
+            if (value := getattr(chosen, name))
+        }
         judgments = read_qrels(rows[0])
         found |= {run: evaluate_run(judgments, run, **options) for run in rows[1:]}
     elif form != "saved":
         found |= _of_rows(rows[0], form, chosen, options)
     for part in ("groups", "by"):
-        lacking = [name for name, report in found.items() if getattr(chosen, part) and getattr(report, part) is None]
+        lacking = [
+            name
+            for name, report in found.items()
+            if getattr(chosen, part) and getattr(report, part) is None
+        ]
         if lacking:
-            raise ValueError(f"--{part} must be the same for all rankings; {lacking[0]} was evaluated without it.")
+            raise ValueError(
+                f"--{part} must be the same for all rankings; {lacking[0]} was evaluated without it."
+            )
     return {name: found[name] for name in names}
 
 
-def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
+def _of_rows(
+    file: str, form: str, chosen: Namespace, options: dict[str, Any]
+) -> dict[str, RankingReport]:
     if form == "svmlight":
         labels, options["qid"] = read_svmlight(file)
-        scores: dict[str, Any] = {path: read_scores(path, len(labels), file) for path in chosen.score}
+        scores: dict[str, Any] = {
+            path: read_scores(path, len(labels), file) for path in chosen.score
+        }
     else:
         bound = bind_metrics(options["metrics"], chosen.convention).values()
-        arrays = _read_table(file, form, chosen, signed=all(metric.computation.signed for metric in bound))
+        arrays = _read_table(
+            file, form, chosen, signed=all(metric.computation.signed for metric in bound)
+        )
         scores, labels = arrays.pop("scores"), arrays.pop("labels")
         options |= arrays
     try:
@@ -81,10 +101,19 @@ def _read_table(file: str, form: str, chosen: Namespace, *, signed: bool) -> dic
     chosen.qid, by = chosen.qid or "qid", chosen.by or []
     _check_named_columns(table, chosen)
     named = {name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")}
-    others = {argument: name for argument, name in {"sample_weight": chosen.weight, **named}.items() if name}
-    columns = Columns.of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
+    others = {
+        argument: name
+        for argument, name in {"sample_weight": chosen.weight, **named}.items()
+        if name
+    }
+    columns = Columns.of(
+        chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by}
+    )
     arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
-    found = {argument: arrays[name] for argument, name in {**others, "labels": chosen.label, "qid": chosen.qid}.items()}
+    found = {
+        argument: arrays[name]
+        for argument, name in {**others, "labels": chosen.label, "qid": chosen.qid}.items()
+    }
     if by:
         found["by"] = {name: arrays[name] for name in by} if len(by) > 1 else arrays[by[0]]
     return {**found, "scores": {name: arrays[name] for name in chosen.score}}
@@ -147,7 +176,11 @@ def _check_exists(word: str, chosen: Namespace) -> None:
     if word == "-" or Path(word).exists():
         return
     folder = Path(word).parent
-    hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()]) if folder.is_dir() else ""
+    hint = (
+        nearest(word, [str(folder / other.name) for other in folder.iterdir()])
+        if folder.is_dir()
+        else ""
+    )
     if hint or any(sign in word.partition("(")[0] for sign in "./"):
         raise ValueError(f"File not found: {word}.{hint}")
     raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
@@ -158,8 +191,12 @@ def _check_outputs(files: Sequence[str], chosen: Namespace) -> None:
     if chosen.save and not _is_saved(chosen.save):
         raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save}.")
     for output in filter(None, (chosen.output_file, chosen.save)):
-        if any(Path(output).exists() and file != "-" and Path(output).samefile(file) for file in files):
-            raise ValueError(f"{output} is an input, and would be overwritten. Choose another file for the output.")
+        if any(
+            Path(output).exists() and file != "-" and Path(output).samefile(file) for file in files
+        ):
+            raise ValueError(
+                f"{output} is an input, and would be overwritten. Choose another file for the output."
+            )
 
 
 def _check_rankings(chosen: Namespace, form: str, rows: list[str], names: list[str]) -> None:
@@ -180,7 +217,9 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
     """A saved report, of the chosen metrics."""
     columns = {metric: column_of(metric, report.metrics) or "" for metric in metrics}
     if missing := [metric for metric, column in columns.items() if not column]:
-        raise ValueError(f"Metric {missing[0]!r} is missing from {name}, which has {', '.join(report.metrics)}.")
+        raise ValueError(
+            f"Metric {missing[0]!r} is missing from {name}, which has {', '.join(report.metrics)}."
+        )
     own, results = report.metrics, report._results
     return replace(
         report,

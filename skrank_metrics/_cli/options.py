@@ -49,7 +49,10 @@ COMMANDS = {
     "metrics": ("List the names of the metrics, with their functions and ranges.", "", ""),
     "demo": ("Tune and compare ranking models on data that ships with scikit-learn.", "", ""),
 }
-OF_REPORTS, ALL = ["evaluate", "compare"], [name for name, (_, _, example) in COMMANDS.items() if example]
+OF_REPORTS, ALL = (
+    ["evaluate", "compare"],
+    [name for name, (_, _, example) in COMMANDS.items() if example],
+)
 TABLES = [*SUFFIXES]
 ROWS, TREC, FORMATS = [*TABLES, "svmlight"], ["trec"], ["trec", *TABLES, "svmlight"]
 ANY = [*FORMATS, "saved"]
@@ -74,7 +77,13 @@ class CommandOption(NamedTuple):
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Let a parser take this option."""
-        key = "choices" if isinstance(self.kind, list) else "metavar" if isinstance(self.kind, str) else "type"
+        key = (
+            "choices"
+            if isinstance(self.kind, list)
+            else "metavar"
+            if isinstance(self.kind, str)
+            else "type"
+        )
         kind: dict[str, Any] = {"action": "store_true"} if self.kind is bool else {key: self.kind}
         default = " (default: %(default)s)" if "default" in self.more else ""
         parser.add_argument(f"--{self.name}", help=self.help + default, **{**kind, **self.more})
@@ -85,48 +94,158 @@ SEVERAL, PAIR = {"nargs": "+"}, {"nargs": 2, "metavar": ("A", "B"), "required": 
 _OPTIONS: list[tuple[Any, ...]] = [
     ("picture", ["demo"], [], Path, "file for the picture", {"default": Path("ranking.png")}),
     ("by-query", ["evaluate"], ANY, bool, "also print the values per query"),
-    ("save", ["evaluate"], ANY, "FILE.json", "file for the report, which compare takes as a ranking"),
+    (
+        "save",
+        ["evaluate"],
+        ANY,
+        "FILE.json",
+        "file for the report, which compare takes as a ranking",
+    ),
     ("margin", ["compare"], ANY, float, "the loss that does not matter; sets the exit code"),
-    ("baseline", ["compare"], ANY, "RANKING", "compare the others with it (default with --margin: the first)"),
-    ("test", ["compare"], ANY, TESTS, "paired test: random signs or Student's t", {"default": TESTS[0]}),
-    ("correction", ["compare"], ANY, CORRECTIONS, "of p-values for several pairs", {"default": "max"}),
+    (
+        "baseline",
+        ["compare"],
+        ANY,
+        "RANKING",
+        "compare the others with it (default with --margin: the first)",
+    ),
+    (
+        "test",
+        ["compare"],
+        ANY,
+        TESTS,
+        "paired test: random signs or Student's t",
+        {"default": TESTS[0]},
+    ),
+    (
+        "correction",
+        ["compare"],
+        ANY,
+        CORRECTIONS,
+        "of p-values for several pairs",
+        {"default": "max"},
+    ),
     ("confidence", ["compare"], ANY, float, "confidence level", {"default": 0.95}),
     ("random-state", ["compare"], ANY, int, "seed of the random signs", {"default": 0}),
     ("conventions", ["explain"], ANY, LIBRARIES, f"two of {LISTED}", PAIR),
     ("value", ["match"], ANY, "VALUE", "the value to find", {"required": True}),
-    ("tolerance", ["match"], ANY, float, "largest distance from it (default: half a unit of its last digit)"),
-    ("format", ALL, ANY, FORMATS, "format of the files (default: from their names and the options)"),
+    (
+        "tolerance",
+        ["match"],
+        ANY,
+        float,
+        "largest distance from it (default: half a unit of its last digit)",
+    ),
+    (
+        "format",
+        ALL,
+        ANY,
+        FORMATS,
+        "format of the files (default: from their names and the options)",
+    ),
     ("label", ALL, TABLES, "COLUMN", "column of a table with the labels"),
-    ("score", ALL, ROWS, "COLUMN", "columns with the scores, or files with a score per svmlight row", SEVERAL),
+    (
+        "score",
+        ALL,
+        ROWS,
+        "COLUMN",
+        "columns with the scores, or files with a score per svmlight row",
+        SEVERAL,
+    ),
     ("qid", ALL, TABLES, "COLUMN", "column of a table with the query ids (default: qid)"),
     ("retrieved", ALL, TABLES, "COLUMN", "column that is false for documents that were not ranked"),
     ("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
     ("condense", OF_REPORTS, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
-    ("missing", ALL, TREC, [*MISSING], "topics without a ranking: count as 0 (default), leave out, or refuse"),
-    ("exclude", ALL, TREC, "FILE", "table of pairs to leave out of the rankings, in columns query and document"),
-    ("score-type", ALL, TREC, [*SCORE_TYPES], "of scores of runs (default: float32, as in trec_eval 9)"),
-    ("by", OF_REPORTS, TABLES, "COLUMN", "columns of a table with the slice of each query", SEVERAL),
-    ("groups", OF_REPORTS, TABLES, "COLUMN", "column with groups of dependent queries, such as those of a user"),
+    (
+        "missing",
+        ALL,
+        TREC,
+        [*MISSING],
+        "topics without a ranking: count as 0 (default), leave out, or refuse",
+    ),
+    (
+        "exclude",
+        ALL,
+        TREC,
+        "FILE",
+        "table of pairs to leave out of the rankings, in columns query and document",
+    ),
+    (
+        "score-type",
+        ALL,
+        TREC,
+        [*SCORE_TYPES],
+        "of scores of runs (default: float32, as in trec_eval 9)",
+    ),
+    (
+        "by",
+        OF_REPORTS,
+        TABLES,
+        "COLUMN",
+        "columns of a table with the slice of each query",
+        SEVERAL,
+    ),
+    (
+        "groups",
+        OF_REPORTS,
+        TABLES,
+        "COLUMN",
+        "column with groups of dependent queries, such as those of a user",
+    ),
     ("weight", OF_REPORTS, TABLES, "COLUMN", "column with the weight of each query"),
     ("convention", OF_REPORTS, FORMATS, LIBRARIES, RULES, {"metavar": "LIBRARY"}),
-    ("ties", OF_REPORTS, FORMATS, ["average", "best", "worst", "stable"], "order of documents with equal scores"),
-    ("replace-undefined-by", OF_REPORTS, FORMATS, float, "value of queries for which a metric is undefined"),
-    ("output", ALL, ANY, ["table", "tsv", "json", "html"], "format of the output", {"default": "table"}),
-    ("output-file", ALL, ANY, Path, "file for the output, replaced only when the output is complete"),
+    (
+        "ties",
+        OF_REPORTS,
+        FORMATS,
+        ["average", "best", "worst", "stable"],
+        "order of documents with equal scores",
+    ),
+    (
+        "replace-undefined-by",
+        OF_REPORTS,
+        FORMATS,
+        float,
+        "value of queries for which a metric is undefined",
+    ),
+    (
+        "output",
+        ALL,
+        ANY,
+        ["table", "tsv", "json", "html"],
+        "format of the output",
+        {"default": "table"},
+    ),
+    (
+        "output-file",
+        ALL,
+        ANY,
+        Path,
+        "file for the output, replaced only when the output is complete",
+    ),
 ]
 OPTIONS = [CommandOption(*row) for row in _OPTIONS]
 
 
 def parse_command(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command and its options; metrics may also follow them."""
-    parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
-    parser.add_argument("--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}")
+    parser = argparse.ArgumentParser(
+        prog="skrank-metrics", description="Ranking metrics for scikit-learn."
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (about, metrics, example) in COMMANDS.items():
-        own = commands.add_parser(name, help=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        own = commands.add_parser(
+            name, help=about, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
         own.description = f"{about}\n{FILES}" if example else about
         if example:
-            own.usage, own.epilog = "%(prog)s FILE ... [METRIC ...] [options]", f"Example:\n  %(prog)s {example}"
+            own.usage, own.epilog = (
+                "%(prog)s FILE ... [METRIC ...] [options]",
+                f"Example:\n  %(prog)s {example}",
+            )
             words = f"files, then metrics (default: {metrics})"
             own.add_argument("words", nargs="+", metavar="FILE ... METRIC", help=words)
             own.set_defaults(**dict.fromkeys(option.attribute for option in OPTIONS))
@@ -134,7 +253,9 @@ def parse_command(arguments: Sequence[str] | None) -> argparse.Namespace:
             if name in option.commands:
                 option.add_to(own)
     chosen, rest = parser.parse_known_args(arguments)
-    if rest and (chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)):
+    if rest and (
+        chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)
+    ):
         parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
     if rest:
         chosen.words += rest

@@ -34,7 +34,10 @@ class Rankings(Result):
         parts = list(self._side_by_side() if len(self.reports) > 1 else first._parts())
         for name, report in self.reports.items() if self.by_query else ():
             rows = list(zip(map(str, report.qid), *report.per_query.values(), strict=True))
-            parts += [f"{name}, {counted(len(rows), 'query')}", Table(("qid", *report.per_query), rows)]
+            parts += [
+                f"{name}, {counted(len(rows), 'query')}",
+                Table(("qid", *report.per_query), rows),
+            ]
         return parts
 
     def _headline(self) -> str:
@@ -65,7 +68,10 @@ class Rankings(Result):
 
 def records(columns: Mapping[str, Any], **keys: str) -> list[dict[str, Any]]:
     """Rows of columns, each with the same keys before it."""
-    return [{**keys, **dict(zip(columns, row, strict=True))} for row in zip(*columns.values(), strict=True)]
+    return [
+        {**keys, **dict(zip(columns, row, strict=True))}
+        for row in zip(*columns.values(), strict=True)
+    ]
 
 
 def show(chosen: Namespace, result: Result, content: Callable[[], dict[str, Any]]) -> None:

@@ -28,7 +28,9 @@ def exp2_gain(labels: FloatArray) -> FloatArray:
 def _exp2_minus_1(labels: FloatArray) -> FloatArray:
     gains: FloatArray = np.exp2(labels) - 1
     fractions = (labels > 0) & (labels < 1)
-    if fractions.any():  # the difference of two numbers near 1 loses digits, below 1e-16 all of them
+    if (
+        fractions.any()
+    ):  # the difference of two numbers near 1 loses digits, below 1e-16 all of them
         gains[fractions] = np.expm1(labels[fractions] * np.log(2))
     return gains
 
@@ -112,7 +114,9 @@ def check_gain(gain: Any) -> GainFunction:
         return _GAINS[check_choice(gain, "gain", _GAINS)]
     table = to_float64(gain, "gain")
     if table.ndim != 1 or not (table >= 0).all() or not (table < np.inf).all():
-        raise ValueError(f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}.")
+        raise ValueError(
+            f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}."
+        )
     return TabulatedGain(tuple(table.tolist()))
 
 
@@ -124,7 +128,11 @@ class CallableDiscount:
 
     def __call__(self, ranks: FloatArray) -> FloatArray:
         discounts = _call(self.function, ranks, "discount")
-        if not (discounts > 0).all() or not (np.diff(discounts) >= 0).all() or not np.isfinite(discounts).all():
+        if (
+            not (discounts > 0).all()
+            or not (np.diff(discounts) >= 0).all()
+            or not np.isfinite(discounts).all()
+        ):
             raise ValueError(
                 "discount must be finite, > 0 and never fall with the rank, since gains are divided by it; got "
                 f"{discounts[:4].tolist()} for the first ranks. To weight gains, return the reciprocal of the weight."
@@ -141,7 +149,9 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
     with np.errstate(over="warn"):  # callers check the values
-        result = np.asarray(function(values.copy()), dtype=np.float64)  # a copy, since the function may work in place
+        result = np.asarray(
+            function(values.copy()), dtype=np.float64
+        )  # a copy, since the function may work in place
     if result.shape != values.shape:
         raise ValueError(
             f"{name} must return one number for each entry of its argument; got shape {result.shape} for "
@@ -151,4 +161,7 @@ def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) 
 
 
 _GAINS: dict[str, GainFunction] = {"linear": linear_gain, "exp2": exp2_gain}
-_DISCOUNTS: dict[str, DiscountFunction] = {"log2": lambda ranks: np.log2(ranks + 1), "reciprocal": lambda ranks: ranks}
+_DISCOUNTS: dict[str, DiscountFunction] = {
+    "log2": lambda ranks: np.log2(ranks + 1),
+    "reciprocal": lambda ranks: ranks,
+}

@@ -54,9 +54,14 @@ class TiedQuery:
         The draw depends only on documents and ties, not on the order of rows or queries.
         """
         if not self.tied:
-            yield _read_only(self.labels.copy()), {name: _read_only(column) for name, column in self.columns.items()}
+            yield (
+                _read_only(self.labels.copy()),
+                {name: _read_only(column) for name, column in self.columns.items()},
+            )
             return
-        order = np.arange(len(self.kinds))  # ranks of the documents, with tied ones in order of their kind
+        order = np.arange(
+            len(self.kinds)
+        )  # ranks of the documents, with tied ones in order of their kind
         for group in self.tied:
             order[group] = group.start + np.argsort(self.kinds[group], kind="stable")
         ranks = np.concatenate([np.arange(group.start, group.stop) for group in self.tied])
@@ -69,17 +74,26 @@ class TiedQuery:
     def _all_orders(self, ascending: IntArray) -> Iterator[IntArray]:
         """Combine the orders of the tied groups, side by side."""
         # Each order of the kinds corresponds to the same number of orders of the documents.
-        each = [ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())] for ranks in self.tied]
+        each = [
+            ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())]
+            for ranks in self.tied
+        ]
         return map(np.concatenate, itertools.product(*each))
 
     def _random_orders(self, ascending: IntArray, ranks: IntArray) -> Iterator[IntArray]:
         tied, seed = ascending[ranks], zlib.crc32(self.labels[ascending].tobytes())
         seed = zlib.crc32(self.kinds[ascending].tobytes(), seed) if self.columns else seed
-        group = np.repeat(np.arange(len(self.tied)), [of_group.stop - of_group.start for of_group in self.tied])
+        group = np.repeat(
+            np.arange(len(self.tied)), [of_group.stop - of_group.start for of_group in self.tied]
+        )
         rng = np.random.default_rng(seed)
-        rows = max(1, 1_000_000 // len(tied))  # in one step, since a query may have a million documents
+        rows = max(
+            1, 1_000_000 // len(tied)
+        )  # in one step, since a query may have a million documents
         for first in range(0, N_DRAWN, rows):
-            yield from tied[np.argsort(group + rng.random((min(rows, N_DRAWN - first), len(tied))), axis=1)]
+            yield from tied[
+                np.argsort(group + rng.random((min(rows, N_DRAWN - first), len(tied))), axis=1)
+            ]
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:
@@ -93,7 +107,9 @@ def _distinct_orders(kinds: list[float]) -> list[list[int]]:
     order, last, found = list(range(len(kinds))), len(kinds) - 1, []
     while True:
         found.append(order.copy())
-        rise = next((i for i in range(last - 1, -1, -1) if kinds[order[i]] < kinds[order[i + 1]]), -1)
+        rise = next(
+            (i for i in range(last - 1, -1, -1) if kinds[order[i]] < kinds[order[i + 1]]), -1
+        )
         if rise < 0:
             return found
         above = next(i for i in range(last, rise, -1) if kinds[order[i]] > kinds[order[rise]])

@@ -34,7 +34,9 @@ class Computation:
     needs_relevant: bool  # undefined for a query without relevant documents
     needs_all_ranks: bool = False  # even with a cutoff
     always_defined: bool = False  # even if no document was judged
-    unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    unjudged: str = (
+        "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    )
     name: str = ""  # of the metric, in errors
     signed: bool = False  # whether labels may be negative
     documents: tuple[str, ...] = ()  # columns that the kernel needs
@@ -61,7 +63,9 @@ def refuse_overflow() -> Iterator[None]:
         with np.errstate(over="raise"):
             yield
     except (FloatingPointError, OverflowError):
-        raise ValueError("The sum of gains overflows float64; rescale the labels of y_true.") from None
+        raise ValueError(
+            "The sum of gains overflows float64; rescale the labels of y_true."
+        ) from None
 
 
 @refuse_overflow()
@@ -72,13 +76,19 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
             refuse_negative(lists.negative, computation.name)
         for column in computation.documents:
             if column not in lists.documents:
-                raise ValueError(f"metric {computation.name!r} needs documents=... with the column {column!r}.")
-    computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
+                raise ValueError(
+                    f"metric {computation.name!r} needs documents=... with the column {column!r}."
+                )
+    computations = [
+        replace(given, options=lists.comparable(given.options)) for given in computations
+    ]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     together: dict[Any, tuple[QueryLists, list[tuple[Computation, PerQuery]]]] = {}
     for computation, result in zip(computations, results, strict=True):
         part = lists.seen(computation.unjudged)
-        together.setdefault((computation.ties, id(part)), (part, []))[1].append((computation, result))
+        together.setdefault((computation.ties, id(part)), (part, []))[1].append(
+            (computation, result)
+        )
     for (ties, _), (part, members) in together.items():
         _compute(part, ties, members)
     if lists.judged is not None:
@@ -98,14 +108,20 @@ def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, 
             result.numerators[queries], result.denominators[queries] = parts
             if computation.needs_relevant:
                 undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
-                if parts[0] is values:  # a sum, which need not be 0 if non-relevant documents have gains
+                if (
+                    parts[0] is values
+                ):  # a sum, which need not be 0 if non-relevant documents have gains
                     undefined &= values == 0
                 result.numerators[queries[undefined]] = np.nan
 
 
 @refuse_overflow()
 def aggregate(
-    result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
+    result: PerQuery,
+    weights: FloatArray | None,
+    *,
+    average: str | None,
+    replace_undefined_by: float,
 ) -> float | FloatArray:
     """Average over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
     if average is None:
@@ -122,7 +138,9 @@ def aggregate(
     terms, shares = ratio_terms(result, weights, average, replace_undefined_by)
     equal = average != "micro" and weights is None
     total = math.fsum(terms.tolist())  # exact, so it does not depend on the order of the queries
-    return ratio(total, len(shares) if equal else math.fsum(shares.tolist()), average, replace_undefined_by)
+    return ratio(
+        total, len(shares) if equal else math.fsum(shares.tolist()), average, replace_undefined_by
+    )
 
 
 def ratio_terms(

@@ -49,7 +49,16 @@ np.empty(2**23, dtype=np.uint8)
 # More distinct grades than this are faster to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 # Cached results that depend only on labels and masks.
-_OF_LABELS = ("labels", "largest_label", "distinct_labels", "grades", "n_retrieved", "n_judged", "_narrow", "_slabs")
+_OF_LABELS = (
+    "labels",
+    "largest_label",
+    "distinct_labels",
+    "grades",
+    "n_retrieved",
+    "n_judged",
+    "_narrow",
+    "_slabs",
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,12 @@ class QueryLists:
     label_type: type[np.floating[Any]] = np.float64  # original type of the labels
     judged: Mask | None = None  # in grouped order; the others have the label 0
     condense: bool = False  # leave out the documents that were not judged
-    documents: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # columns for own metrics, in grouped order
-    negative: str = ""  # where the first negative label is, for the error of metrics that need labels >= 0
+    documents: Mapping[str, NDArray[Any]] = field(
+        default_factory=dict
+    )  # columns for own metrics, in grouped order
+    negative: str = (
+        ""  # where the first negative label is, for the error of metrics that need labels >= 0
+    )
     _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict, init=False)
     _tables: dict[GainFunction, FloatArray] = field(default_factory=dict, init=False)
@@ -79,7 +92,9 @@ class QueryLists:
     def with_scores(self, scores: FloatArray) -> QueryLists:
         """The same documents with other scores, in grouped order; results that depend on labels only are shared."""
         other = replace(self, scores=scores)
-        vars(other).update({name: found for name, found in vars(self).items() if name in _OF_LABELS})
+        vars(other).update(
+            {name: found for name, found in vars(self).items() if name in _OF_LABELS}
+        )
         other._counts.update(self._counts)
         other._ideals.update(self._ideals)
         other._tables.update(self._tables)
@@ -121,7 +136,11 @@ class QueryLists:
         return self._count_in(self.judged)
 
     def _count_in(self, mask: Mask | None) -> IntArray:
-        return self.grouping.sizes if mask is None else np.add.reduceat(mask, self.grouping.starts, dtype=np.intp)
+        return (
+            self.grouping.sizes
+            if mask is None
+            else np.add.reduceat(mask, self.grouping.starts, dtype=np.intp)
+        )
 
     def seen(self, unjudged: str = "zero") -> QueryLists:
         """The lists that a metric gets, given how it treats documents that nobody judged; see ``Computation``.
@@ -135,12 +154,18 @@ class QueryLists:
             seen = np.logical_or.reduce([getattr(self, name) for name in masks])
             sizes, kept = self._count_in(seen), seen.copy()
             kept[self.grouping.starts[sizes == 0]] = True
-            part = replace(self, retrieved=seen if self.retrieved is None else seen & self.retrieved, condense=False)
+            part = replace(
+                self,
+                retrieved=seen if self.retrieved is None else seen & self.retrieved,
+                condense=False,
+            )
             grouping = Grouping(self.grouping.ids, np.maximum(sizes, 1), None)
             self._parts[masks] = part.take(kept, grouping, self.weights)
         return self._parts[masks]
 
-    def take(self, rows: IntArray | Mask, grouping: Grouping, weights: FloatArray | None) -> QueryLists:
+    def take(
+        self, rows: IntArray | Mask, grouping: Grouping, weights: FloatArray | None
+    ) -> QueryLists:
         """Some of the documents, with their queries and the weights of these."""
         masks = (None if mask is None else mask[rows] for mask in (self.retrieved, self.judged))
         retrieved, judged = (None if mask is None or mask.all() else mask for mask in masks)
@@ -169,7 +194,9 @@ class QueryLists:
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
         # Comparing 8-bit grades with the next whole number is faster.
-        labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
+        labels, lowest = (
+            (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
+        )
         if lowest not in self._counts:
             # Summing small integers takes a third of the time of bool, but NumPy would convert all of them at once.
             counts = np.empty(self.n_queries, dtype=self._narrow)
@@ -197,7 +224,9 @@ class QueryLists:
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""
-        return self.count(np.nextafter(0.0, 1.0) if relevance_threshold is None else relevance_threshold)
+        return self.count(
+            np.nextafter(0.0, 1.0) if relevance_threshold is None else relevance_threshold
+        )
 
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
         """Gains of some of the labels; those of padding are meaningless."""
@@ -221,7 +250,9 @@ class QueryLists:
     def distinct_labels(self) -> FloatArray:
         """All labels that occur, ascending, ranked or not."""
         if self.grades is not None:
-            counted = [self.count(float(grade)).sum() for grade in range(1, int(self.largest_label) + 1)]
+            counted = [
+                self.count(float(grade)).sum() for grade in range(1, int(self.largest_label) + 1)
+            ]
             return np.flatnonzero(np.diff([self.n_documents, *counted, 0])).astype(np.float64)
         return np.unique(self.labels)
 
@@ -263,7 +294,9 @@ class QueryLists:
                 self._ideals[key] = self._sort_ideal(gain, discount, k)
         return self._ideals[key]
 
-    def _count_ideal(self, steps: FloatArray, discount: DiscountFunction, k: int | None) -> FloatArray:
+    def _count_ideal(
+        self, steps: FloatArray, discount: DiscountFunction, k: int | None
+    ) -> FloatArray:
         # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
         # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
         depth = int(self.grouping.sizes.max())
@@ -274,7 +307,9 @@ class QueryLists:
             ideal += steps[grade] * sums[np.minimum(self.count(float(grade)), depth)]
         return ideal
 
-    def _sort_ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
+    def _sort_ideal(
+        self, gain: GainFunction, discount: DiscountFunction, k: int | None
+    ) -> FloatArray:
         gains, ideal = self.gains(gain, self.labels), np.zeros(self.n_queries)
         for queries in self.blocks():
             best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, :k]
@@ -335,7 +370,9 @@ def _codes_by_value(column: NDArray[Any]) -> IntArray:
         return np.unique(column, return_inverse=True)[1]
     entries = column.tolist()
     try:
-        numbers = {entry: number for number, entry in enumerate(sorted(dict.fromkeys(entries), key=repr))}
+        numbers = {
+            entry: number for number, entry in enumerate(sorted(dict.fromkeys(entries), key=repr))
+        }
     except TypeError:  # entries that cannot be hashed count as different
         return np.arange(len(column))
     return np.array([numbers[entry] for entry in entries])
@@ -373,13 +410,20 @@ def query_lists(
         )
     own = document_columns(documents)
     columns = named_columns(y_score=y_score, **columns, documents=own)
-    own = {name: check_document_column(column, name, labels.shape).ravel() for name, column in own.items()}
+    own = {
+        name: check_document_column(column, name, labels.shape).ravel()
+        for name, column in own.items()
+    }
     if labels.ndim == 2:
         grouping, weights = _grouped_2d(labels.shape, y_true=y_true, **columns)
     else:
         ids = {"qid": qid, "groups": groups, "ways_out": ways_out}
         grouping = query_ids(len(labels), who, y=y_true, rows_of="y_true", **ids, X=X, **columns)
-        weights = None if columns["sample_weight"] is None else query_weights(columns["sample_weight"], grouping)
+        weights = (
+            None
+            if columns["sample_weight"] is None
+            else query_weights(columns["sample_weight"], grouping)
+        )
     label_type = given.dtype.type if given.dtype.kind == "f" else np.float64
     retrieved, judged = (None if mask is None else grouping.sort(mask.ravel()) for mask in masks)
     return QueryLists(
@@ -403,4 +447,6 @@ def _grouped_2d(shape: tuple[int, int], **columns: Any) -> tuple[Grouping, Float
     check_documents_aligned(**columns)
     weights = columns["sample_weight"]
     weights = None if weights is None else check_weights(weights, n_queries, "query")
-    return Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None), weights
+    return Grouping(
+        np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None
+    ), weights

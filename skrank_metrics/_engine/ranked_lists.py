@@ -37,8 +37,12 @@ class RankedLists:
     _groups: _ties.TieGroups | None  # None if the order is settled
     k: int | None = None
     _judged: Mask | None = None  # None if all were
-    _rows: IntArray | None = None  # of the documents, in grouped order, if there are columns of documents
-    _open: _ties.TieGroups | None = None  # whose order is not settled by labels, if there are columns of documents
+    _rows: IntArray | None = (
+        None  # of the documents, in grouped order, if there are columns of documents
+    )
+    _open: _ties.TieGroups | None = (
+        None  # whose order is not settled by labels, if there are columns of documents
+    )
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
@@ -86,7 +90,9 @@ class RankedLists:
 
     def gains(self, gain: GainFunction) -> FloatArray:
         """Gain at each rank, for weighted sums over ranks."""
-        return self._once(("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups))
+        return self._once(
+            ("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups)
+        )
 
     def relevance(self, relevance_threshold: float | None) -> FloatArray:
         """1 if the document at a rank is relevant, else 0, for weighted sums over ranks."""
@@ -95,7 +101,9 @@ class RankedLists:
     def judged(self) -> FloatArray:
         """1 if the document at a rank was judged, else 0, for weighted sums over ranks."""
         judged = ~self._padding if self._judged is None else self._judged & ~self._padding
-        return self._once("judged", lambda: _ties.mean_gains(judged.astype(np.float64), self._groups))
+        return self._once(
+            "judged", lambda: _ties.mean_gains(judged.astype(np.float64), self._groups)
+        )
 
     def stops(self, probability: GainFunction) -> FloatArray:
         """Probability of stopping at a rank once there, given the probability of stopping at each label."""
@@ -114,7 +122,9 @@ class RankedLists:
         def compute() -> FloatArray:
             relevant = self._gains(RelevanceGain(relevance_threshold))
             # Running sums of integers are five times as fast as those of floats.
-            gains = relevant.astype(np.intp) if isinstance(gain, RelevanceGain) else self._gains(gain)
+            gains = (
+                relevant.astype(np.intp) if isinstance(gain, RelevanceGain) else self._gains(gain)
+            )
             return _ties.running_products(relevant, gains, self._groups)
 
         return self._once(("running_products", relevance_threshold, gain), compute)
@@ -124,7 +134,9 @@ class RankedLists:
         relevant = self._gains(RelevanceGain(relevance_threshold))
         return _ties.mean_precision_over_hits(relevant, self._groups, self.depth)
 
-    def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
+    def capped_misses(
+        self, relevance_threshold: float | None, cap: FloatArray | IntArray
+    ) -> FloatArray:
         """Sum over hits of the number of non-relevant documents above, at most ``cap`` each; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
         return _ties.capped_misses(relevant, self._groups, cap, self.depth)
@@ -132,11 +144,16 @@ class RankedLists:
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
-        gains = np.where(self._padding, gains.min(), gains)  # in no inverted pair, even if labels are negative
+        gains = np.where(
+            self._padding, gains.min(), gains
+        )  # in no inverted pair, even if labels are negative
         if self._groups is None:
             inverted = count_inversions(_ordinal_codes(gains))
         else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
-            both = (count_inversions(_ordinal_codes(_settle(gains, self._groups, key))) for key in (-gains, gains))
+            both = (
+                count_inversions(_ordinal_codes(_settle(gains, self._groups, key)))
+                for key in (-gains, gains)
+            )
             inverted = (next(both) + next(both)) / 2
         n = (~self._padding).sum(axis=1)
         return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
@@ -147,7 +164,9 @@ class RankedLists:
         Documents with equal labels share their mean rank, so the deviations are exactly 0 if all labels are equal.
         """
         mean = (self.n_documents[:, None] + 1) / 2
-        by_label = np.where(self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean)
+        by_label = np.where(
+            self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean
+        )
         by_score = np.where(self._padding, 0.0, self.ranks - mean)
         return _ties.mean_gains(by_label, self._groups), by_score, (by_label**2).sum(axis=1)
 
@@ -155,7 +174,9 @@ class RankedLists:
         """Order the same queries by label."""
         labels = -np.sort(-self._lists.windows(self._lists.labels, self._queries, -1.0), axis=1)
         padding = labels < 0
-        return RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self.k)
+        return RankedLists(
+            self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self.k
+        )
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
@@ -171,15 +192,24 @@ class RankedLists:
         for row, query in enumerate(self._queries.tolist()):
             first, size = lists.grouping.starts[query], lists.grouping.sizes[query]
             labels, tied = self._labels[row, : n_ranked[row]], all_tied.get(row, [])
-            others = np.arange(0) if mask is None else first + np.flatnonzero(mask[first : first + size])
+            others = (
+                np.arange(0) if mask is None else first + np.flatnonzero(mask[first : first + size])
+            )
             columns: dict[str, NDArray[Any]] = {}
             kinds: FloatArray | IntArray = labels
             if documents and self._rows is not None:
                 ranked = self._rows[row, : n_ranked[row]]
-                columns = {name: lists.documents[name][np.concatenate([ranked, others])] for name in documents}
+                columns = {
+                    name: lists.documents[name][np.concatenate([ranked, others])]
+                    for name in documents
+                }
                 if tied:
-                    kinds = _kinds(labels, [lists.document_codes(name)[ranked] for name in documents])
-            yield TiedQuery(lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds)
+                    kinds = _kinds(
+                        labels, [lists.document_codes(name)[ranked] for name in documents]
+                    )
+            yield TiedQuery(
+                lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds
+            )
 
     def _unranked(self) -> Mask | None:
         """Mask of the documents that were judged but not ranked; None if there can be none."""
@@ -194,7 +224,9 @@ class RankedLists:
         groups = self._open if any_label else self._groups
         if groups is not None:
             starts, sizes, width = groups.starts, groups.sizes, self._labels.shape[1]
-            largest, smallest = (u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum))
+            largest, smallest = (
+                u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum)
+            )
             for group in np.flatnonzero((sizes > 1) & ((largest > smallest) | any_label)).tolist():
                 row, column = divmod(int(starts[group]), width)
                 found.setdefault(row, []).append(slice(column, column + int(sizes[group])))
@@ -203,14 +235,18 @@ class RankedLists:
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
-            self._computed[key].flags.writeable = False  # a kernel that wrote into it would change other metrics
+            self._computed[
+                key
+            ].flags.writeable = False  # a kernel that wrote into it would change other metrics
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
-def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(
+    lists: QueryLists, depth: int | None, ties: str
+) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and their lists ranked down to ``depth`` and the tie group there."""
     for part in top_documents(lists, depth):
         yield part.queries, _rank(lists, part, depth, ties)
@@ -218,8 +254,14 @@ def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[t
 
 def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
     """Put the labels of each query in ranked order."""
-    order, keys = sort_each_row(0.0 - part.keys, depth)  # unlike negation, never gives -0.0, which sorts before 0.0
-    columns = order if part.columns is None else part.columns.take(_flat_places(order, part.columns.shape[1]))
+    order, keys = sort_each_row(
+        0.0 - part.keys, depth
+    )  # unlike negation, never gives -0.0, which sorts before 0.0
+    columns = (
+        order
+        if part.columns is None
+        else part.columns.take(_flat_places(order, part.columns.shape[1]))
+    )
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
     labels = lists.labels_at(rows)
@@ -240,7 +282,11 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
         judged, labels = labels >= 0, labels.clip(min=0.0)
     found = RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
     # Documents with equal scores and labels are alike to all metrics but those of further columns.
-    return replace(found, _rows=rows, _open=_ties.TieGroups.from_tied(tied)) if lists.documents else found
+    return (
+        replace(found, _rows=rows, _open=_ties.TieGroups.from_tied(tied))
+        if lists.documents
+        else found
+    )
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -253,14 +299,19 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     width = keys.shape[1]
     bits = keys.view(np.int64)
     packed = bits >> 63
-    packed &= np.iinfo(np.int64).max  # flipping the other bits of negative floats gives integers in the same order
+    packed &= np.iinfo(
+        np.int64
+    ).max  # flipping the other bits of negative floats gives integers in the same order
     packed ^= bits
     in_column = (1 << (width - 1).bit_length()) - 1
     packed &= ~in_column
     packed |= np.arange(width)
     packed.sort(axis=1)
     if depth is not None and depth < width:
-        last, padding = packed[:, depth - 1] | in_column, np.array(np.inf).view(np.int64) | in_column
+        last, padding = (
+            packed[:, depth - 1] | in_column,
+            np.array(np.inf).view(np.int64) | in_column,
+        )
         if not (((packed[:, depth] | in_column) == last) & (last != padding)).any():
             packed = packed[:, :depth]
     packed = packed & in_column

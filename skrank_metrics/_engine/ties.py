@@ -111,18 +111,26 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
         cells = slice(groups.starts[group], groups.starts[group] + sizes[group])
         _set_long_group(effective.ravel()[cells], width(np.array([group])))
     largest = 4
-    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, since the largest group sets the width
+    while largest < 4 * min(
+        sizes.max(), LONGEST_SHORT
+    ):  # by size, since the largest group sets the width
         similar = open_groups & (sizes > largest // 4) & (sizes <= min(largest, LONGEST_SHORT))
         for chosen in (np.flatnonzero(similar & weak), np.flatnonzero(similar & ~weak)):
             if len(chosen):
                 _set_short_groups(
-                    effective.ravel(), groups.starts[chosen], sizes[chosen], width(chosen), weak[chosen[0]]
+                    effective.ravel(),
+                    groups.starts[chosen],
+                    sizes[chosen],
+                    width(chosen),
+                    weak[chosen[0]],
                 )
         largest *= 4
     return effective
 
 
-def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, width: int, weak: bool) -> None:
+def _set_short_groups(
+    stops: FloatArray, starts: IntArray, sizes: IntArray, width: int, weak: bool
+) -> None:
     """Replace the stops of several groups by hazards, adding document by document to all at once."""
     n = len(sizes)
     place, owner = places_within(sizes), np.repeat(np.arange(n), sizes)
@@ -144,7 +152,9 @@ def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, widt
     stops[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 
-def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int, weak: bool) -> FloatArray:
+def _stops_left(
+    stops: FloatArray, counts: IntArray, sizes: IntArray, width: int, weak: bool
+) -> FloatArray:
     """D_j / e_j for j < ``width``, one column per group; groups with most stops above 0 come first.
 
     Each document adds q e_{j-1} to e_j, and q D_{j-1} + stop e_j to D_j. Documents with stop 0 need no step: for z of
@@ -153,10 +163,16 @@ def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int
     j = np.arange(width + 1.0)[:, None]
     zeros = sizes - counts
     z = np.arange(zeros.max() + 1)
-    e = np.cumprod(np.vstack([np.ones(len(z)), np.maximum(z + 1 - j[1:], 0.0) / j[1:]]), axis=0).take(zeros, axis=1)
+    e = np.cumprod(
+        np.vstack([np.ones(len(z)), np.maximum(z + 1 - j[1:], 0.0) / j[1:]]), axis=0
+    ).take(zeros, axis=1)
     d = np.zeros(e.shape if weak else (0, 0))
-    active = np.searchsorted(-counts, -np.arange(len(stops)))  # number of groups with a further document
-    last = np.minimum(width + 1, np.maximum.accumulate(zeros)[active - 1] + np.arange(len(stops)) + 2)
+    active = np.searchsorted(
+        -counts, -np.arange(len(stops))
+    )  # number of groups with a further document
+    last = np.minimum(
+        width + 1, np.maximum.accumulate(zeros)[active - 1] + np.arange(len(stops)) + 2
+    )
     for stop, n_groups, end in zip(stops, active.tolist(), last.tolist(), strict=True):
         e_m, d_m, stop = e[:end, :n_groups], d[:end, :n_groups], stop[:n_groups]
         if weak:
@@ -193,11 +209,15 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
             n = 2 * int(8 * deviation) + 40  # other numbers of heads are too rare to matter
             angle = np.linspace(0, np.pi, n // 2 + 1)[:, None]
             half = np.sin(angle / 2) ** 2
-            x, lost = 1 - 2 * half * h + 1j * np.sin(angle) * h, 4 * half * (h * tails)  # |x|^2 = 1 - lost
+            x, lost = (
+                1 - 2 * half * h + 1j * np.sin(angle) * h,
+                4 * half * (h * tails),
+            )  # |x|^2 = 1 - lost
             log_size = np.where(lost < 0.5, np.log1p(-np.minimum(lost, 0.5)) / 2, np.log(np.abs(x)))
             ratio = np.exp(log_size @ counts + 1j * (np.angle(x) @ counts))
             e, d = (
-                np.fft.hfft(f, n).take(np.arange(done, end) % n) for f in (ratio, ratio * (1 / x @ (weights * tails)))
+                np.fft.hfft(f, n).take(np.arange(done, end) % n)
+                for f in (ratio, ratio * (1 / x @ (weights * tails)))
             )
             left[done:end] += d / e
             done = end
@@ -222,14 +242,20 @@ def _distinct_values(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatAr
             low, high = np.log(q[[0, -1]])
             node = (low + high) / 2 + (high - low) / 2 * np.cos(nodes)
             offsets = np.log(q)[:, None] - node
-            shares = np.sin(nodes) * (-1.0) ** np.arange(N_NODES) / np.where(offsets == 0, 1e-300, offsets)
+            shares = (
+                np.sin(nodes)
+                * (-1.0) ** np.arange(N_NODES)
+                / np.where(offsets == 0, 1e-300, offsets)
+            )
             q, sums = np.exp(node), sums @ (shares / shares.sum(axis=1, keepdims=True))
         parts.append(np.vstack([q, sums]))
     q, counts, weights = np.hstack(parts)
     return q, counts, weights
 
 
-def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups | None) -> FloatArray:
+def running_products(
+    a: FloatArray, b: FloatArray | IntArray, groups: TieGroups | None
+) -> FloatArray:
     """E[a_i * sum of b up to and including i], for instance relevance times hits, the numerators of precision.
 
     With A, B and S the sums over the group of a, b and a * b, and h the sum of b before it:
@@ -244,7 +270,9 @@ def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups 
     return groups.spread(first) + groups.place * groups.spread(step)
 
 
-def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray, depth: int) -> FloatArray:
+def capped_misses(
+    relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray, depth: int
+) -> FloatArray:
     """E[sum over the hits of the first ``depth`` ranks of min(non-relevant documents ranked above, cap)] by query.
 
     Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability,
@@ -262,13 +290,19 @@ def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArra
         last = groups.at_column(depth - 1)
         places = depth - groups.starts[last] % groups.shape[1]
         cut = np.flatnonzero((places < groups.sizes[last]) & (shares[last] > 0))
-        for row, chosen, n in zip(cut.tolist(), last[cut].tolist(), places[cut].tolist(), strict=True):
-            expected = _misses_by_place(n, groups.sizes[chosen] - 1, int(q[chosen]), above[chosen], limit[chosen])
+        for row, chosen, n in zip(
+            cut.tolist(), last[cut].tolist(), places[cut].tolist(), strict=True
+        ):
+            expected = _misses_by_place(
+                n, groups.sizes[chosen] - 1, int(q[chosen]), above[chosen], limit[chosen]
+            )
             means[row, depth - n :] = shares[chosen] * expected
     return means.sum(axis=1)
 
 
-def _misses_by_place(n_places: int, n_others: int, q: int, above: float, limit: float) -> FloatArray:
+def _misses_by_place(
+    n_places: int, n_others: int, q: int, above: float, limit: float
+) -> FloatArray:
     """E[min(above + x, limit)] for a document at the first places of its group, with x of q misses before it.
 
     Each of the ``n_others`` other documents of the group is equally likely to be the next. It is a miss with
@@ -292,14 +326,18 @@ def _more_are_needed(number: int, n: int, q: int) -> FloatArray:
     are multiplied from the mode outwards, so that nothing overflows and no digits are lost.
     """
     j = np.arange(number, n - q + number, dtype=np.float64)
-    ratios = (n - q + number - j) * j / ((j - number + 1) * (n - j))  # P(it takes j + 1) / P(it takes j)
+    ratios = (
+        (n - q + number - j) * j / ((j - number + 1) * (n - j))
+    )  # P(it takes j + 1) / P(it takes j)
     mode = int(np.count_nonzero(ratios >= 1))
     before, after = np.cumprod(1 / ratios[:mode][::-1])[::-1], np.cumprod(ratios[mode:])
     tails = np.cumsum(np.concatenate([before, [1.0], after])[::-1])[::-1]
     return tails / tails[0]
 
 
-def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
+def mean_precision_over_hits(
+    relevant: FloatArray, groups: TieGroups | None, depth: int
+) -> FloatArray:
     """E[sum of precision at the hits of the first ``depth`` ranks / number of these hits].
 
     Only the group at the cutoff leaves the number of hits open. Of its ``s`` places inside the cutoff, ``x`` are

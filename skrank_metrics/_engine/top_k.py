@@ -34,13 +34,20 @@ def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
         yield from _whole(lists, np.arange(lists.n_queries))
         return
     starts, sizes = lists.grouping.starts, lists.grouping.sizes
-    first, end = -(-starts // 4), (starts + sizes) // 4  # groups of four rows that lie within each query
+    first, end = (
+        -(-starts // 4),
+        (starts + sizes) // 4,
+    )  # groups of four rows that lie within each query
     # Sorting all documents of a shorter list is faster than choosing some.
     long = np.flatnonzero(end - first > depth)
     yield from _whole(lists, np.flatnonzero(end - first <= depth))
     if len(long):
-        bounds = np.full(len(sizes), np.nan)  # shorter lists have none: no key reaches NaN, while +inf reaches +inf
-        bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
+        bounds = np.full(
+            len(sizes), np.nan
+        )  # shorter lists have none: no key reaches NaN, while +inf reaches +inf
+        bounds[long] = _lower_bounds(
+            _largest_of_four(lists.keys), first[long], end[long] - first[long], depth
+        )
         yield from _reaching(lists, long, bounds)
 
 
@@ -55,7 +62,9 @@ def _largest_of_four(keys: FloatArray) -> FloatArray:
     for first in range(0, len(largest), SLAB // 4):
         part = largest[first : first + SLAB // 4]
         fours = keys[4 * first : 4 * (first + len(part))].reshape(-1, 4)
-        np.maximum(np.maximum(fours[:, 0], fours[:, 1]), np.maximum(fours[:, 2], fours[:, 3]), out=part)
+        np.maximum(
+            np.maximum(fours[:, 0], fours[:, 1]), np.maximum(fours[:, 2], fours[:, 3]), out=part
+        )
     return largest
 
 
@@ -81,12 +90,16 @@ def _reaching(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> Itera
             tied.append(slab)
         else:
             group.append((slab, *chosen))
-        if group and (slab is slabs[-1] or sum(len(columns) for *_, columns in group) > lists.block_cells):
+        if group and (
+            slab is slabs[-1] or sum(len(columns) for *_, columns in group) > lists.block_cells
+        ):
             yield from _rectangles(group, lists.block_cells)
     yield from _whole(lists, np.concatenate(tied))
 
 
-def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[IntArray, FloatArray, IntArray] | None:
+def _choose(
+    lists: QueryLists, queries: IntArray, bounds: FloatArray
+) -> tuple[IntArray, FloatArray, IntArray] | None:
     """For each query, the number of documents that reach its bound, with their keys and columns; None if most do."""
     every = slice(queries[0], queries[-1] + 1)  # with short lists in between, which have no bound
     starts, sizes = lists.grouping.starts[every], lists.grouping.sizes[every]
@@ -106,7 +119,9 @@ def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopD
     starts = np.cumsum(counts) - counts
     for block in blocks_of(counts, block_cells, WIDE_RATIO):
         where = starts[block], counts[block]
-        yield TopDocuments(queries[block], windows(keys, *where, -np.inf), windows(columns, *where, 0))
+        yield TopDocuments(
+            queries[block], windows(keys, *where, -np.inf), windows(columns, *where, 0)
+        )
 
 
 def _in_blocks(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:

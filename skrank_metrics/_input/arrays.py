@@ -41,15 +41,21 @@ def check_arrays(
     return labels, check_scores(y_score, labels.shape, ranked), ranked, known
 
 
-def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None, name: str = "y_score") -> FloatArray:
+def check_scores(
+    y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None, name: str = "y_score"
+) -> FloatArray:
     """Check scores, which must have the shape of the labels, and convert them to float64.
 
     NaN is refused, except for documents that are not ranked, whose scores are replaced, as they are ignored.
     """
     scores = to_float64(y_score, name)
     if scores.shape != shape:
-        hint = " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
-        raise ValueError(f"{name} must have the same shape as y_true; got {scores.shape} and {shape}.{hint}")
+        hint = (
+            " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
+        )
+        raise ValueError(
+            f"{name} must have the same shape as y_true; got {scores.shape} and {shape}.{hint}"
+        )
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
@@ -61,9 +67,13 @@ def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y
     """Check a mask of True and False, which must have the shape of the argument ``rows_of``."""
     mask = to_array(values, name)
     if mask.dtype.kind != "b":
-        raise TypeError(f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}.")
+        raise TypeError(
+            f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}."
+        )
     if mask.shape != shape:
-        raise ValueError(f"{name} must have the same shape as {rows_of}; got {mask.shape} and {shape}.")
+        raise ValueError(
+            f"{name} must have the same shape as {rows_of}; got {mask.shape} and {shape}."
+        )
     return mask
 
 
@@ -76,7 +86,9 @@ def check_label_column(y: Any) -> FloatArray:
     return labels
 
 
-def check_labels(labels: NDArray[Any], name: str = "y_true", *, may_be_negative: bool = False) -> str:
+def check_labels(
+    labels: NDArray[Any], name: str = "y_true", *, may_be_negative: bool = False
+) -> str:
     """Refuse relevance labels that are negative or not finite.
 
     If they may be negative, return where the first negative label is; "" if there is none.
@@ -100,32 +112,48 @@ def refuse_negative(found: str, metric: str) -> None:
 
 def _unjudged(name: str) -> str:
     # Models are fitted on y, so its unjudged documents need a label.
-    what = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
+    what = (
+        "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
+    )
     return f"{what} or leave them out; a label that means 'not relevant' is 0."
 
 
 def document_columns(documents: Any) -> dict[str, Any]:
     """The columns of a dict or a frame, by name."""
-    names = next((getattr(documents, a) for a in ("column_names", "columns") if hasattr(documents, a)), documents)
+    names = next(
+        (getattr(documents, a) for a in ("column_names", "columns") if hasattr(documents, a)),
+        documents,
+    )
     if names is None:
         return {}
     if names is documents and not isinstance(documents, Mapping):
-        raise TypeError(f"documents must be a dict or a frame of columns; got {type(documents).__name__}.")
+        raise TypeError(
+            f"documents must be a dict or a frame of columns; got {type(documents).__name__}."
+        )
     return {name: documents[name] for name in names}
 
 
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
-    if column.dtype.kind in "US" and not isinstance(values, np.ndarray):  # which would cut strings and merge others
+    if column.dtype.kind in "US" and not isinstance(
+        values, np.ndarray
+    ):  # which would cut strings and merge others
         column = np.array(values, dtype=object)
     if column.shape != shape:
-        raise ValueError(f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}.")
+        raise ValueError(
+            f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}."
+        )
     return column
 
 
 def check_weights(
-    sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False, n_queries: int | None = None
+    sample_weight: Any,
+    n_expected: int,
+    what: str,
+    *,
+    may_be_zero: bool = False,
+    n_queries: int | None = None,
 ) -> FloatArray:
     """Check weights: 1-D, one per document or query, finite and >= 0, and not all zero unless more will follow."""
     weights = to_float64(sample_weight, "sample_weight")
@@ -133,12 +161,17 @@ def check_weights(
         got = f"shape {weights.shape}."
         if weights.shape == (n_queries,):
             got = (
-                "one per query. Repeat each weight for the documents of its query, as frame['query'].map(weights) does."
+                "one per query. Repeat each weight for the documents of its query, as "
+                "frame['query'].map(weights) does."
             )
-        raise ValueError(f"sample_weight must hold one weight per {what}, {n_expected} in all; got {got}")
+        raise ValueError(
+            f"sample_weight must hold one weight per {what}, {n_expected} in all; got {got}"
+        )
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
-        raise ValueError(f"{_first('sample_weight', weights, ~valid)}. Weights must be finite and >= 0.")
+        raise ValueError(
+            f"{_first('sample_weight', weights, ~valid)}. Weights must be finite and >= 0."
+        )
     if not may_be_zero and not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
     return weights
@@ -153,7 +186,9 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
     """Check a non-empty 1-D or 2-D array of numbers, and give it a type that converts to float64 exactly."""
     array = to_array(values, name)
     if array.ndim not in (1, 2):
-        raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
+        raise ValueError(
+            f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions."
+        )
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one document; got shape {array.shape}.")
     if array.dtype.kind == "O":
@@ -179,9 +214,13 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
+        raise ValueError(
+            f"{name} must be a rectangular array; got rows of different lengths."
+        ) from None
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array with one entry per document; got {type(array.item()).__name__}.")
+        raise TypeError(
+            f"{name} must be an array with one entry per document; got {type(array.item()).__name__}."
+        )
     if array.ndim == 2 and array.shape[1] == 1 < len(array):
         raise ValueError(
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
@@ -192,14 +231,18 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         # NumPy turns [2**53 + 1, 0.5] into floats; pandas and polars do so with frames of integers and floats.
         if hasattr(values, "rows"):  # of polars
             values = values.rows()
-        return np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
+        return np.array(
+            values.astype(object) if hasattr(values, "astype") else values, dtype=object
+        )
     return array
 
 
 def refuse_masked(values: Any, name: str) -> None:
     """Refuse masked entries, which would count as soon as the mask is lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
+        raise ValueError(
+            f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries."
+        )
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
@@ -226,13 +269,17 @@ def is_rounded(word: str) -> bool:
 
 def _check_exact(low: Any, high: Any, name: str) -> None:
     if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
-        raise ValueError(f"{name} must hold {EXACT_INTEGERS}; got {low} to {high}. Subtract an offset or pass ranks.")
+        raise ValueError(
+            f"{name} must hold {EXACT_INTEGERS}; got {low} to {high}. Subtract an offset or pass ranks."
+        )
 
 
 def _first(name: str, array: FloatArray, bad: Mask) -> str:
     place = int(np.flatnonzero(bad)[0])
     value = array.flat[place]
-    return f"{name} contains {'NaN' if np.isnan(value) else value}, first at {_position(place, array)}"
+    return (
+        f"{name} contains {'NaN' if np.isnan(value) else value}, first at {_position(place, array)}"
+    )
 
 
 def _position(place: int, array: NDArray[Any]) -> str:
@@ -296,7 +343,11 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
     number, (low, high) = float(value), map(float, interval[1:-1].split(","))
-    inside = low < number < high or (number == low and "[" in interval) or (number == high and "]" in interval)
+    inside = (
+        low < number < high
+        or (number == low and "[" in interval)
+        or (number == high and "]" in interval)
+    )
     if not inside and not (np.isnan(number) and other == "nan"):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
@@ -341,7 +392,9 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
     pairs = [(str(name), value) for name, value in named]
     repeated = [name for name, number in Counter(name for name, _ in pairs).items() if number > 1]
     if repeated:
-        raise ValueError(f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}")
+        raise ValueError(
+            f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}"
+        )
     return dict(pairs)
 
 
@@ -351,4 +404,8 @@ def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     word = str(value)[:64].lower()
     swapped = [other for other in known if sorted(other) == sorted(word)]  # ngcd for ndcg
     close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(known[word] + ending) for word in close)}?" if close else ""
+    return (
+        f" Did you mean {' or '.join(repr(known[word] + ending) for word in close)}?"
+        if close
+        else ""
+    )

@@ -27,7 +27,9 @@ def codes_of_library(ids: Any) -> Codes | None:
 def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
     kinds = pandas.CategoricalDtype, pandas.StringDtype, pandas.DatetimeTZDtype
     known = pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray
-    if not isinstance(ids, known) or not isinstance(ids.dtype, pandas.api.extensions.ExtensionDtype):
+    if not isinstance(ids, known) or not isinstance(
+        ids.dtype, pandas.api.extensions.ExtensionDtype
+    ):
         return None
     array = getattr(ids, "array", ids)
     # NumPy would turn integers with nulls into floats.
@@ -51,7 +53,13 @@ def _of_polars(ids: Any, polars: Any) -> Codes | None:
     integers = ids.dtype.is_integer() and ids.null_count()
     if not integers and ids.dtype not in (polars.String, polars.Categorical, polars.Enum):
         return None
-    coded = ids.rank("dense") if integers else ids.cast(polars.Categorical) if ids.dtype == polars.String else ids
+    coded = (
+        ids.rank("dense")
+        if integers
+        else ids.cast(polars.Categorical)
+        if ids.dtype == polars.String
+        else ids
+    )
     codes: Codes = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
     return codes
 
@@ -60,7 +68,10 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     if not isinstance(ids, pyarrow.Array | pyarrow.ChunkedArray):
         return None
     types = pyarrow.types
-    strings, integers = types.is_string(ids.type) or types.is_large_string(ids.type), types.is_integer(ids.type)
+    strings, integers = (
+        types.is_string(ids.type) or types.is_large_string(ids.type),
+        types.is_integer(ids.type),
+    )
     if not strings and not types.is_dictionary(ids.type) and not (integers and ids.null_count):
         return None
     array = ids.combine_chunks() if isinstance(ids, pyarrow.ChunkedArray) else ids
@@ -73,7 +84,11 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
 def codes_of_objects(ids: NDArray[Any]) -> Codes:
     """Equal numbers for objects or strings that are equal in Python; a TypeError if some cannot be hashed."""
     pandas = sys.modules.get("pandas")
-    if pandas is not None and _tells_nul_apart() and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
+    if (
+        pandas is not None
+        and _tells_nul_apart()
+        and pandas.api.types.infer_dtype(ids, skipna=False) == "string"
+    ):
         codes: Codes = pandas.factorize(ids)[0]  # the same for strings, in half the time
         return codes
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)

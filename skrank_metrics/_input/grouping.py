@@ -21,7 +21,9 @@ class Grouping:
 
     ids: NDArray[Any]  # one id per query
     sizes: IntArray  # documents per query
-    shuffled: IntArray | None  # the number of the query of each row; None if the rows of each query are contiguous
+    shuffled: (
+        IntArray | None
+    )  # the number of the query of each row; None if the rows of each query are contiguous
 
     @cached_property
     def starts(self) -> IntArray:
@@ -31,7 +33,11 @@ class Grouping:
     @cached_property
     def codes(self) -> IntArray:
         """The number of the query of each row, in the given order."""
-        return np.repeat(np.arange(len(self.ids)), self.sizes) if self.shuffled is None else self.shuffled
+        return (
+            np.repeat(np.arange(len(self.ids)), self.sizes)
+            if self.shuffled is None
+            else self.shuffled
+        )
 
     @cached_property
     def order(self) -> IntArray | None:
@@ -82,7 +88,9 @@ def _stable_order(codes: IntArray) -> IntArray:
     # Converting a sparse matrix with one entry per row to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
-    matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
+    matrix = sparse.csr_array(
+        (np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index))
+    )
     return matrix.tocsc().indices.astype(np.intp)
 
 
@@ -90,7 +98,9 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     """Number of each value in order of first appearance, and the positions of the first appearances."""
     codes = _compact_codes(values)
     first = np.full(codes.max() + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last of several assignments to the same position wins
+    first[codes[::-1]] = np.arange(len(codes))[
+        ::-1
+    ]  # the last of several assignments to the same position wins
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
     if np.array_equal(by_appearance, np.arange(len(first))):  # as libraries number them
@@ -105,7 +115,9 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
-            wide = np.uint64 if values.dtype.kind == "u" else np.int64  # differences of small integers overflow
+            wide = (
+                np.uint64 if values.dtype.kind == "u" else np.int64
+            )  # differences of small integers overflow
             return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
@@ -123,15 +135,25 @@ def places_within(sizes: IntArray) -> IntArray:
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
+def query_weights(
+    sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False
+) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
     n_rows, n_queries = int(grouping.sizes.sum()), len(grouping.ids)
-    rows = check_weights(sample_weight, n_rows, "document", may_be_zero=may_be_zero, n_queries=n_queries)
-    return one_per_query(rows, grouping, "sample_weight", "Pass the same weight for all documents of a query.")
+    rows = check_weights(
+        sample_weight, n_rows, "document", may_be_zero=may_be_zero, n_queries=n_queries
+    )
+    return one_per_query(
+        rows, grouping, "sample_weight", "Pass the same weight for all documents of a query."
+    )
 
 
 def one_per_query(
-    rows: NDArray[Any], grouping: Grouping, name: str, hint: str, meanings: NDArray[Any] | None = None
+    rows: NDArray[Any],
+    grouping: Grouping,
+    name: str,
+    hint: str,
+    meanings: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """One value per query from one value per document, constant within each query.
 
@@ -142,7 +164,9 @@ def one_per_query(
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(grouping.codes[row])
-        one, other = (value if meanings is None else meanings[value] for value in (values[query], rows[row]))
+        one, other = (
+            value if meanings is None else meanings[value] for value in (values[query], rows[row])
+        )
         raise ValueError(
             f"{name} must be constant within a query; got {one} and {other} in query "
             f"{grouping.ids.tolist()[query]!r}. {hint}"

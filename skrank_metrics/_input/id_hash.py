@@ -30,7 +30,9 @@ WORD = 8
 SLAB = 2**15  # rows whose temporaries stay in the cache
 END = b"\0" * WORD  # words of 8 bytes are read at any byte
 # Item n keeps the first n of 8 bytes.
-_FIRST = np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8).view(np.uint64).ravel()
+_FIRST = (
+    np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8).view(np.uint64).ravel()
+)
 
 
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
@@ -63,9 +65,13 @@ def _of_floats(values: NDArray[np.float64]) -> Hashes:
     whole = (values == np.rint(values)) & (values >= -_INT64) & (values < _INT64)
     large = (values == np.rint(values)) & (values >= _INT64) & (values < 2 * _INT64)
     bits = np.where(
-        whole, np.where(whole, values, 0).astype(np.int64).view(np.uint64), values.view(np.uint64) ^ _SEEDS["float"]
+        whole,
+        np.where(whole, values, 0).astype(np.int64).view(np.uint64),
+        values.view(np.uint64) ^ _SEEDS["float"],
     )
-    return mix(np.where(large, np.where(large, values, 0).astype(np.uint64) ^ _SEEDS["large"], bits))
+    return mix(
+        np.where(large, np.where(large, values, 0).astype(np.uint64) ^ _SEEDS["large"], bits)
+    )
 
 
 def _of_times(values: NDArray[Any]) -> Hashes:
@@ -86,18 +92,24 @@ def _of_objects(ids: list[Any], name: str) -> Hashes:
 def _of_object(one: Any, name: str) -> int:
     if isinstance(one, tuple):
         parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
-        return int.from_bytes(hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little")
+        return int.from_bytes(
+            hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little"
+        )
     if isinstance(one, str):
         return int(Strings.of([one]).hashes()[0])
     if isinstance(one, bytes):
-        whole = Strings(np.frombuffer(one + END, dtype=np.uint8), np.array([0]), np.array([len(one)]))
+        whole = Strings(
+            np.frombuffer(one + END, dtype=np.uint8), np.array([0]), np.array([len(one)])
+        )
         return int(whole.hashes("bytes")[0])
     if hasattr(one, "to_numpy"):  # times of pandas, with nanoseconds
         one = one.to_numpy()
     if isinstance(one, datetime.datetime) and one.tzinfo is not None:
         one = one.astimezone(datetime.UTC).replace(tzinfo=None)
     times = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]"}
-    array = np.array([one], dtype=next((unit for kind, unit in times.items() if isinstance(one, kind)), None))
+    array = np.array(
+        [one], dtype=next((unit for kind, unit in times.items() if isinstance(one, kind)), None)
+    )
     if array.dtype.kind in "biufmM" and array.dtype.itemsize <= 8 and array.ndim == 1:
         return int(hash_ids(array)[0])
     raise TypeError(
@@ -146,11 +158,16 @@ class Strings:
     def tolist(self) -> list[str]:
         """The strings as Python's."""
         data, ends = self.data.tobytes(), (self.starts.astype(np.intp) + self.sizes).tolist()
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(self.starts.tolist(), ends, strict=True)]
+        return [
+            data[a:b].decode("utf-8", "surrogatepass")
+            for a, b in zip(self.starts.tolist(), ends, strict=True)
+        ]
 
     def words(self, number: int, rows: Any) -> Hashes:
         """The given word of 8 bytes of some strings, padded with 0."""
-        every = np.ndarray(len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,))
+        every = np.ndarray(
+            len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,)
+        )
         rest = self.sizes[rows] - WORD * number
         # Strings that ended before have no bytes left; their places may be beyond the data.
         places = np.minimum(self.starts[rows].astype(np.intp) + WORD * number, len(every) - 1)

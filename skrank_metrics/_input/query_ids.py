@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
-from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
+from skrank_metrics._input.grouping import (
+    Grouping,
+    group_codes,
+    group_rows,
+    one_per_query,
+    query_weights,
+)
 
 # Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
@@ -41,31 +47,44 @@ def query_ids(
     check_aligned(**columns, qid=qid, groups=groups)
     queries = None
     if qid is not None or ids_in_index(y) is not None:
-        carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
+        carried = {
+            f"the index level 'qid' of {name}": ids_in_index(columns[name])
+            for name in (labels, *columns)
+        }
         queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
     if queries is not None and (groups is None or groups is qid or not unit):
         return queries
     if groups is None:
         raise TypeError(
             f"{who} needs the query id of each document (qid), and got none. "
-            + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
+            + (
+                ways_out
+                or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid)."
+            )
         )
     units = group_ids(groups, n_rows, "groups", rows_of)
     if queries is not None:
-        id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
+        id_per_query(
+            units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid."
+        )
     return units
 
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
     (first, queries), *others = (
-        (name, group_ids(ids, n_rows, "qid", rows_of)) for name, ids in sources.items() if ids is not None
+        (name, group_ids(ids, n_rows, "qid", rows_of))
+        for name, ids in sources.items()
+        if ids is not None
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
             # If a row is grouped differently, its ids may be equal; then those of an earlier row are not.
             last = int(np.argmax(queries.codes != other.codes))
-            names = ((queries.ids[queries.codes[row]], other.ids[other.codes[row]], row) for row in range(last, -1, -1))
+            names = (
+                (queries.ids[queries.codes[row]], other.ids[other.codes[row]], row)
+                for row in range(last, -1, -1)
+            )
             one, another, row = next(
                 (found for found in names if repr(found[0]) != repr(found[1])), ("ids", "ids", last)
             )
@@ -120,7 +139,11 @@ def named_columns(**given: Any) -> dict[str, Any]:
     """Columns by their names in errors; a dict holds several."""
     found: dict[str, Any] = {}
     for name, own in given.items():
-        found |= {f"{name}[{key!r}]": part for key, part in own.items()} if isinstance(own, Mapping) else {name: own}
+        found |= (
+            {f"{name}[{key!r}]": part for key, part in own.items()}
+            if isinstance(own, Mapping)
+            else {name: own}
+        )
     return found
 
 
@@ -131,7 +154,11 @@ def check_aligned(**columns: Any) -> None:
     or filtered without the other. A default index, 0 to n - 1, is not compared with other labels, and not at all for
     predictions in a new Series; integers, which may be part of one, are not compared with labels of other types.
     """
-    labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
+    labelled = {
+        name: labels
+        for name, column in columns.items()
+        if (labels := row_labels(column)) is not None
+    }
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
@@ -140,7 +167,9 @@ def check_aligned(**columns: Any) -> None:
         unlike = _holds_integers(one) != _holds_integers(other)
         # Predictions put into a new Series have no name, unlike a column of a frame.
         scores = [columns[name] for name in new if name.startswith(("y_score", "scores["))]
-        if any(getattr(column, "name", None) is None for column in scores) or ((new or unlike) and not reordered):
+        if any(getattr(column, "name", None) is None for column in scores) or (
+            (new or unlike) and not reordered
+        ):
             continue
         got = "the same labels in different orders" if reordered else "different labels"
         carries = ids_in_index(columns[second]) is not None
@@ -156,10 +185,16 @@ def check_documents_aligned(**frames: Any) -> None:
 
     Columns are taken by position. Default names, and names that the other frame does not have, are not compared.
     """
-    named = {name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None}
+    named = {
+        name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None
+    }
     for (first, one), (second, other) in itertools.combinations(named.items(), 2):
         if one != other and not set(one).isdisjoint(other):
-            got = "the same labels in different orders" if set(one) == set(other) else "different labels"
+            got = (
+                "the same labels in different orders"
+                if set(one) == set(other)
+                else "different labels"
+            )
             raise ValueError(
                 f"{second} must have the same columns as {first}; got {got}, while columns are taken by position. "
                 f"Align the two, or pass {second}.to_numpy() if the positions do match."
@@ -231,7 +266,12 @@ def _same_labels(one: Any, other: Any) -> bool:
 
 
 def group_ids(
-    ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true", *, may_be_missing: bool = False
+    ids: Any,
+    n_rows: int,
+    name: str = "qid",
+    rows_of: str = "y_true",
+    *,
+    may_be_missing: bool = False,
 ) -> Grouping:
     """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None."""
     refuse_masked(ids, name)
@@ -248,7 +288,9 @@ def group_ids(
                     f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
                 ) from None
     if len(codes) != n_rows:
-        raise ValueError(f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}.")
+        raise ValueError(
+            f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}."
+        )
     if not n_rows:
         raise ValueError(f"{name} must hold at least one {_kind(name)}; got none.")
     first, grouping = group_codes(codes)
@@ -258,7 +300,9 @@ def group_ids(
         if not may_be_missing:
             row = int(first[np.argmax(lost)])
             got = to_id_array(_take(ids, first[lost][:1]), name)[0]
-            raise ValueError(f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}.")
+            raise ValueError(
+                f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}."
+            )
         found = iter(as_python(values))
         values = _to_objects([None if one else next(found) for one in lost])
     elif codes is ids or len(set(values.tolist())) == len(values):
@@ -271,8 +315,12 @@ def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
         raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
-    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
-        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}.")
+    if (
+        array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16
+    ):  # of which pandas has no index
+        raise TypeError(
+            f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}."
+        )
     return array
 
 
@@ -305,7 +353,9 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
     # np.asarray turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
     lossy = False
-    if hasattr(ids, "combine_chunks"):  # for chunked categories, pyarrow's array has "" in place of missing ids
+    if hasattr(
+        ids, "combine_chunks"
+    ):  # for chunked categories, pyarrow's array has "" in place of missing ids
         ids = ids.combine_chunks()
     ids = ids.dictionary_decode() if hasattr(ids, "dictionary_decode") else ids
     if isinstance(ids, list | tuple):

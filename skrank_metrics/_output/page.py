@@ -72,22 +72,32 @@ def _versions() -> str:
 def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file; if that fails, leave the old one as it was and raise an error that names it."""
     # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
-    target, data = os.path.realpath(path), text.encode("utf-8", "backslashreplace")  # a link stays a link
+    target, data = (
+        os.path.realpath(path),
+        text.encode("utf-8", "backslashreplace"),
+    )  # a link stays a link
     try:
-        if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe must not be replaced
+        if os.path.exists(target) and not os.path.isfile(
+            target
+        ):  # a device or pipe must not be replaced
             with open(target, "wb") as file:
                 file.write(data)
         else:
             _replace(target, data, exists=os.path.exists(target))
     except OSError as error:
-        raise OSError(error.errno, f"path must be a writable file: {error.strerror}", str(path)) from None
+        raise OSError(
+            error.errno, f"path must be a writable file: {error.strerror}", str(path)
+        ) from None
 
 
 def _replace(target: str, data: bytes, *, exists: bool) -> None:
     """Replace a file by a new one with the same permissions, which nobody else can read before it has them."""
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied")
-    mode, new = 0o600 if exists else 0o666, os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new")
+    mode, new = (
+        0o600 if exists else 0o666,
+        os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new"),
+    )
     try:
         with open(new, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)

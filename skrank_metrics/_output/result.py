@@ -54,7 +54,10 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         title, *parts = self._parts()
-        shown = [f"<div>{_html(part)}</div>" if isinstance(part, str) else part.as_html() for part in parts]
+        shown = [
+            f"<div>{_html(part)}</div>" if isinstance(part, str) else part.as_html()
+            for part in parts
+        ]
         return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{"".join(shown)}</div>'
 
     def plot(self, **options: Any) -> Any:
@@ -63,11 +66,15 @@ class Result(ABC):
         Options, such as ``ax``, are those of the display of the result in ``skrank_metrics.displays``.
         """
         if self._display is None:
-            raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
+            raise TypeError(
+                f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame."
+            )
         displays = importlib.import_module("skrank_metrics.displays")
         return getattr(displays, self._display).from_result(self, **options)
 
-    def to_html(self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None) -> None:
+    def to_html(
+        self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None
+    ) -> None:
         """Write a self-contained HTML page, to send or to archive; ``note`` is a paragraph below the heading.
 
         The page has the tables and sentences that the result prints, the date, and the versions of the libraries; if
@@ -88,7 +95,10 @@ class Result(ABC):
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture, if there is one, below the first table."""
-        blocks = [f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False) for part in parts]
+        blocks = [
+            f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False)
+            for part in parts
+        ]
         below = 1 + next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
         blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
         return blocks
@@ -116,7 +126,9 @@ def _html(text: str) -> str:
 def text_of(parts: Iterable[Part]) -> str:
     """Join tables and sentences into lines of at most 80 characters."""
     return "\n".join(
-        textwrap.fill(visible(part), WIDTH, break_on_hyphens=False) if isinstance(part, str) else part.as_text()
+        textwrap.fill(visible(part), WIDTH, break_on_hyphens=False)
+        if isinstance(part, str)
+        else part.as_text()
         for part in parts
     )
 

@@ -24,7 +24,9 @@ _HIDDEN, _JOINERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"}), "\u200c\u200d"
 
 # No colours of its own, so that the notebook's light or dark theme is inherited.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
-_RULE = "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
+_RULE = (
+    "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
+)
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
 
 
@@ -33,7 +35,8 @@ def visible(text: str) -> str:
     if text.isprintable():  # the usual case
         return text
     return "".join(
-        repr(one)[1:-1] if unicodedata.category(one) in _HIDDEN and one not in _JOINERS else one for one in text
+        repr(one)[1:-1] if unicodedata.category(one) in _HIDDEN and one not in _JOINERS else one
+        for one in text
     )
 
 
@@ -79,7 +82,9 @@ class Table:
     @cached_property
     def _by_column(self) -> list[tuple[Column, list[Any]]]:
         columns = [Column(column) if isinstance(column, str) else column for column in self.columns]
-        return [(column, [row[number] for row in self.rows]) for number, column in enumerate(columns)]
+        return [
+            (column, [row[number] for row in self.rows]) for number, column in enumerate(columns)
+        ]
 
     @cached_property
     def _shown(self) -> list[_Shown]:
@@ -104,7 +109,9 @@ class Table:
         while others or not lines:
             n = 1
             while (
-                n < len(others) and sum(_narrowest([*names, *others[: n + 1]])) + len(GAP) * (len(names) + n) <= WIDTH
+                n < len(others)
+                and sum(_narrowest([*names, *others[: n + 1]])) + len(GAP) * (len(names) + n)
+                <= WIDTH
             ):
                 n += 1
             lines += _beside([*names, *others[:n]])
@@ -116,7 +123,10 @@ class Table:
         head = "".join(_cell("th", column.head, column, inline=inline) for column in self._shown)
         body = ""
         for row in zip(*(column.cells for column in self._shown), strict=True):
-            cells = (_cell("td", text, column, inline=inline) for text, column in zip(row, self._shown, strict=True))
+            cells = (
+                _cell("td", text, column, inline=inline)
+                for text, column in zip(row, self._shown, strict=True)
+            )
             body += f"<tr>{''.join(cells)}</tr>"
         style = f' style="{_TABLE}"' if inline else ""
         table = f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -138,7 +148,11 @@ def _shortened(text: str) -> str:
 
 def _cell(tag: str, text: str, column: _Shown, *, inline: bool) -> str:
     if not inline:
-        return f"<{tag}>{escape(text)}</{tag}>" if column.is_name else f'<{tag} class="n">{escape(text)}</{tag}>'
+        return (
+            f"<{tag}>{escape(text)}</{tag}>"
+            if column.is_name
+            else f'<{tag} class="n">{escape(text)}</{tag}>'
+        )
     align = "left" if column.is_name else "right;font-variant-numeric:tabular-nums"
     # Heads may take several lines; numbers are not broken.
     rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
@@ -176,7 +190,10 @@ def _beside(columns: Sequence[_Shown]) -> Iterator[str]:
     """
     widths = _narrowest(columns)
     left = WIDTH - sum(widths) - len(GAP) * (len(widths) - 1)
-    for wanted in ([_longest(column.cells) for column in columns], [len(column.head) for column in columns]):
+    for wanted in (
+        [_longest(column.cells) for column in columns],
+        [len(column.head) for column in columns],
+    ):
         for place, width in enumerate(wanted):
             more = min(max(0, width - widths[place]), max(0, left))
             widths[place], left = widths[place] + more, left - more
@@ -187,6 +204,11 @@ def _beside(columns: Sequence[_Shown]) -> Iterator[str]:
         widest = _longest([line for lines in wrapped[-1] for line in lines])
         formats.append(f"{{:{'<' if column.is_name else '>'}{widest}}}")
     heads, *rows = zip(*wrapped, strict=True)
-    upside_down = zip_longest(*(lines[::-1] for lines in heads), fillvalue="")  # heads are aligned at the bottom
-    for row in (reversed(list(upside_down)), *(zip_longest(*lines, fillvalue="") for lines in rows)):
+    upside_down = zip_longest(
+        *(lines[::-1] for lines in heads), fillvalue=""
+    )  # heads are aligned at the bottom
+    for row in (
+        reversed(list(upside_down)),
+        *(zip_longest(*lines, fillvalue="") for lines in rows),
+    ):
         yield from (GAP.join(formats).format(*line).rstrip() for line in row)

@@ -2,7 +2,12 @@
 
 from skrank_metrics.displays.model_selection import CVResultsDisplay, SplitDisplay
 from skrank_metrics.displays.page import page_picture as page_picture
-from skrank_metrics.displays.reports import ComparisonDisplay, DifferenceDisplay, MetricAtKDisplay, QueryScoreDisplay
+from skrank_metrics.displays.reports import (
+    ComparisonDisplay,
+    DifferenceDisplay,
+    MetricAtKDisplay,
+    QueryScoreDisplay,
+)
 
 __all__ = [
     "CVResultsDisplay",

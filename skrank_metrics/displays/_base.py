@@ -41,7 +41,9 @@ class Display(ABC):
         try:
             import matplotlib.pyplot  # noqa: F401
         except ImportError:
-            raise ImportError(f"{type(self).__name__}.plot needs matplotlib (pip install matplotlib).") from None
+            raise ImportError(
+                f"{type(self).__name__}.plot needs matplotlib (pip install matplotlib)."
+            ) from None
         self._own_figure = ax is None
         self._draw(ax)
         return self
@@ -70,7 +72,9 @@ class Display(ABC):
     def _draw(self, ax: Any) -> None:
         """Draw into the axes or a new figure, and store them and what was drawn."""
 
-    def _panels(self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)) -> list[Any]:
+    def _panels(
+        self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)
+    ) -> list[Any]:
         """Axes of the panels: side by side, or one below the other in narrow pictures.
 
         A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``.

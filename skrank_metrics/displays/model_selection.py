@@ -58,10 +58,16 @@ class CVResultsDisplay(Display):
         scores, ranked = fitted.fold_scores(found, key), fitted.ranked_rows(result, key)
         n_folds = scores.shape[1]
         # Candidates that were dropped lack folds. They failed only if they lack the score of a fold that they ran.
-        n_ran = np.nan_to_num(found.get("dropped_after", np.full(len(scores), n_folds)), nan=n_folds).astype(int)
-        best = [row for row in ranked if 0 < n_ran[row] == (~np.isnan(scores[row])).sum()][:n_candidates]
+        n_ran = np.nan_to_num(
+            found.get("dropped_after", np.full(len(scores), n_folds)), nan=n_folds
+        ).astype(int)
+        best = [row for row in ranked if 0 < n_ran[row] == (~np.isnan(scores[row])).sum()][
+            :n_candidates
+        ]
         if not best:
-            raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
+            raise ValueError(
+                "search must have a candidate with a score in every fold; each has NaN in some fold."
+            )
         self.candidates = [
             (fitted.spelled_params(found["params"][row]) or "defaults")
             + (f"\ndropped after fold {n_ran[row]}" if n_ran[row] < n_folds else "")
@@ -77,10 +83,18 @@ class CVResultsDisplay(Display):
         spelled = style.spell(*means)
         for row, (scores, mean) in enumerate(zip(self.scores, means, strict=True)):
             colour = look.soft if row else look.best
-            marks = {"linestyle": "none", "marker": "|", "markersize": 8, "color": look.soft, "alpha": 0.7}
+            marks = {
+                "linestyle": "none",
+                "marker": "|",
+                "markersize": 8,
+                "color": look.soft,
+                "alpha": 0.7,
+            }
             ax.plot(scores, np.full(len(scores), row), **marks)
             whole = not np.isnan(scores).any()  # means over different folds are not comparable
-            ax.plot(mean, row, marker="o", color=colour, markerfacecolor=colour if whole else "none")
+            ax.plot(
+                mean, row, marker="o", color=colour, markerfacecolor=colour if whole else "none"
+            )
             style.write_beside(ax, (np.nanmax(scores), row), spelled(mean), colour)
         ax.set_xlabel(self._label)
         style.draw_rows(ax, self.candidates, bold=(0,))
@@ -122,20 +136,27 @@ class SplitDisplay(Display):
     def _draw(self, ax: Any) -> None:
         table = self.result.table
         leaks = np.sum([table[kind] for kind in self.result.ids], axis=0).tolist()
-        names = [f"fold {fold}" + (f": {counted(leak, 'leak')}" if leak else "") for fold, leak in enumerate(leaks)]
+        names = [
+            f"fold {fold}" + (f": {counted(leak, 'leak')}" if leak else "")
+            for fold, leak in enumerate(leaks)
+        ]
         shown = {
             "queries": (table["queries"], "{:,}"),
             "documents": (table["documents"], "{:,}"),
             "share of relevant documents": (table["share_relevant"], "{:.1%}"),
         }
         panels = self._panels(ax, 3 * [style.height_of(names)], (1, 1, 1))
-        for number, (panel, (label, (values, spec))) in enumerate(zip(panels, shown.items(), strict=True)):
+        for number, (panel, (label, (values, spec))) in enumerate(
+            zip(panels, shown.items(), strict=True)
+        ):
             look = style.polish(panel)
             panel.barh(range(len(names)), values, height=0.55, color=look.best)
             for row, value in enumerate(values.tolist()):
                 style.write_beside(panel, (value, row), spec.format(value), look.ink)
             inks = [look.alarm if leak else look.ink for leak in leaks]
-            style.draw_rows(panel, names if not number or style.is_narrow() else len(names) * [""], inks)
+            style.draw_rows(
+                panel, names if not number or style.is_narrow() else len(names) * [""], inks
+            )
             panel.set(xlabel=label, xticks=[])
         title = textwrap.fill(textwrap.shorten(self.result.splitter, MOST_NAMED), 60)
         self.ax_.set_title(title, loc="left", size="small", color=look.soft)

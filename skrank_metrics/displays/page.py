@@ -37,7 +37,10 @@ def page_picture(result: Any) -> str:
         f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
     )
     # Ids, those of clipping paths and marks, are unique on the page.
-    shown = (_in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
+    shown = (
+        _in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg)
+        for number, svg in enumerate(drawings)
+    )
     kind = type(result).__name__
     return f'<figure id="{key}" role="img" aria-label="{kind}"><style>{css}</style>{"".join(shown)}</figure>'
 
@@ -50,7 +53,9 @@ def _svg(result: Any, width: float) -> str:
         figure = result.plot().figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     svg = target.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(
+        r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL
+    )
     # As wide as the page, but at most somewhat wider than drawn.
     size = f'style="max-width:{100 * figure.get_figwidth():.0f}px" viewBox'
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("viewBox", size, 1)
@@ -58,7 +63,9 @@ def _svg(result: Any, width: float) -> str:
     svg = _in_tags(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
     svg = _in_tags(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
     # The font of the page.
-    svg = _in_tags(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
+    svg = _in_tags(
+        r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg
+    )
     colours = {colour: f"var({name})" for name, colour in style.variables(style.LIGHT).items()}
     svg = _in_tags("|".join(colours), lambda colour: colours[colour[0]], svg)
     return re.sub(r"\n\s*", "\n", svg)

@@ -65,7 +65,11 @@ class ComparisonDisplay(Display):
     def __init__(self, result: Comparison, *, metric: Any = None, n_models: int = 20) -> None:
         super().__init__(result)
         check_int(n_models, "n_models", 1)
-        chosen = result.metrics if metric is None else (check_column(metric, result.reports[result.names[0]].metrics),)
+        chosen = (
+            result.metrics
+            if metric is None
+            else (check_column(metric, result.reports[result.names[0]].metrics),)
+        )
         two = len(result.names) == 2
         self._metrics = chosen[: 1 if two else MOST_METRICS]
         self._board = result.by_metric(chosen[0])
@@ -74,13 +78,17 @@ class ComparisonDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         title = self._board.verdict if self._board.tested else ""
-        height = 0.2 + style.height_of(self._names) + style.height_of_title(title)  # labels have two lines
+        height = (
+            0.2 + style.height_of(self._names) + style.height_of_title(title)
+        )  # labels have two lines
         panels: list[tuple[float, float, Callable[[Any], None]]]
         panels = [(height, 1.0, partial(self._draw_means, metric)) for metric in self._metrics]
         if self._board.tested:
             panels.append((height, 1.3, self._draw_differences))
         if self._pair:
-            texts = [f"{self._pair.n_queries} queries: {name} is better" for name in self._names[:2]]
+            texts = [
+                f"{self._pair.n_queries} queries: {name} is better" for name in self._names[:2]
+            ]
             height = max(height, QUERIES_HEIGHT) + style.height_below(texts)
             panels.append((height, 1.8, partial(self._draw_queries, self._pair)))
         heights, widths, functions = zip(*panels, strict=True)
@@ -95,8 +103,16 @@ class ComparisonDisplay(Display):
         rows = [found[name] for name in self._names]  # in the order of the first metric
         spelled = style.spell(*(row.mean for row in rows))
         ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
-        self._draw_rows(ax, [(row, row.mean, pair, spelled(row.mean)) for row, pair in zip(rows, ends, strict=True)])
-        ax.set_xlabel(f"{metric}{style.DIRECTION[own.greater_is_better]}\nmean, {100 * confidence:g}% interval")
+        self._draw_rows(
+            ax,
+            [
+                (row, row.mean, pair, spelled(row.mean))
+                for row, pair in zip(rows, ends, strict=True)
+            ],
+        )
+        ax.set_xlabel(
+            f"{metric}{style.DIRECTION[own.greater_is_better]}\nmean, {100 * confidence:g}% interval"
+        )
 
     def _draw_differences(self, ax: Any) -> None:
         result, look, rows = self.result, style.theme(), self._board.standings()[: len(self._names)]
@@ -111,19 +127,25 @@ class ComparisonDisplay(Display):
             limit = -result.margin if self._board.greater_is_better else result.margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
         level = f"simultaneous {100 * result.confidence:g}% intervals"
-        ax.set_xlabel(f"difference from {style.plain(result.baseline or 'the best other')},\n{level}")
+        ax.set_xlabel(
+            f"difference from {style.plain(result.baseline or 'the best other')},\n{level}"
+        )
 
     def _draw_rows(self, ax: Any, marks: Sequence[Mark], *, aligned: bool = False) -> None:
         """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
         look, first = style.polish(ax), ax is self.ax_ or style.is_narrow()
         across = self._own_figure and (style.is_narrow() or not self._pair)
         for row, (one, value, interval, text) in enumerate(marks):
-            colour = look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink
+            colour = (
+                look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink
+            )
             if colour == look.best and (first or not across):
                 style.highlight(ax, row, across=across)
             style.mark_mean(ax, value, row, interval, color=colour, markersize=6, elinewidth=2)
             place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
-            style.write_beside(ax, place, text, colour, xycoords=("axes fraction", "data") if aligned else "data")
+            style.write_beside(
+                ax, place, text, colour, xycoords=("axes fraction", "data") if aligned else "data"
+            )
         inks = [look.soft if one.status == WORSE else look.ink for one, *_ in marks]
         bold = [row for row, (one, *_) in enumerate(marks) if one.status in ("best", "better")]
         style.draw_rows(ax, self._names if first else len(marks) * [""], inks, bold=bold)
@@ -132,9 +154,14 @@ class ComparisonDisplay(Display):
     def _draw_queries(self, pair: Pair, ax: Any) -> None:
         look, greater = style.polish(ax, "y"), self._board.greater_is_better
         heights = np.sort(pair.differences)[::-1]
-        shown = heights[np.linspace(0, len(heights) - 1, min(len(heights), MOST_STEPS)).round().astype(int)]
+        shown = heights[
+            np.linspace(0, len(heights) - 1, min(len(heights), MOST_STEPS)).round().astype(int)
+        ]
         edges, lines = np.linspace(0, len(heights), len(shown) + 1), []
-        for name, colour, up in (pair.first, look.best, greater), (pair.second, look.alarm, not greater):
+        for name, colour, up in (
+            (pair.first, look.best, greater),
+            (pair.second, look.alarm, not greater),
+        ):
             part, n_better = (shown > 0, heights > 0) if up else (shown < 0, heights < 0)
             ax.stairs(np.where(part, shown, 0.0), edges, fill=True, color=colour, linewidth=0)
             lines.append((f"{counted(int(n_better.sum()), 'query')}: {name} is better", colour))
@@ -195,16 +222,25 @@ class MetricAtKDisplay(Display):
         for name, report in reversed(self._reports.items()):  # the best is drawn last, on top
             line = {"color": look.soft, "linewidth": 0.9}
             if name in coloured:
-                line = {"color": look.curves[coloured.index(name)], "linewidth": 2, "marker": "o", "markersize": 3.5}
+                line = {
+                    "color": look.curves[coloured.index(name)],
+                    "linewidth": 2,
+                    "marker": "o",
+                    "markersize": 3.5,
+                }
                 line["markevery"] = ceil(len(k) / MOST_MARKERS)
-            (lines[name],) = ax.plot(k, [report.mean[column] for column in self._columns.values()], **line, zorder=2)
+            (lines[name],) = ax.plot(
+                k, [report.mean[column] for column in self._columns.values()], **line, zorder=2
+            )
             if name in coloured and len(coloured) <= MOST_BANDS:
                 intervals = report.intervals()
                 ends = zip(*(intervals[column] for column in self._columns.values()), strict=True)
                 ax.fill_between(k, *ends, color=line["color"], alpha=0.14, linewidth=0)
         ax.set_xticks(style.count_ticks(k[0], k[-1]))
         ax.margins(x=0.02)
-        ax.set(xlabel="cutoff rank k", ylabel=f"{self._metric}@k, mean over queries with 95% interval")
+        ax.set(
+            xlabel="cutoff rank k", ylabel=f"{self._metric}@k, mean over queries with 95% interval"
+        )
         style.label_ends(ax, lines, bold=coloured)
 
 
@@ -213,7 +249,9 @@ def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, st
     found: dict[str, dict[int, str]] = {}
     for column, bound in report.metrics.items():
         # By the name in the report, as a convention may have changed the parameters, and by the metric itself.
-        for whole in (column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))) if bound.k else ():
+        for whole in (
+            (column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))) if bound.k else ()
+        ):
             found.setdefault(whole, {})[bound.k or 0] = column
     chosen = None if metric is None else get_metric(metric)
     wanted = chosen and str(chosen.replace(k=None) if chosen.k else chosen)
@@ -262,22 +300,41 @@ class QueryScoreDisplay(Display):
         metrics = self._report.metrics
         self._metric = next(iter(metrics)) if metric is None else check_column(metric, metrics)
         # Rows, as their name, metric and report; the slices are below the metric.
-        self._rows, self._slices = [(name, self._metric, report) for name, report in reports.items()], range(0)
+        self._rows, self._slices = (
+            [(name, self._metric, report) for name, report in reports.items()],
+            range(0),
+        )
         if "" not in reports:
             return
         of_queries = self._report.per_query
-        alike = metric is None and _is_share(of_queries[self._metric])  # others can be drawn on its axis
-        names = [name for name in metrics if name == self._metric or (alike and _is_share(of_queries[name]))]
+        alike = metric is None and _is_share(
+            of_queries[self._metric]
+        )  # others can be drawn on its axis
+        names = [
+            name
+            for name in metrics
+            if name == self._metric or (alike and _is_share(of_queries[name]))
+        ]
         shown = [(name, self._metric, part) for name, part in self._report._shown_slices]
-        self._rows, self._slices = [(name, name, self._report) for name in names], range(1, 1 + len(shown))
+        self._rows, self._slices = (
+            [(name, name, self._report) for name in names],
+            range(1, 1 + len(shown)),
+        )
         self._rows[1:1] = shown
 
     def _draw(self, ax: Any) -> None:
         names, edges = [name for name, *_ in self._rows], self._edges()
         (ax,) = self._panels(ax, [style.height_of(names, ROW)])
-        look, spelled = style.polish(ax), style.spell(*(report.mean[metric] for _, metric, report in self._rows))
+        look, spelled = (
+            style.polish(ax),
+            style.spell(*(report.mean[metric] for _, metric, report in self._rows)),
+        )
         for row, (_, metric, report) in enumerate(self._rows):
-            values, mean, ends = report.per_query[metric], report.mean[metric], report.intervals()[metric]
+            values, mean, ends = (
+                report.per_query[metric],
+                report.mean[metric],
+                report.intervals()[metric],
+            )
             defined = ~np.isnan(values)
             weights = None if report.weights is None else report.weights[defined]
             counts = np.histogram(values[defined], edges, weights=weights)[0]
@@ -286,7 +343,9 @@ class QueryScoreDisplay(Display):
             ax.stairs(heights, edges, baseline=row + BASE, fill=True, color=colour, alpha=0.45)
             style.mark_mean(ax, mean, row + MEAN, ends, color=colour, markersize=4, elinewidth=1.5)
             style.write_beside(ax, (np.nanmax([mean, ends[1]]), row + MEAN), spelled(mean), colour)
-        style.draw_rows(ax, names, [look.soft if row in self._slices else look.ink for row in range(len(names))])
+        style.draw_rows(
+            ax, names, [look.soft if row in self._slices else look.ink for row in range(len(names))]
+        )
         direction = style.DIRECTION[self._report.metrics[self._metric].greater_is_better]
         ax.set_xlabel(f"value per query, and mean with 95% interval{direction}")
 
@@ -342,7 +401,9 @@ class DifferenceDisplay(Display):
         look, last = style.polish(ax), len(names) - 1
         ax.use_sticky_edges = False  # of bars, which leave no margin
         value, change = (style.spell(*effects, *levels, signed=signed) for signed in (False, True))
-        for row, (effect, before, after) in enumerate(zip(effects, levels, levels[1:], strict=False), start=1):
+        for row, (effect, before, after) in enumerate(
+            zip(effects, levels, levels[1:], strict=False), start=1
+        ):
             colour = look.best if effect >= 0 else look.alarm
             ax.barh(row, effect, left=before, height=0.55, color=colour)
             style.write_beside(ax, (max(before, after), row), change(effect), colour)

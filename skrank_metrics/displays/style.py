@@ -83,7 +83,12 @@ def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iter
     token = _canvas.set((width, titled, True))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
-        rc: Any = {**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}
+        rc: Any = {
+            **settings(look),
+            "svg.fonttype": "none",
+            "svg.hashsalt": "skrank",
+            "font.size": 10,
+        }
         with rc_context(rc):
             yield
     finally:
@@ -97,8 +102,12 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     width, _, is_hidden = _canvas.get()
-    size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
-    return (Figure if is_hidden else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    size = (
+        (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
+    )
+    return (Figure if is_hidden else plt.figure)(
+        figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+    )
 
 
 def is_narrow() -> bool:
@@ -132,7 +141,9 @@ def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
 
 def _filled(line: str, width: int) -> str:
     # A NUL is a place to break without a space: in long words after punctuation, in long parts at humps, too.
-    line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line)
+    line = re.sub(
+        rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line
+    )
     line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: _HUMP.sub("\0", part[0]), line)
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
@@ -147,7 +158,9 @@ def height_of(names: Sequence[str], row: float = _ROW) -> float:
     return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
 
 
-def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:
+def draw_rows(
+    ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()
+) -> None:
     """Put the names beside their rows, the first on top."""
     from matplotlib.ticker import MaxNLocator
 
@@ -155,7 +168,10 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bol
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium")
     for row, label in enumerate(ax.get_yticklabels()):
-        label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
+        label.set(
+            color=colours[row] if colours else theme().ink,
+            weight="bold" if row in bold else "normal",
+        )
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
@@ -164,9 +180,17 @@ def mark_mean(ax: Any, mean: float, row: float, ends: tuple[float, float], **loo
     ax.errorbar(mean, row, xerr=np.abs(np.subtract(ends, mean))[:, None], fmt="o", **look)
 
 
-def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> None:
+def write_beside(
+    ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any
+) -> None:
     """Write a value beside its mark."""
-    look = {"color": colour, "size": "small", "ha": "left", "va": "center", "annotation_clip": False}
+    look = {
+        "color": colour,
+        "size": "small",
+        "ha": "left",
+        "va": "center",
+        "annotation_clip": False,
+    }
     ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
 
 
@@ -177,7 +201,12 @@ def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
     size, below = 0.833 * float(rcParams["font.size"]), 6.0
     for text, colour in lines:
         (text,) = wrapped([text], _BELOW_WIDTH)
-        place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
+        place = {
+            "xytext": (0, -below),
+            "textcoords": "offset points",
+            "va": "top",
+            "annotation_clip": False,
+        }
         ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
         below += 1.45 * size * (1 + text.count("\n"))
 
@@ -222,7 +251,9 @@ def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
     names = sorted(ends, key=ends.__getitem__)
     low, high = ax.get_ylim()
     points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
-    line_height = 1.45 * 0.833 * float(rcParams["font.size"]) * (high - low) / points  # in units of the axis
+    line_height = (
+        1.45 * 0.833 * float(rcParams["font.size"]) * (high - low) / points
+    )  # in units of the axis
     heights = np.array([line_height * (1 + name.count("\n")) for name in wrapped(names)])
     above = np.cumsum(heights) - heights / 2  # where the middle of each name is if all are stacked
     free = np.maximum.accumulate([ends[name] for name in names] - above) if names else above
@@ -244,6 +275,8 @@ def count_ticks(first: float, last: float) -> list[float]:
 def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
     """Format of numbers with true minus signs and enough digits to show the sign of each that is not 0."""
     nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
-    digits = min(_MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
+    digits = min(
+        _MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)])
+    )
     sign = "+" if signed else ""
     return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")

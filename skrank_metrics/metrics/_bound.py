@@ -7,10 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query, ratio, ratio_terms
+from skrank_metrics._engine.per_query import (
+    AVERAGES,
+    Computation,
+    PerQuery,
+    aggregate,
+    per_query,
+    ratio,
+    ratio_terms,
+)
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_int, check_number, nearest
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    NaNScoreError,
+    check_choice,
+    check_int,
+    check_number,
+    nearest,
+)
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import NEGATIVE, NO_PAIRS, NO_RELEVANT, Metric, MetricFunction
 
@@ -97,12 +112,16 @@ class BoundMetric:
             why = "which can be negative"
         else:
             return average
-        raise ValueError(f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'.")
+        raise ValueError(
+            f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'."
+        )
 
     @cached_property
     def replace_undefined_by(self) -> float:
         """Value of undefined queries; NaN leaves them out."""
-        return check_number(self.values["replace_undefined_by"], "replace_undefined_by", other="nan")
+        return check_number(
+            self.values["replace_undefined_by"], "replace_undefined_by", other="nan"
+        )
 
     @property
     def greater_is_better(self) -> bool:
@@ -119,7 +138,10 @@ class BoundMetric:
         """The resolved kernel call."""
         return Computation(
             kernel=self.record.kernel,
-            options={name: option.check(self.values[name], name) for name, option in self.record.options.items()},
+            options={
+                name: option.check(self.values[name], name)
+                for name, option in self.record.options.items()
+            },
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
@@ -142,7 +164,9 @@ class BoundMetric:
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        name = self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
+        name = (
+            self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
+        )
         return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
 
     def __call__(
@@ -183,10 +207,14 @@ class BoundMetric:
             f"{len(misplaced)} more. Write qid=..., k=..."
         )
 
-    def aggregate(self, result: PerQuery, weights: FloatArray | None, **average: str | None) -> float | FloatArray:
+    def aggregate(
+        self, result: PerQuery, weights: FloatArray | None, **average: str | None
+    ) -> float | FloatArray:
         """Combine the values per query by ``average``, passed here or bound."""
         chosen = average.get("average", self.average)
-        value = aggregate(result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by)
+        value = aggregate(
+            result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by
+        )
         return 0.0 - value if self.negative else value
 
     def terms(self, result: PerQuery, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

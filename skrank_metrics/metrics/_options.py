@@ -15,7 +15,9 @@ class Option:
     """A parameter that is specific to a metric."""
 
     doc: str
-    check: Callable[[Any, str], Any]  # takes the value and the name of the parameter; returns what the kernel gets
+    check: Callable[
+        [Any, str], Any
+    ]  # takes the value and the name of the parameter; returns what the kernel gets
     kind: str  # the type in docstrings
     annotation: str  # the type in the stub
     gain: str | None = None  # the only gain with which it has an effect, if the metric has gains
@@ -24,7 +26,12 @@ class Option:
 def choice(doc: str, words: tuple[str, ...]) -> Option:
     """Build an option with a few allowed words."""
     spelled = ", ".join(f'"{word}"' for word in words)
-    return Option(doc, lambda value, name: check_choice(value, name, words), f"{{{spelled}}}", f"Literal[{spelled}]")
+    return Option(
+        doc,
+        lambda value, name: check_choice(value, name, words),
+        f"{{{spelled}}}",
+        f"Literal[{spelled}]",
+    )
 
 
 def number(doc: str, interval: str, gain: str | None = None) -> Option:
@@ -66,8 +73,12 @@ Probabilities = Annotated[
         ("binary", "linear", "exp2"),
     ),
 ]
-MaxGrade = Annotated[Any, number('Largest possible grade. Only for gain="exp2".', "(0, 1000]", "exp2")]
-Persistence = Annotated[Any, number("Probability that an unsatisfied reader goes on to the next rank.", "(0, 1]")]
+MaxGrade = Annotated[
+    Any, number('Largest possible grade. Only for gain="exp2".', "(0, 1000]", "exp2")
+]
+Persistence = Annotated[
+    Any, number("Probability that an unsatisfied reader goes on to the next rank.", "(0, 1]")
+]
 RelevanceThreshold = Annotated[
     Any,
     Option(

@@ -45,7 +45,9 @@ class Metric:
     kernel: Kernel
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
-    formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
+    formula: (
+        str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
+    )
     transform: str = "gains"  # whose expectation over ties is taken: gains, hazards, products, misses, pairs or orders
     reference: Reference | None = None
     lower: float = 0.0
@@ -60,14 +62,18 @@ class Metric:
     counts_others: bool = False  # depends on N, ranked or not
     needs_cutoff: bool = False  # without one, every order of the documents has the same value
     needs_all_ranks: bool = False  # even with a cutoff
-    unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    unjudged: str = (
+        "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    )
     signed: bool | str = False  # whether labels may be negative, or the option that allows it
     documents: tuple[str, ...] = ()  # columns of documents that the metric needs
 
     @property
     def graded(self) -> bool:
         """Whether it distinguishes grades, not only relevant from non-relevant documents."""
-        return self.unjudged != "counted" and ("gain" in self.options or "relevance_threshold" not in self.options)
+        return self.unjudged != "counted" and (
+            "gain" in self.options or "relevance_threshold" not in self.options
+        )
 
     @property
     def summary(self) -> str:
@@ -88,13 +94,17 @@ class Metric:
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters with their defaults."""
-        shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
+        shared = {
+            name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"
+        }
         return {**shared, **self.defaults}
 
 
 def flat_name(name: str) -> str:
     """Spell a name with letters, digits and underscores only."""
-    return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
+    return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip(
+        "_"
+    )
 
 
 @runtime_checkable

@@ -20,13 +20,19 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "array-like of shape (n_documents,) or (n_queries, n_documents)",
         "Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.",
     ),
-    "y_score": ("array-like of the shape of y_true", "Scores to rank by, largest first. May be infinite, but not NaN."),
+    "y_score": (
+        "array-like of the shape of y_true",
+        "Scores to rank by, largest first. May be infinite, but not NaN.",
+    ),
     "qid": (
         "array-like of shape (n_documents,)",
         "Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with an "
         "index level named 'qid', see with_qid.",
     ),
-    "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
+    "k": (
+        "int or None",
+        "Cutoff rank: only the first k documents of each query count. If None, all count.",
+    ),
     "ties": (
         '{"average", "best", "worst", "stable"}',
         "How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest "
@@ -76,7 +82,9 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         options = {p.name: hints[p.name].__metadata__[0] for p in own}
         traits["greater_is_better"] = not name.startswith(NEGATIVE)
-        REGISTRY[name] = _public_function(Metric(name, kernel, options, {p.name: p.default for p in own}, **traits))
+        REGISTRY[name] = _public_function(
+            Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
+        )
         return REGISTRY[name]
 
     return register
@@ -103,7 +111,11 @@ def _public_function(record: Metric) -> MetricFunction:
 
 
 def call(
-    function: MetricFunction, y_true: Any, y_score: Any, misplaced: tuple[Any, ...], keywords: dict[str, Any]
+    function: MetricFunction,
+    y_true: Any,
+    y_score: Any,
+    misplaced: tuple[Any, ...],
+    keywords: dict[str, Any],
 ) -> Any:
     """Compute a metric from the arguments of its function."""
     data = {name: keywords.pop(name) for name in function.record.data if name in keywords}
@@ -114,8 +126,14 @@ def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(record.data), **record.parameters}
     order = [*_TEXTS, *record.defaults]
-    positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
-    named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
+    positional = [
+        inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")
+    ]
+    named = [
+        inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p])
+        for p in order
+        if p in defaults
+    ]
     return inspect.Signature(positional + named)
 
 
@@ -128,21 +146,34 @@ def docstring(record: Metric, text: str) -> str:
     sections = [
         summary.strip(),
         _displayed(record.formula) if record.formula else "",
-        (more.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else "")).strip(),
+        (
+            more.strip()
+            + (f" Undefined for a query with {record.undefined}." if record.undefined else "")
+        ).strip(),
         _section(
             "Parameters",
             *(
-                _entry(f"{one.name} : {texts[one.name][0]}{_default(one.default)}", texts[one.name][1])
+                _entry(
+                    f"{one.name} : {texts[one.name][0]}{_default(one.default)}", texts[one.name][1]
+                )
                 for one in signature_of(record).parameters.values()
             ),
         ),
         _section("Returns", _entry("score : float or ndarray of shape (n_queries,)", returned)),
         _section(
             "Raises",
-            _entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
-            _entry("ValueError", "If labels, scores, ids, weights or options are invalid, or their lengths differ."),
+            _entry(
+                "TypeError",
+                "If y_true is 1-D and there are no query ids, or an argument has the wrong type.",
+            ),
+            _entry(
+                "ValueError",
+                "If labels, scores, ids, weights or options are invalid, or their lengths differ.",
+            ),
         ),
-        _section("References", f"{record.reference.text}\n{record.reference.url}") if record.reference else "",
+        _section("References", f"{record.reference.text}\n{record.reference.url}")
+        if record.reference
+        else "",
         "".join(back),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
@@ -159,7 +190,9 @@ def _section(title: str, *entries: str) -> str:
 
 @functools.cache  # metrics share most of their descriptions
 def _entry(head: str, text: str) -> str:
-    return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
+    return (
+        f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
+    )
 
 
 def _default(default: Any) -> str:

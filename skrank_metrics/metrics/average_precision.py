@@ -14,7 +14,8 @@ from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _BUCKLEY = Reference(
-    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.", "10.1145/345508.345543"
+    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.",
+    "10.1145/345508.345543",
 )
 
 _SAKAI = Reference(
@@ -46,7 +47,10 @@ _Normalizer = Annotated[
     reference=_BUCKLEY,
 )
 def map_score(
-    ranked: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists,
+    *,
+    normalizer: _Normalizer = "min",
+    relevance_threshold: RelevanceThreshold = None,
 ) -> KernelResult:
     """Mean average precision: the mean of the precision at the ranks of the relevant documents.
 
@@ -62,7 +66,9 @@ def map_score(
         return ranked.precision_over_hits(relevance_threshold)
     precisions = ranked.hit_products(relevance_threshold) @ (1 / ranked.ranks)
     n_relevant = ranked.n_relevant(relevance_threshold)
-    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, ranked.n_findable)
+    return precisions, n_relevant if normalizer == "relevant" else np.minimum(
+        n_relevant, ranked.n_findable
+    )
 
 
 @metric(

@@ -24,7 +24,10 @@ ROUNDING = 1e-9
 
 
 def check_metric(
-    metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3), documents: Mapping[str, Sequence[Any]] | None = None
+    metric: Any,
+    *,
+    labels: Sequence[float] = (0, 1, 2, 3),
+    documents: Mapping[str, Sequence[Any]] | None = None,
 ) -> None:
     """Check that a metric follows the rules of all metrics of this package.
 
@@ -73,7 +76,9 @@ def check_metric(
     cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
     for name in documents or ():
         check_choice(name, "documents", bound.record.documents)
-    problem = _problem(labels, {name: (documents or {}).get(name, (1, 2, 3)) for name in bound.record.documents})
+    problem = _problem(
+        labels, {name: (documents or {}).get(name, (1, 2, 3)) for name in bound.record.documents}
+    )
     for k, ties in itertools.product(cutoffs, TIE_POLICIES):
         chosen = bound.replace(ties=ties, **({"k": k} if bound.record.has_cutoff else {}))
         try:
@@ -104,7 +109,13 @@ class _Problem:
         data = {"y_true": self.labels[rows], "y_score": self.scores[rows], "qid": self.qid[rows]}
         return {**data, "documents": columns} if columns else data
 
-    def values(self, metric: BoundMetric, undefined: float = np.nan, rows: Any = slice(None), **changed: Any) -> Any:
+    def values(
+        self,
+        metric: BoundMetric,
+        undefined: float = np.nan,
+        rows: Any = slice(None),
+        **changed: Any,
+    ) -> Any:
         """One value per query."""
         given = {} if metric.always_defined else {"replace_undefined_by": undefined}
         return np.asarray(metric(**{**self.data(rows), **changed}, average=None, **given))
@@ -119,14 +130,18 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
     drawn[qid % 6 == 0] = min(labels)
     drawn[qid % 6 == 1] = max(labels)
     scores = rng.integers(0, 3, len(qid)) * (qid % 5 > 0) / 2
-    columns = {name: rng.choice(np.asarray(entries), len(qid)) for name, entries in documents.items()}
+    columns = {
+        name: rng.choice(np.asarray(entries), len(qid)) for name, entries in documents.items()
+    }
     for array in (drawn, scores, qid):
         array.flags.writeable = False  # a metric that modifies them raises an error
     queries = [np.flatnonzero(qid == query) for query in range(N_QUERIES)]
     return _Problem(drawn, scores, qid, sizes == LONGEST, columns, queries)
 
 
-def _check_equal(metric: BoundMetric, problem: _Problem, rule: str, values: Any, expected: Any) -> None:
+def _check_equal(
+    metric: BoundMetric, problem: _Problem, rule: str, values: Any, expected: Any
+) -> None:
     """Raise an error that shows the first query for which values differ."""
     close = np.isclose(values, expected, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
     if not close.all():
@@ -145,7 +160,11 @@ def _values(metric: BoundMetric, problem: _Problem) -> _Rules:
     yield f"be within its bounds, {low:g} to {high:g}", values, values.clip(low, high)
     if metric.k == LONGEST + 5:
         whole, cut = (problem.values(metric.replace(k=k)) for k in (None, LONGEST))
-        yield f"be the same with k={LONGEST} as without a cutoff", cut, np.where(problem.longest, whole, cut)
+        yield (
+            f"be the same with k={LONGEST} as without a cutoff",
+            cut,
+            np.where(problem.longest, whole, cut),
+        )
 
 
 def _order_of_rows(metric: BoundMetric, problem: _Problem) -> _Rules:
@@ -174,7 +193,11 @@ def _ties(metric: BoundMetric, problem: _Problem) -> _Rules:
     )
     ends = np.cumsum([len(of_query) for of_query in orders])
     expected = [part.mean() for part in np.split(of_order, ends[:-1])]
-    what = "be the mean over all orders of tied documents" if ties == "average" else "order tied documents correctly"
+    what = (
+        "be the mean over all orders of tied documents"
+        if ties == "average"
+        else "order tied documents correctly"
+    )
     yield f"{what} under ties={ties!r}", problem.values(metric), expected
 
 
@@ -184,14 +207,25 @@ def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
     groups = [rows[scores == score] for score in np.unique(scores)[::-1]]
     if ties == "stable":
         return [np.concatenate(groups)]
-    if ties in ("best", "worst"):  # equal labels stay tied, since documents may differ in other columns
-        by_label = [[g[problem.labels[g] == label] for label in np.unique(problem.labels[g])] for g in groups]
+    if ties in (
+        "best",
+        "worst",
+    ):  # equal labels stay tied, since documents may differ in other columns
+        by_label = [
+            [g[problem.labels[g] == label] for label in np.unique(problem.labels[g])]
+            for g in groups
+        ]
         groups = [part for parts in by_label for part in parts[:: -1 if ties == "best" else 1]]
-    return [np.concatenate(parts) for parts in itertools.product(*map(itertools.permutations, groups))]
+    return [
+        np.concatenate(parts) for parts in itertools.product(*map(itertools.permutations, groups))
+    ]
 
 
 def _undefined_and_weights(metric: BoundMetric, problem: _Problem) -> _Rules:
-    values, given = problem.values(metric), {} if metric.always_defined else {"replace_undefined_by": 0.25}
+    values, given = (
+        problem.values(metric),
+        {} if metric.always_defined else {"replace_undefined_by": 0.25},
+    )
     replaced = np.where(np.isnan(values), -0.25 if metric.negative else 0.25, values)
     yield "be replaced by replace_undefined_by if undefined", problem.values(metric, 0.25), replaced
     data, weights = {**problem.data(), "average": "macro", **given}, 1.0 + np.arange(N_QUERIES) % 3

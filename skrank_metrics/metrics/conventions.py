@@ -35,9 +35,13 @@ class Convention:
     peer: str  # the library and the versions that were compared
     names: Mapping[str, str]  # the library's name of each metric
     shared: _Defaults = field(default_factory=dict)  # parameters of all metrics
-    own: Mapping[str, _Defaults] = field(default_factory=dict)  # further parameters of single metrics
+    own: Mapping[str, _Defaults] = field(
+        default_factory=dict
+    )  # further parameters of single metrics
     not_imitated: tuple[str, ...] = ()  # differences that parameters cannot reproduce
-    differs: Mapping[str, str] = field(default_factory=dict)  # the same for single metrics, which may have no name
+    differs: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the same for single metrics, which may have no name
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
@@ -234,7 +238,9 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Documents come in ranked order, without scores; sort the rows in that order.",
                 "Names with a cutoff end in AtK in RankingEvaluator, whose k is 10 by default.",
             ),
-            differs={"ndcg": "ndcgAt ignores grades, even in an RDD that holds them; pass labels of 0 and 1."},
+            differs={
+                "ndcg": "ndcgAt ignores grades, even in an RDD that holds them; pass labels of 0 and 1."
+            },
         ),
         "tf_ranking": Convention(
             peer="TF-Ranking 0.5.5, the examples of its documentation",
@@ -263,7 +269,9 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Weights are per document there, and weight gains as well as queries.",
                 "Values, scores and labels are float32.",
             ),
-            differs={"pairwise_accuracy": "OPAMetric is the mean over pairs, which is average='micro' here."},
+            differs={
+                "pairwise_accuracy": "OPAMetric is the mean over pairs, which is average='micro' here."
+            },
         ),
         "torchmetrics": Convention(
             peer="TorchMetrics 1.9, the examples of its documentation",
@@ -307,7 +315,12 @@ def own_spelling(spec: str, convention: Any, *, any_case: bool = False) -> str |
 def _names_of(convention: str, any_case: bool) -> list[tuple[re.Pattern[str], str]]:
     """Patterns of another library's names that differ from this package's, with the name here."""
     return [
-        (re.compile(_RANK.sub("([1-9][0-9]*)", re.escape(spelled)), re.IGNORECASE if any_case else 0), name)
+        (
+            re.compile(
+                _RANK.sub("([1-9][0-9]*)", re.escape(spelled)), re.IGNORECASE if any_case else 0
+            ),
+            name,
+        )
         for name, names in CONVENTIONS[convention].names.items()
         for spelled in names.split(", ")
         if spelled not in (name, f"{name}@k")

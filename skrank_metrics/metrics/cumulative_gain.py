@@ -45,7 +45,9 @@ def cg_score(ranked: RankedLists) -> FloatArray:
     upper=float("inf"),
     reference=_JARVELIN,
 )
-def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
+def dcg_score(
+    ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
+) -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
     The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.

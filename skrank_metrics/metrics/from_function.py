@@ -24,7 +24,15 @@ from skrank_metrics.metrics._registry import call, check_new, docstring, signatu
 # Parameters of a function that are not options, since the ranking provides them.
 _GIVEN = ("k", "unranked")
 # Options that all metrics have.
-_RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
+_RESERVED = {
+    "y_true",
+    "y_score",
+    "convention",
+    "metric",
+    "documents",
+    *DATA_KEYWORDS,
+    *SHARED_DEFAULTS,
+} - {"k"}
 # Columns of the frames of reports and comparisons, beside those of the metrics.
 COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 # Values beyond the bounds by less are rounded.
@@ -69,7 +77,9 @@ class FunctionKernel:
                 f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
                 "for the labels of these documents."
             )
-        values = [self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()]
+        values = [
+            self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()
+        ]
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
@@ -84,7 +94,10 @@ class FunctionKernel:
                 f"{str(error).rstrip('.')}.{hint}"
             ) from error
         # Rounding may push a ratio beyond its bounds.
-        (low, high), slack = self.bounds, [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds]
+        (low, high), slack = (
+            self.bounds,
+            [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds],
+        )
         if math.isinf(value) or value < low - slack[0] or value > high + slack[1]:
             raise ValueError(
                 f"{self.name} must return one finite number within its bounds, {low:g} to {high:g}, or NaN if it is "
@@ -99,7 +112,9 @@ class FunctionMetric:
     Called like any metric function: ``metric(y_true, y_score, qid=..., ties=..., average=...)``.
     """
 
-    def __init__(self, function: Callable[..., Any], record: Metric, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], record: Metric, settings: Mapping[str, Any]
+    ) -> None:
         self.function = function
         self.record = record
         self._settings = dict(settings)
@@ -194,15 +209,23 @@ def make_metric(
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
-    own, columns = _check_name(getattr(function, "__name__", None) if name is None else name), _check_columns(documents)
+    own, columns = (
+        _check_name(getattr(function, "__name__", None) if name is None else name),
+        _check_columns(documents),
+    )
     if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     low, high = map(float, bounds)
-    better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
+    better, parameters = (
+        check_bool(greater_is_better, "greater_is_better"),
+        _parameters(function, own, columns),
+    )
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
         name=own if better else NEGATIVE + own,
-        kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns),
+        kernel=FunctionKernel(
+            function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns
+        ),
         options=dict.fromkeys(options, _OPTION),
         defaults=options,
         formula="",
@@ -215,14 +238,24 @@ def make_metric(
         needs_all_ranks=True,
         documents=columns,
     )
-    settings = {"name": name, "documents": documents, "bounds": bounds, "greater_is_better": greater_is_better}
+    settings = {
+        "name": name,
+        "documents": documents,
+        "bounds": bounds,
+        "greater_is_better": greater_is_better,
+    }
     return FunctionMetric(function, record, {**settings, "undefined": undefined})
 
 
 def _check_name(name: Any) -> str:
     """Refuse names that a metric cannot have."""
     known = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name)
-    if not known or name in COLUMNS or name.startswith(NEGATIVE) or re.search(r"_at_[1-9][0-9]*$", name):
+    if (
+        not known
+        or name in COLUMNS
+        or name.startswith(NEGATIVE)
+        or re.search(r"_at_[1-9][0-9]*$", name)
+    ):
         raise ValueError(
             "name must be at most 64 lower-case letters, digits and underscores, begin with a letter but not with "
             "'neg_' (pass greater_is_better=False), not end in a cutoff rank, as 'ndcg_at_10' does, and not be that of "
@@ -236,11 +269,15 @@ def _check_columns(documents: Any) -> tuple[str, ...]:
     names = () if isinstance(documents, str) else tuple(documents or ())
     refused = [n for n in names if not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN)]
     if refused or len(set(names)) != len(documents or ()):
-        raise ValueError(f"documents must list columns as the function names its parameters; got {documents!r}.")
+        raise ValueError(
+            f"documents must list columns as the function names its parameters; got {documents!r}."
+        )
     return names
 
 
-def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:
+def _parameters(
+    function: Callable[..., Any], name: str, columns: tuple[str, ...]
+) -> dict[str, Any]:
     """Options of a function, with their defaults: the parameters after the first that are not columns."""
     try:
         signature = inspect.signature(function)
@@ -253,7 +290,11 @@ def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...
     _, *others = (p for p in signature.parameters.values() if p.name not in columns)
     options = {p.name: p.default for p in others if p.default is not p.empty}
     for reserved in options.keys() & _RESERVED:
-        raise TypeError(f"function must not have an option {reserved}, which all metrics have; got {name}.")
+        raise TypeError(
+            f"function must not have an option {reserved}, which all metrics have; got {name}."
+        )
     if (k := options.get("k")) is not None:
-        raise TypeError(f"Declare the cutoff as k=None; set {k!r} with get_metric(metric, k={k!r}).")
+        raise TypeError(
+            f"Declare the cutoff as k=None; set {k!r} with get_metric(metric, k={k!r})."
+        )
     return options

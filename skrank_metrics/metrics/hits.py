@@ -19,11 +19,13 @@ _MANNING = Reference(
 )
 
 _RIJSBERGEN = Reference(
-    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).", "10.1108/eb026584"
+    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).",
+    "10.1108/eb026584",
 )
 
 _SWETS = Reference(
-    "J. A. Swets (1963). Information retrieval systems. Science 141(3577).", "10.1126/science.141.3577.245"
+    "J. A. Swets (1963). Information retrieval systems. Science 141(3577).",
+    "10.1126/science.141.3577.245",
 )
 
 _MACAVANEY = Reference(
@@ -32,7 +34,8 @@ _MACAVANEY = Reference(
 )
 
 _Divisor = Annotated[
-    Any, choice("Divide by k even if fewer documents were ranked, or by min(k, n).", ("k", "retrieved"))
+    Any,
+    choice("Divide by k even if fewer documents were ranked, or by min(k, n).", ("k", "retrieved")),
 ]
 _Normalizer = Annotated[
     Any,
@@ -84,7 +87,10 @@ def precision_at_k_score(
     reference=_MANNING,
 )
 def recall_at_k_score(
-    ranked: RankedLists, *, normalizer: _Normalizer = "relevant", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists,
+    *,
+    normalizer: _Normalizer = "relevant",
+    relevance_threshold: RelevanceThreshold = None,
 ) -> tuple[FloatArray, IntArray]:
     """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents.
 
@@ -129,7 +135,10 @@ def f1_at_k_score(
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
     0.6667
     """
-    hits, n_relevant = ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
+    hits, n_relevant = (
+        ranked.relevance(relevance_threshold).sum(axis=1),
+        ranked.n_relevant(relevance_threshold),
+    )
     total = np.maximum(_ranks(ranked, divisor) + beta**2 * n_relevant, np.finfo(np.float64).tiny)
     # Queries without relevant documents are not pooled.
     return (1 + beta**2) * hits, np.where(n_relevant > 0, total, 0.0)
@@ -196,7 +205,9 @@ def r_precision_score(
     needs_cutoff=True,
     reference=_MANNING,
 )
-def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+def hit_rate_score(
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> FloatArray:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
     The mean is the share of queries with a hit: the user-level hit rate. The item-level hit rate, hits divided by

@@ -20,7 +20,9 @@ MAX_LENGTH = 64
 # Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
 _SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
-_CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")  # ndcg@5,10 or, as in trec_eval, P_5,10
+_CUTOFFS = re.compile(
+    r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)"
+)  # ndcg@5,10 or, as in trec_eval, P_5,10
 _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
@@ -106,16 +108,26 @@ def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
     found = list[Any]()
     for metric in metrics:
-        several = isinstance(metric, str) and len(metric) <= MAX_LENGTH and _CUTOFFS.fullmatch(metric)
+        several = (
+            isinstance(metric, str) and len(metric) <= MAX_LENGTH and _CUTOFFS.fullmatch(metric)
+        )
         names = [several[1] + k.strip() for k in several[2].split(",")] if several else []
-        found += names if names and ("@" in metric or own_spelling(names[0], convention)) else [metric]
+        found += (
+            names if names and ("@" in metric or own_spelling(names[0], convention)) else [metric]
+        )
     return found
 
 
-def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
+def bind_metrics(
+    metrics: Any, convention: str = "sklearn", **overrides: Any
+) -> dict[str, BoundMetric]:
     """Bind one or several metrics, keyed by their names as given. Overrides that are None are ignored."""
     overrides = {name: value for name, value in overrides.items() if value is not None}
-    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
+    given = (
+        [metrics]
+        if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray)
+        else list(metrics)
+    )
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
     bound: dict[str, BoundMetric] = {}
@@ -148,7 +160,9 @@ def _with_overrides(metric: Any, convention: str, **overrides: Any) -> BoundMetr
 def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     """Parse a name, in the spelling of this package or of a convention."""
     if len(spec) > MAX_LENGTH:
-        raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
+        raise ValueError(
+            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
+        )
     if len(several := expand([spec], convention)) > 1:
         raise ValueError(
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
@@ -163,8 +177,13 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     name, inner, k = match[1].lower(), match[2], match[3]
     function = _function(name)
     if function is None:
-        raise ValueError(f"Unknown metric {match[1]!r}.{_hint(name, spec, k)} Known: {', '.join(sorted(REGISTRY))}.")
-    params = {**_WITH_PARAMETER.get(name, ("", {}))[1], **({} if inner is None else _params(inner, spec))}
+        raise ValueError(
+            f"Unknown metric {match[1]!r}.{_hint(name, spec, k)} Known: {', '.join(sorted(REGISTRY))}."
+        )
+    params = {
+        **_WITH_PARAMETER.get(name, ("", {}))[1],
+        **({} if inner is None else _params(inner, spec)),
+    }
     if k is not None:
         params["k"] = int(k)
     try:
@@ -191,7 +210,9 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
     ending = f"@{rank}" if rank else ""
     if word in _ELSEWHERE:
         return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
-    return nearest(word, [*(own.removeprefix(NEGATIVE) for own in REGISTRY), *_WITH_PARAMETER], ending)
+    return nearest(
+        word, [*(own.removeprefix(NEGATIVE) for own in REGISTRY), *_WITH_PARAMETER], ending
+    )
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:
@@ -242,7 +263,11 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
     except (TypeError, ValueError):
         return None
     wanted = bound.definition, bound.average
-    same = [name for name, own in columns.items() if own is not None and (own.definition, own.average) == wanted]
+    same = [
+        name
+        for name, own in columns.items()
+        if own is not None and (own.definition, own.average) == wanted
+    ]
     return str(bound) if str(bound) in same else same[0] if len(same) == 1 else None
 
 

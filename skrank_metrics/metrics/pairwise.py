@@ -14,10 +14,12 @@ from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS, Reference
 from skrank_metrics.metrics._registry import metric
 
 _KENDALL = Reference(
-    "M. G. Kendall (1938). A new measure of rank correlation. Biometrika 30.", "10.1093/biomet/30.1-2.81"
+    "M. G. Kendall (1938). A new measure of rank correlation. Biometrika 30.",
+    "10.1093/biomet/30.1-2.81",
 )
 _KENDALL_TIES = Reference(
-    "M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).", "10.1093/biomet/33.3.239"
+    "M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).",
+    "10.1093/biomet/33.3.239",
 )
 _SPEARMAN = Reference(
     "C. Spearman (1904). The proof and measurement of association between two things. The American Journal of "
@@ -25,7 +27,8 @@ _SPEARMAN = Reference(
     "10.2307/1412159",
 )
 _JOACHIMS = Reference(
-    "T. Joachims (2002). Optimizing search engines using clickthrough data. KDD 2002.", "10.1145/775047.775067"
+    "T. Joachims (2002). Optimizing search engines using clickthrough data. KDD 2002.",
+    "10.1145/775047.775067",
 )
 _HANLEY = Reference(
     "J. A. Hanley, B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic "
@@ -33,7 +36,9 @@ _HANLEY = Reference(
     "10.1148/radiology.143.1.7063747",
 )
 
-_Normalize = Annotated[Any, switch("Whether to divide by the number of pairs with different labels.")]
+_Normalize = Annotated[
+    Any, switch("Whether to divide by the number of pairs with different labels.")
+]
 
 
 @metric(
@@ -136,7 +141,9 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     signed="relevance_threshold",
     reference=_HANLEY,
 )
-def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
+def auc_score(
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
     The mean over queries is known as group AUC (GAUC). Labels may be negative if ``relevance_threshold`` is set.

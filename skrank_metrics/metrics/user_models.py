@@ -10,12 +10,20 @@ from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGai
 from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold, number, switch
+from skrank_metrics.metrics._options import (
+    MaxGrade,
+    Persistence,
+    Probabilities,
+    RelevanceThreshold,
+    number,
+    switch,
+)
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _CRASWELL = Reference(
-    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.", "10.1007/978-0-387-39940-9_488"
+    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.",
+    "10.1007/978-0-387-39940-9_488",
 )
 _CHAPELLE = Reference(
     "O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.",
@@ -32,9 +40,14 @@ _CASCADE = Reference(
 )
 
 
-_RbpPersistence = Annotated[Any, number("Probability that the reader goes on to the next rank.", "(0, 1)")]
+_RbpPersistence = Annotated[
+    Any, number("Probability that the reader goes on to the next rank.", "(0, 1)")
+]
 _Normalize = Annotated[
-    Any, switch("Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n).")
+    Any,
+    switch(
+        "Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n)."
+    ),
 ]
 _Normalized = Annotated[Any, switch("Whether to divide by the value of the ideal order: nERR.")]
 
@@ -134,7 +147,9 @@ def pfound_score(
     >>> round(pfound_score([[0.4, 1.0]], [[2, 1]]), 4)
     0.91
     """
-    return _stopping(ranked, Probability(gain, max_grade, relevance_threshold)) @ p ** (ranked.ranks - 1)
+    return _stopping(ranked, Probability(gain, max_grade, relevance_threshold)) @ p ** (
+        ranked.ranks - 1
+    )
 
 
 @metric(

@@ -52,7 +52,9 @@ class Folds:
 
     def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
         """How many folds scikit-learn gets in each call."""
-        self.n_folds = self.cv.get_n_splits(X, y, **given) if self.at_once else len(self.split(X, y, **given))
+        self.n_folds = (
+            self.cv.get_n_splits(X, y, **given) if self.at_once else len(self.split(X, y, **given))
+        )
         return self.n_folds if self.at_once else min(1, self.n_folds)
 
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
@@ -63,8 +65,14 @@ class Folds:
             if self.ids and queries:
                 qid, groups = queries.ids[queries.codes], self.ids["groups"]
                 check_splits(self.splits, self.cv, X, np.asarray(y), qid=qid, groups=groups)
-                self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
-        return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
+                self.n_queries = np.array(
+                    [len(np.unique(queries.codes[test])) for _, test in self.splits]
+                )
+        return (
+            self.splits
+            if self.chosen is None or self.at_once
+            else [self.splits[number] for number in self.chosen]
+        )
 
 
 def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:
@@ -94,11 +102,16 @@ class Watched(_MultimetricScorer):  # type: ignore[misc]
                 if (model := first_trees(estimator, number)) is None:
                     continue
                 first = super().__call__(model, X, *args, **kwargs)
-                known = {"seconds": time.time() - started, "digest": _digest(model, X) if number in self.checked else 0}
+                known = {
+                    "seconds": time.time() - started,
+                    "digest": _digest(model, X) if number in self.checked else 0,
+                }
             except Exception:  # the model is fitted on its own instead
                 continue
             if _succeeded(first):
-                known |= {repr(name): one for name, one in first.items()}  # quotes tell metrics from the others
+                known |= {
+                    repr(name): one for name, one in first.items()
+                }  # quotes tell metrics from the others
                 scores |= {_key_of(number, name): one for name, one in known.items()}
         return scores
 
@@ -123,7 +136,9 @@ def _digest(model: Any, X: Any) -> int:
 class Rounds:
     """Fits candidates on folds, those that differ only in the number of trees at once."""
 
-    fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
+    fit: Callable[
+        [Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]
+    ]  # by candidate, then by fold
     candidates: list[Candidate]
     watched: Watched | None  # None if there are neither values per query nor paths
     key: str | None  # of the metric by which candidates are compared, if there are several
@@ -136,9 +151,15 @@ class Rounds:
         groups = groups_of(self.candidates, rows)
         checks = {} if self.results else self._checks(groups)
         if self.watched:
-            self.watched.n_trees = frozenset(self.candidates[row].n_trees for group in groups for row in group[1:])
-            self.watched.checked = frozenset(self.candidates[small].n_trees for _, small in checks.values())
-        found = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
+            self.watched.n_trees = frozenset(
+                self.candidates[row].n_trees for group in groups for row in group[1:]
+            )
+            self.watched.checked = frozenset(
+                self.candidates[small].n_trees for _, small in checks.values()
+            )
+        found = self._fit(
+            [*(group[0] for group in groups), *(small for _, small in checks.values())], folds
+        )
         broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
         self._give_up(row for row in rows if self.candidates[row].kind in broken)
         self.results |= found
@@ -171,22 +192,34 @@ class Rounds:
         packed = {part: result[part] for part in ("test_scores", "train_scores") if part in result}
         first: dict[int, dict[str, Any]] = {}
         for number in watched.n_trees if result["fit_error"] is None else ():
-            keys, seconds = {name: _key_of(number, repr(name)) for name in watched._scorers}, _key_of(number, "seconds")
+            keys, seconds = (
+                {name: _key_of(number, repr(name)) for name in watched._scorers},
+                _key_of(number, "seconds"),
+            )
             if all(seconds in scores for scores in packed.values()):
                 first[number] = {part: self._plain(scores, keys) for part, scores in packed.items()}
                 first[number]["score_time"] = packed["test_scores"][seconds]
-        digests = {number: packed["test_scores"].get(_key_of(number, "digest")) for number in watched.checked}
+        digests = {
+            number: packed["test_scores"].get(_key_of(number, "digest"))
+            for number in watched.checked
+        }
         own = {name: name for name in watched._scorers}
         result |= {part: self._plain(scores, own) for part, scores in packed.items()}
         result |= {"first": first, "digests": digests}
 
     def _plain(self, scores: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
         """Scores by metric, or that of the only one."""
-        return {name: scores[key] for name, key in keys.items()} if self.key else scores[keys["score"]]
+        return (
+            {name: scores[key] for name, key in keys.items()} if self.key else scores[keys["score"]]
+        )
 
     def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
         """For each class of estimators, a model and the smallest one that is part of it."""
-        paths = [group for group in groups if self.candidates[group[0]].n_trees > self.candidates[group[-1]].n_trees]
+        paths = [
+            group
+            for group in groups
+            if self.candidates[group[0]].n_trees > self.candidates[group[-1]].n_trees
+        ]
         paths.sort(key=lambda group: -self.candidates[group[-1]].n_trees)
         return {self.candidates[group[0]].kind: (group[0], group[-1]) for group in paths}
 
@@ -206,7 +239,9 @@ class Rounds:
 
     def values(self, fold: int) -> tuple[dict[int, float], QueryScores | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others."""
-        scores = {row: one["test_scores"] for (row, number), one in self.results.items() if number == fold}
+        scores = {
+            row: one["test_scores"] for (row, number), one in self.results.items() if number == fold
+        }
         kept = {row: one[self.key] if self.key else one for row, one in scores.items()}
         done = {row: score for row, score in kept.items() if isinstance(score, ScoreOfQueries)}
         if not done:
@@ -221,9 +256,14 @@ class Rounds:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
         one = next(iter(self.results.values()))
         blank = {
-            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan for name, value in one.items()
+            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan
+            for name, value in one.items()
         }
-        return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
+        return [
+            self.results.get((row, fold), blank)
+            for row in range(len(self.candidates))
+            for fold in range(n_folds)
+        ]
 
 
 @dataclass
@@ -246,7 +286,9 @@ class Race:
         n = self.n_candidates
         self.remaining = list(range(n))
         self.scores: list[FloatArray] = []  # of all candidates, one array per fold
-        self.folds: list[QueryScores] = []  # values with one row per candidate, NaN for those that did not run
+        self.folds: list[
+            QueryScores
+        ] = []  # values with one row per candidate, NaN for those that did not run
         # Of ``cv_results_``: when and why candidates were dropped, and their last comparison with the leader.
         self.columns: dict[str, Any] = {
             "dropped_after": np.full(n, np.nan),
@@ -256,7 +298,9 @@ class Race:
             "p_adjusted": np.full(n, np.nan),  # for the number of candidates and folds
         }
 
-    def finish_fold(self, scores: Mapping[int, float], fold: QueryScores, n_queries: IntArray) -> None:
+    def finish_fold(
+        self, scores: Mapping[int, float], fold: QueryScores, n_queries: IntArray
+    ) -> None:
         """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
         self.folds.append(fold)
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
@@ -283,26 +327,43 @@ class Race:
         """
         leads = [_lead(fold, self.leader, others) for fold in self.folds]
         means, squares, n_effective, tested = (list(parts) for parts in zip(*leads, strict=True))
-        differences, sizes, p_adjusted = np.mean(means, axis=0), np.array(n_effective), np.full(len(others), np.nan)
+        differences, sizes, p_adjusted = (
+            np.mean(means, axis=0),
+            np.array(n_effective),
+            np.full(len(others), np.nan),
+        )
         freedom = sizes.sum() - len(self.folds)
         n_tested = len(set().union(*tested))  # repeated folds test queries again
         if sizes.min() > 0 and freedom >= 1 and n_tested >= self.min_queries:
             errors = np.sqrt(_share_to_come(sizes, n_queries) * np.sum(squares, axis=0) / freedom)
             with np.errstate(divide="ignore", invalid="ignore"):
-                p = np.where(errors > 0, special.stdtr(freedom, -differences / errors), np.where(differences > 0, 0, 1))
+                p = np.where(
+                    errors > 0,
+                    special.stdtr(freedom, -differences / errors),
+                    np.where(differences > 0, 0, 1),
+                )
             p_adjusted = np.minimum(1, (self.n_folds - 1) * (self.n_candidates - 1) * p)
-        for name, found in (("leader", self.leader), ("difference", differences), ("p_adjusted", p_adjusted)):
+        for name, found in (
+            ("leader", self.leader),
+            ("difference", differences),
+            ("p_adjusted", p_adjusted),
+        ):
             self.columns[name][others] = found
         level = round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
         self._drop([row for row, p in zip(others, p_adjusted, strict=True) if p <= level], "behind")
 
     def _drop(self, rows: Sequence[int], why: str) -> None:
         for row in rows:
-            self.columns["dropped_after"][row], self.columns["dropped_because"][row] = len(self.folds), why
+            self.columns["dropped_after"][row], self.columns["dropped_because"][row] = (
+                len(self.folds),
+                why,
+            )
             self.remaining.remove(row)
 
 
-def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatArray, FloatArray, float, list[Any]]:
+def _lead(
+    fold: QueryScores, leader: int, others: Sequence[int]
+) -> tuple[FloatArray, FloatArray, float, list[Any]]:
     """The leader minus each of the others on the queries of one fold: means, and sums of squares around them.
 
     Squares are in units of queries of equal weight; then how many such there are (Kish 1965), and the queries counted.
@@ -315,7 +376,9 @@ def _lead(fold: QueryScores, leader: int, others: Sequence[int]) -> tuple[FloatA
     total = weights.sum()
     means = differences @ weights / total if total else np.full(len(others), np.nan)
     n_effective = total**2 / (weights**2).sum() if total else 0.0
-    squares = (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
+    squares = (
+        (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
+    )
     return means, squares, n_effective, fold.ids[counted & fold.defined].tolist()
 
 
@@ -324,5 +387,8 @@ def _share_to_come(n_effective: FloatArray, n_queries: IntArray) -> float:
     n_run, n_folds = len(n_effective), len(n_queries)
     # Weights and undefined queries count in the folds to come as they did so far.
     n_to_come = n_queries[n_run:] * (n_effective.sum() / n_queries[:n_run].sum())
-    so_far, to_come = np.sum(1 / n_effective) / n_run**2, np.sum(1 / n_to_come) / (n_folds - n_run) ** 2
+    so_far, to_come = (
+        np.sum(1 / n_effective) / n_run**2,
+        np.sum(1 / n_to_come) / (n_folds - n_run) ** 2,
+    )
     return float((1 - n_run / n_folds) ** 2 * (so_far + to_come))

@@ -69,14 +69,21 @@ class CrossEvaluation(Comparison):
     def fold_means(self, metric: Any = None) -> dict[str, FloatArray]:
         """Mean over the queries of each fold, by model; NaN for a fold that has no value with a weight above 0."""
         name = self._metric(metric)
-        parts = [self._part(np.flatnonzero(self.folds == fold)) for fold in np.unique(np.asarray(self.folds))]
-        return {own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names}
+        parts = [
+            self._part(np.flatnonzero(self.folds == fold))
+            for fold in np.unique(np.asarray(self.folds))
+        ]
+        return {
+            own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names
+        }
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The "mean" over queries and the list of means over "folds", by model and metric, for JSON."""
         folds = {metric: self.fold_means(metric) for metric in self.metrics}
         return {
-            name: {m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics}
+            name: {
+                m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics
+            }
             for name, report in self.reports.items()
         }
 
@@ -91,8 +98,14 @@ class CrossEvaluation(Comparison):
         for start in range(0, len(self.metrics), 3):  # which fit side by side into 80 columns
             shown = self.metrics[start : start + 3]
             found = [self.fold_means(metric) for metric in shown]
-            columns = (Column("mean ± std over folds", str), *(Column(metric, plus_minus) for metric in shown))
-            rows = [(name, *((means[name].mean(), means[name].std()) for means in found)) for name in self.names]
+            columns = (
+                Column("mean ± std over folds", str),
+                *(Column(metric, plus_minus) for metric in shown),
+            )
+            rows = [
+                (name, *((means[name].mean(), means[name].std()) for means in found))
+                for name in self.names
+            ]
             yield Table(columns, rows)
         yield from super()._notes()
 
@@ -181,33 +194,64 @@ def cross_evaluate(
     array([1., 1., 1., 1.])
     """
     declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
-    columns = {"sample_weight": sample_weight, "retrieved": None if declines else retrieved, "judged": judged}
+    columns = {
+        "sample_weight": sample_weight,
+        "retrieved": None if declines else retrieved,
+        "judged": judged,
+    }
     columns |= {"groups": groups, "by": by, "documents": documents}
-    how = {"metrics": metrics, "convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
+    how = {
+        "metrics": metrics,
+        "convention": convention,
+        "ties": ties,
+        "replace_undefined_by": replace_undefined_by,
+    }
     how |= {"condense": condense}
     models, params, n_rows = _estimators(estimators), dict(params or {}), len(check_label_column(y))
     queries = _check_rows(n_rows, X, y, qid, columns, params)
-    ids = {"qid": columns["qid"], "groups": columns["qid"] if groups is None else without_labels(groups)}
+    ids = {
+        "qid": columns["qid"],
+        "groups": columns["qid"] if groups is None else without_labels(groups),
+    }
     y = without_labels(y)
-    evaluate(np.asarray(y), np.arange(n_rows), **columns, **how)  # bad input is noticed before anything is fitted
+    evaluate(
+        np.asarray(y), np.arange(n_rows), **columns, **how
+    )  # bad input is noticed before anything is fitted
     splits = split_rows(cv := check_cv(QueryKFold(5) if cv is None else cv), X, y, **ids)
     check_splits(splits, cv, X, y, **ids)
     folds = _folds(queries, splits)
-    scores = _scores(models, X, y, splits, params, ids, response_method, n_jobs=n_jobs, verbose=verbose)
+    scores = _scores(
+        models, X, y, splits, params, ids, response_method, n_jobs=n_jobs, verbose=verbose
+    )
     tested, reports = np.flatnonzero(folds[queries.codes] >= 0), {}
     columns = {name: _part_of(column, tested) for name, column in columns.items()}
     for name, found in scores.items():
-        own = {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)} if declines else {}
+        own = (
+            {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)}
+            if declines
+            else {}
+        )
         reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
-    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {
+        "baseline": baseline,
+        "margin": margin,
+        "test": test,
+        "correction": correction,
+    }
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options)
+    return compare_reports(
+        CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options
+    )
 
 
 def _estimators(estimators: Any) -> dict[str, Any]:
-    models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    models = (
+        estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    )
     if not models or not all(hasattr(model, "fit") for model in models.values()):
-        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {estimators!r}.")
+        raise TypeError(
+            f"estimators must be an estimator or a dict of estimators; got {estimators!r}."
+        )
     for model in models.values():  # the errors of boosters do not say how to pass them the queries
         ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
         takes_groups = {"group", "group_id"} & inspect.signature(ranker.fit).parameters.keys()
@@ -219,10 +263,14 @@ def _estimators(estimators: Any) -> dict[str, Any]:
     return by_text(models.items(), "estimators")
 
 
-def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], params: dict[str, Any]) -> Grouping:
+def _check_rows(
+    n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], params: dict[str, Any]
+) -> Grouping:
     """Check what has an entry per row, and drop its labels, as a default index does not count from 0 in a fold."""
     masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
-    queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
+    queries = query_ids(
+        n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks
+    )
     check_aligned(X=X, y=y, **named_columns(**columns), **params)
     params |= {name: without_labels(value) for name, value in params.items()}
     if (groups := columns["groups"]) is not None:
@@ -266,32 +314,52 @@ def _scores(
     """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
     scorer = make_scorer(_predictions, response_method=response_method)
     fits = [(model, X, scorer, *_arguments(model, y, params, ids)) for model in models.values()]
-    predicted = Parallel(**parallel)(delayed(_fit_and_predict)(*fit, *split) for fit, split in product(fits, splits))
+    predicted = Parallel(**parallel)(
+        delayed(_fit_and_predict)(*fit, *split) for fit, split in product(fits, splits)
+    )
     scores = {name: np.full(count_rows(X), np.nan) for name in models}
     for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
         scores[name][test] = values
     return scores
 
 
-def _arguments(model: Any, y: Any, params: dict[str, Any], ids: dict[str, Any]) -> tuple[Any, dict[str, Any], bool]:
+def _arguments(
+    model: Any, y: Any, params: dict[str, Any], ids: dict[str, Any]
+) -> tuple[Any, dict[str, Any], bool]:
     """Labels and arguments of fit, and whether they are routed; if not, ids travel with the labels."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
     with sklearn.config_context(enable_metadata_routing=True):
         try:
             router.validate_metadata(method="fit", params=params)
-            return y, dict(router.route_params(params=dict(**params, **ids), caller="fit").estimator.fit), True
+            return (
+                y,
+                dict(router.route_params(params=dict(**params, **ids), caller="fit").estimator.fit),
+                True,
+            )
         except (TypeError, ValueError):
             return with_qid(np.asarray(y), ids["qid"]), params, False
 
 
 def _fit_and_predict(
-    model: Any, X: Any, scorer: Any, y: Any, params: Any, routed: bool, train: IntArray, test: IntArray
+    model: Any,
+    X: Any,
+    scorer: Any,
+    y: Any,
+    params: Any,
+    routed: bool,
+    train: IntArray,
+    test: IntArray,
 ) -> Any:
     n_rows = count_rows(X)
-    params = {name: take_rows(value, train) if is_column(value, n_rows) else value for name, value in params.items()}
+    params = {
+        name: take_rows(value, train) if is_column(value, n_rows) else value
+        for name, value in params.items()
+    }
     of_train, of_test = take_rows(X, train), take_rows(X, test)
-    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:  # a column per training row
+    if (
+        hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise
+    ):  # a column per training row
         of_train, of_test = np.asarray(of_train)[:, train], np.asarray(of_test)[:, train]
     with sklearn.config_context(enable_metadata_routing=routed):
         fitted = clone(model).fit(of_train, take_rows(y, train), **params)

@@ -21,8 +21,17 @@ from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
-from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.search_report import mean_so_far, metric_of_scorer, spelled_params
+from skrank_metrics.model_selection.scorers import (
+    QueryScores,
+    keep_values,
+    make_ranking_scorer,
+    ranking_scorers,
+)
+from skrank_metrics.model_selection.search_report import (
+    mean_so_far,
+    metric_of_scorer,
+    spelled_params,
+)
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -185,7 +194,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return self
 
     def _splitter(self, y: Any) -> Any:
-        return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        return (
+            QueryKFold(5)
+            if self.cv is None
+            else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        )
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
@@ -223,7 +236,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             return list(ParameterGrid(self.param_grid))
         return list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
 
-    def _format_results(self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None) -> Any:
+    def _format_results(
+        self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None
+    ) -> Any:
         """Pass on what ran so far; the table is made at the end of the search."""
         return {"out": out}
 
@@ -231,12 +246,20 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         folds, results = self.cv, {}
         n_all = len(self._candidates) * folds.n_folds if folds.at_once else None
 
-        def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
+        def fit(
+            params: Sequence[Mapping[str, Any]], numbers: Sequence[int]
+        ) -> list[dict[str, Any]]:
             nonlocal results
             folds.chosen, n_fits = numbers, len(params) * len(numbers)
-            begun = nullcontext(search) if folds.at_once else _task(self, search, "fold", n_fits, in_turn=False)
+            begun = (
+                nullcontext(search)
+                if folds.at_once
+                else _task(self, search, "fold", n_fits, in_turn=False)
+            )
             with begun as context:
-                results = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
+                results = evaluate_candidates(
+                    params, **({"callback_ctx": context} if context else {})
+                )
             return results["out"][-n_fits:]
 
         rounds = Rounds(fit, self._candidates, self._watched, self._key)
@@ -289,19 +312,36 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
         with warnings.catch_warnings():
             if (n_run < n_folds).any():  # means of dropped candidates are not finite
-                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
+                warnings.filterwarnings(
+                    "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
+                )
             results = super()._format_results(params, n_folds, table) | race.columns
         for name in ("fit_time", "score_time"):  # over the folds that ran
             times = np.reshape([one[name] for one in table], (len(params), n_folds))
-            results |= {f"mean_{name}": np.nanmean(times, axis=1), f"std_{name}": np.nanstd(times, axis=1)}
-        for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
-            scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
+            results |= {
+                f"mean_{name}": np.nanmean(times, axis=1),
+                f"std_{name}": np.nanstd(times, axis=1),
+            }
+        for name in [
+            name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")
+        ]:
+            scores = np.column_stack(
+                [results[f"split{fold}_test_{name}"] for fold in range(n_folds)]
+            )
             if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
-                warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
+                warnings.warn(
+                    f"One or more of the test scores of {name!r} are non-finite.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             means = mean_so_far(scores)
-            best_first = np.lexsort((-means, -n_run, race.columns["dropped_because"] == "failed"))  # NaN last
+            best_first = np.lexsort(
+                (-means, -n_run, race.columns["dropped_because"] == "failed")
+            )  # NaN last
             order = best_first[(n_run < n_folds)[best_first]]
-            results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
+            results[f"rank_test_{name}"][order] = (
+                1 + len(means) - len(order) + np.arange(len(order))
+            )
         return results
 
 
@@ -312,7 +352,11 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
         return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: _scorers(one, estimator) for name, one in scoring.items()}
-    if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
+    if (
+        isinstance(scoring, list | tuple | set)
+        and scoring
+        and all(isinstance(name, str) for name in scoring)
+    ):
         return scoring if all(name in known for name in scoring) else ranking_scorers(*scoring)
     if scoring is None:  # QueryRanker.score is a metric of this package
         while isinstance(estimator, Pipeline):
@@ -327,9 +371,13 @@ def _by_name(scorers: Any) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _task(search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool) -> Iterator[Any]:
+def _task(
+    search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool
+) -> Iterator[Any]:
     """A task that callbacks are told of; None if this scikit-learn has none."""
-    task = parent and parent.subcontext(task_name=name, max_subtasks=n_tasks, sequential_subtasks=in_turn)
+    task = parent and parent.subcontext(
+        task_name=name, max_subtasks=n_tasks, sequential_subtasks=in_turn
+    )
     yield task and task.call_on_fit_task_begin(estimator=search)
     if task:
         task.call_on_fit_task_end(estimator=search)

@@ -14,7 +14,14 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, check_choice, to_array, to_float64
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    Mask,
+    NaNScoreError,
+    check_choice,
+    to_array,
+    to_float64,
+)
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._sklearn_internals import (
     check_rows,
@@ -75,7 +82,9 @@ class RankingScore:
     def __name__(self) -> str:
         return str(self.metric)
 
-    def __call__(self, y_true: Any, y_score: Any, *, X: Any = None, sample_weight: Any = None, **columns: Any) -> Any:
+    def __call__(
+        self, y_true: Any, y_score: Any, *, X: Any = None, sample_weight: Any = None, **columns: Any
+    ) -> Any:
         """Compute the metric on predictions; scikit-learn looks for sample_weight in the signature."""
         columns["sample_weight"] = sample_weight
         try:
@@ -83,7 +92,9 @@ class RankingScore:
                 raise TypeError(
                     f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
                 )
-            result, weights, ids = self._queries(y_true, y_score, X, {name: columns.get(name) for name in REQUESTS})
+            result, weights, ids = self._queries(
+                y_true, y_score, X, {name: columns.get(name) for name in REQUESTS}
+            )
             value = float(self.metric.aggregate(result, weights))
             if np.isnan(value):  # for all candidates, so a search would pick the first one
                 raise ValueError(
@@ -96,7 +107,10 @@ class RankingScore:
             return fail_in_search(error)
         if not self.keeps_values:
             return value
-        score, values = ScoreOfQueries(value), np.asarray(self.metric.aggregate(result, None, average=None))
+        score, values = (
+            ScoreOfQueries(value),
+            np.asarray(self.metric.aggregate(result, None, average=None)),
+        )
         values = values if self.metric.greater_is_better else 0.0 - values
         score.queries = QueryScores(ids, values, ~np.isnan(result.values), weights)
         return score
@@ -108,13 +122,21 @@ class RankingScore:
         given = (self.together, y_true, y_score, *columns.values())
         # A model may return the same array with other scores.
         scores = hash(y_score.tobytes()) if isinstance(y_score, np.ndarray) else 0
-        if self.number not in _last.results or scores != _last.scores or any(map(operator.is_not, given, _last.given)):
+        if (
+            self.number not in _last.results
+            or scores != _last.scores
+            or any(map(operator.is_not, given, _last.given))
+        ):
             lists = self._lists(y_true, y_score, X, columns)
             try:
-                results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
+                results = dict(
+                    enumerate(per_query(lists, [metric.computation for metric in self.together]))
+                )
             except ValueError:  # labels that another metric refuses
                 results = {self.number: per_query(lists, [self.metric.computation])[0]}
-            _last.results = {number: (one, lists.weights, lists.grouping.ids) for number, one in results.items()}
+            _last.results = {
+                number: (one, lists.weights, lists.grouping.ids) for number, one in results.items()
+            }
         found = _last.results.pop(self.number)
         _last.given, _last.scores = given if _last.results else (), scores
         return found
@@ -125,11 +147,17 @@ class RankingScore:
         columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
         who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
         # The larger one of NaN and -inf is -inf.
-        scores = np.fmax(to_float64(y_score, "y_score"), -np.inf) if self.declines else one_column(y_score)
+        scores = (
+            np.fmax(to_float64(y_score, "y_score"), -np.inf)
+            if self.declines
+            else one_column(y_score)
+        )
         lists = query_lists(y_score=scores, X=X, **columns, who=who, ways_out=ways)
         if self.declines:
             returned = lists.scores > -np.inf
-            lists = replace(lists, retrieved=returned if lists.retrieved is None else returned & lists.retrieved)
+            lists = replace(
+                lists, retrieved=returned if lists.retrieved is None else returned & lists.retrieved
+            )
         warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
         return lists
 
@@ -231,23 +259,37 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     ['ndcg@10', 'map']
     """
     if any(isinstance(name, list | tuple | set) for name in names):
-        raise TypeError("names must be separate arguments; got a sequence of names. Write ranking_scorers(*names).")
+        raise TypeError(
+            "names must be separate arguments; got a sequence of names. Write ranking_scorers(*names)."
+        )
     bound = bind_metrics(names)
-    return dict(zip(bound, _scorers_of_metrics(list(bound.values()), RESPONSE_METHODS, retrieved), strict=True))
+    return dict(
+        zip(
+            bound,
+            _scorers_of_metrics(list(bound.values()), RESPONSE_METHODS, retrieved),
+            strict=True,
+        )
+    )
 
 
-def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any, retrieved: str) -> list[Any]:
+def _scorers_of_metrics(
+    metrics: list[BoundMetric], response_method: Any, retrieved: str
+) -> list[Any]:
     declines = check_choice(retrieved, "retrieved", ("all", "scored")) == "scored"
     for metric in metrics:
         if metric.average is None:
-            raise ValueError("average must not be None in a scorer, which returns a single number; leave it out.")
+            raise ValueError(
+                "average must not be None in a scorer, which returns a single number; leave it out."
+            )
     together = tuple(metrics)
     scorers = []
     # A scorer keeps its requests outside the context, where they do no harm.
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
             score = RankingScore(together, number, declines=declines)
-            scorer = make_scorer(score, response_method=response_method, greater_is_better=metric.greater_is_better)
+            scorer = make_scorer(
+                score, response_method=response_method, greater_is_better=metric.greater_is_better
+            )
             scorers.append(scorer.set_score_request(**REQUESTS))
     return scorers
 

@@ -160,31 +160,54 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    metrics, results = {name: one for name, one in scored_metrics(search).items() if one}, search.cv_results_
+    metrics, results = (
+        {name: one for name, one in scored_metrics(search).items() if one},
+        search.cv_results_,
+    )
     if len(metrics) < len(scorers_of(search)):
-        raise ValueError(f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}.")
+        raise ValueError(
+            f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
+        )
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
     rows, scores = ranked_rows(search, key), fold_scores(results, key)
     names = dict(zip(rows, candidate_names([results["params"][row] for row in rows]), strict=True))
     whole = [row for row in rows if not np.isnan(scores[row]).any()]
     if not whole:
-        raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
+        raise ValueError(
+            "search must have a candidate with a score in every fold; each has NaN in some fold."
+        )
     compared = {row: names[row] for row in whole[:n_candidates]}
-    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {
+        "baseline": baseline,
+        "margin": margin,
+        "test": test,
+        "correction": correction,
+    }
     options |= {"confidence": confidence, "random_state": random_state}
     found = _kept(search, key, compared, metrics[key], options)
     if found is None:
-        options |= {"qid": qid, "sample_weight": sample_weight, "n_jobs": n_jobs, "verbose": verbose}
+        options |= {
+            "qid": qid,
+            "sample_weight": sample_weight,
+            "n_jobs": n_jobs,
+            "verbose": verbose,
+        }
         found = _fitted_again(search, key, metrics, compared, X, y, params, options)
     means = found.fold_means()
     return SearchReport(
         **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
         params={names[row]: results["params"][row] for row in rows},
-        not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in rows if row not in compared},
+        not_compared={
+            names[row]: _reason(search, row, scores, n_candidates)
+            for row in rows
+            if row not in compared
+        },
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
-        changed=max(float(np.nanmax(np.abs(means[name] - scores[row]))) for row, name in compared.items()),
+        changed=max(
+            float(np.nanmax(np.abs(means[name] - scores[row]))) for row, name in compared.items()
+        ),
     )
 
 
@@ -203,7 +226,11 @@ def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str
 
 
 def _kept(
-    search: Any, key: str, compared: Mapping[int, str], metric: BoundMetric, options: Mapping[str, Any]
+    search: Any,
+    key: str,
+    compared: Mapping[int, str],
+    metric: BoundMetric,
+    options: Mapping[str, Any],
 ) -> CrossEvaluation | None:
     """Compare the values per query that a race kept; None if it kept none of this metric."""
     parts = getattr(search, "_fold_values", None)
@@ -218,34 +245,53 @@ def _kept(
     for row, name in compared.items():
         values = np.where(defined, np.concatenate([part.values[row] for part in parts]), np.nan)
         result = PerQuery(-values if metric.negative else values, np.ones(len(values)))
-        reports[name] = RankingReport({str(metric): metric}, qid, weights, _results={str(metric): result})
+        reports[name] = RankingReport(
+            {str(metric): metric}, qid, weights, _results={str(metric): result}
+        )
     folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])
     return compare_reports(CrossEvaluation, reports, folds=folds, **options)
 
 
 def _fitted_again(
-    search: Any, key: str, metrics: Any, compared: Any, X: Any, y: Any, params: Any, options: dict[str, Any]
+    search: Any,
+    key: str,
+    metrics: Any,
+    compared: Any,
+    X: Any,
+    y: Any,
+    params: Any,
+    options: dict[str, Any],
 ) -> CrossEvaluation:
     """Compare candidates after fitting them again, by all metrics that rank by the same response."""
     if X is None or y is None:
-        raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
+        raise TypeError(
+            "X and y must be the data of the search, which kept no values per query; got None."
+        )
     scorers = scorers_of(search)
     weighs = get_routing_for_object(scorers[key]).score.requests.get("sample_weight")
     if weighs and carried(y, sample_weight=options["sample_weight"])["sample_weight"] is None:
-        raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
+        raise ValueError(
+            "sample_weight must be given, since the scorers of the search took weights; got None."
+        )
     models = {
-        name: clone(search.estimator).set_params(**clone(dict(search.cv_results_["params"][row]), safe=False))
+        name: clone(search.estimator).set_params(
+            **clone(dict(search.cv_results_["params"][row]), safe=False)
+        )
         for row, name in compared.items()
     }
     if options["verbose"]:
         fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
         print(f"Refitting {fits}.", file=sys.stderr)
     response = response_method(scorers[key])
-    alike = [metrics[name] for name in (key, *metrics) if response_method(scorers[name]) == response]
+    alike = [
+        metrics[name] for name in (key, *metrics) if response_method(scorers[name]) == response
+    ]
     options |= {"cv": check_cv(search.cv), "metrics": alike, "response_method": response}
     options["retrieved"] = "scored" if score_function(scorers[key]).declines else None
     others = dict(params or {})
-    found = cross_evaluate(models, X, y, groups=others.pop("groups", None), params=others, **options)
+    found = cross_evaluate(
+        models, X, y, groups=others.pop("groups", None), params=others, **options
+    )
     if (n_folds := len(next(iter(found.fold_means().values())))) != search.n_splits_:
         raise ValueError(
             f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
@@ -257,7 +303,9 @@ def _fitted_again(
 def check_search(search: Any) -> None:
     """Refuse anything but a fitted search."""
     if not hasattr(search, "refit"):
-        raise TypeError(f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}.")
+        raise TypeError(
+            f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}."
+        )
     check_is_fitted(search, "cv_results_")
 
 
@@ -276,7 +324,11 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
 
 def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
     """Metrics by the names of the scorers in the results; None for scorers of other packages."""
-    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
+    names = [
+        name.removeprefix("mean_test_")
+        for name in search.cv_results_
+        if name.startswith("mean_test_")
+    ]
     scorers = scorers_of(search)
     return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
 
@@ -284,19 +336,29 @@ def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
 def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
     """Key of the metric to rank by, by default that of ``refit``."""
     if metric is None:
-        chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
+        chosen = (
+            search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
+        )
         metric = chosen if chosen in metrics else next(iter(metrics))
         if chosen is None and len(metrics) > 1:
-            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
+            raise ValueError(
+                f"metric must be one of {list(metrics)} if refit did not name one; got None."
+            )
     return check_column(metric, metrics)
 
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     """Scores with one row per candidate and one column per fold."""
-    numbers = itertools.takewhile(lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count())
+    numbers = itertools.takewhile(
+        lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count()
+    )
     columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
     if len(columns) < 2:
-        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        known = [
+            name.removeprefix("split0_test_")
+            for name in cv_results
+            if name.startswith("split0_test_")
+        ]
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
             f"{', '.join(known)}.{nearest(metric, known) * (metric not in known)}"
@@ -309,7 +371,10 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     found = search.cv_results_
     means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
     if "dropped_after" in found:
-        means, last = mean_so_far(fold_scores(found, metric)), np.nan_to_num(found["dropped_after"], nan=np.inf)
+        means, last = (
+            mean_so_far(fold_scores(found, metric)),
+            np.nan_to_num(found["dropped_after"], nan=np.inf),
+        )
     rungs = np.asarray(found.get("iter", np.zeros(len(last))))  # of a halving search
     order = np.lexsort((-means, -last, np.isnan(means)))
     return [int(row) for row in order if rungs[row] == rungs.max()]
@@ -324,8 +389,13 @@ def mean_so_far(folds: FloatArray) -> FloatArray:
 def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     """Candidates by the parameters that vary, or by number if that is too long or not unique."""
     names = dict.fromkeys(name for params in candidates for name in params)
-    values = {name: {repr(params[name]) if name in params else None for params in candidates} for name in names}
-    varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
+    values = {
+        name: {repr(params[name]) if name in params else None for params in candidates}
+        for name in names
+    }
+    varying = [
+        {n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates
+    ]
     texts = [spelled_params(params) or "defaults" for params in varying]
     counts = Counter(texts)
     return [
@@ -337,7 +407,9 @@ def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
 def spelled_params(params: Mapping[str, Any]) -> str:
     """Parameters as text; estimators by their class alone."""
     return ", ".join(
-        type(value).__name__ if hasattr(value, "get_params") else f"{name.rpartition('__')[2]}={_short(value)}"
+        type(value).__name__
+        if hasattr(value, "get_params")
+        else f"{name.rpartition('__')[2]}={_short(value)}"
         for name, value in params.items()
     )
 

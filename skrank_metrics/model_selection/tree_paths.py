@@ -25,7 +25,9 @@ _OF_TRAINING = re.compile(r"callback|early|eval|init_model|monitor|snapshot|xgb_
 _OTHER_NAMES = re.compile(r"boost|early|estimators|iter|model|process|round|snapshot|tree|updat")
 # Losses for which no default of CatBoost depends on the number of trees.
 _RANKING_LOSSES = re.compile(r"(YetiRank|PairLogit)(Pairwise)?\b|QueryRMSE\b")
-_OF_CATBOOST = re.compile(r"^(od_|early_stop|use_best|best_model|langevin|diffusion|posterior|model_shrink|.*snapshot)")
+_OF_CATBOOST = re.compile(
+    r"^(od_|early_stop|use_best|best_model|langevin|diffusion|posterior|model_shrink|.*snapshot)"
+)
 _COUNTS_OF_CATBOOST = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 
 
@@ -35,7 +37,9 @@ class Trees:
 
     parameters: tuple[str, ...]  # names of the number of trees
     first: Callable[[Any, int], Any]  # a model of the first trees of a fitted one
-    grows: Callable[[Any], bool]  # whether more trees leave the first ones as they are, before and after the fit
+    grows: Callable[
+        [Any], bool
+    ]  # whether more trees leave the first ones as they are, before and after the fit
 
 
 def _shadow(model: Any, **attributes: Any) -> Any:
@@ -46,9 +50,16 @@ def _shadow(model: Any, **attributes: Any) -> Any:
 
 
 def _with_argument(name: str, argument: Callable[[int], Any], model: Any, n_trees: int) -> Any:
-    responses = {method: getattr(model, method) for method in ("predict", "predict_proba") if hasattr(model, method)}
+    responses = {
+        method: getattr(model, method)
+        for method in ("predict", "predict_proba")
+        if hasattr(model, method)
+    }
     given = {name: argument(n_trees)}
-    return _shadow(model, **{name: update_wrapper(partial(call, **given), call) for name, call in responses.items()})
+    return _shadow(
+        model,
+        **{name: update_wrapper(partial(call, **given), call) for name, call in responses.items()},
+    )
 
 
 def _truncated(name: str, model: Any, n_trees: int) -> Any:
@@ -61,7 +72,11 @@ def _has_other_names(model: Any) -> bool:
     own = (vars(base)["__init__"] for base in type(model).__mro__ if "__init__" in vars(base))
     named = {name for function in own for name in inspect.signature(function).parameters}
     given = model.get_params().items()
-    return any(_OTHER_NAMES.search(name) for name, value in given if name not in named and value is not None)
+    return any(
+        _OTHER_NAMES.search(name)
+        for name, value in given
+        if name not in named and value is not None
+    )
 
 
 def _lightgbm_grows(model: Any) -> bool:
@@ -79,8 +94,14 @@ def _xgboost_grows(model: Any) -> bool:
 
 def _catboost_grows(model: Any) -> bool:
     params = {name: value for name, value in model.get_params().items() if value is not None}
-    loss = params.get("loss_function", "YetiRank" if type(model).__name__ == "CatBoostRanker" else None)
-    if not isinstance(loss, str | None) or params.get("task_type") == "GPU" or any(map(_OF_CATBOOST.match, params)):
+    loss = params.get(
+        "loss_function", "YetiRank" if type(model).__name__ == "CatBoostRanker" else None
+    )
+    if (
+        not isinstance(loss, str | None)
+        or params.get("task_type") == "GPU"
+        or any(map(_OF_CATBOOST.match, params))
+    ):
         return False
     if loss is not None and _RANKING_LOSSES.match(loss):
         return True
@@ -95,7 +116,9 @@ def _histogram_grows(model: Any) -> bool:
 
 
 def _boosting_grows(model: Any) -> bool:
-    return model.n_iter_no_change is None and not model.warm_start and model.random_state is not None
+    return (
+        model.n_iter_no_change is None and not model.warm_start and model.random_state is not None
+    )
 
 
 def _forest_grows(model: Any) -> bool:
@@ -104,20 +127,36 @@ def _forest_grows(model: Any) -> bool:
 
 
 _FAMILIES = {
-    "lightgbm.LGBM": Trees(("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows),
-    "xgboost.XGB": Trees(
-        ("n_estimators",), partial(_with_argument, "iteration_range", lambda n: (0, n)), _xgboost_grows
+    "lightgbm.LGBM": Trees(
+        ("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows
     ),
-    "catboost.CatBoost": Trees(_COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows),
+    "xgboost.XGB": Trees(
+        ("n_estimators",),
+        partial(_with_argument, "iteration_range", lambda n: (0, n)),
+        _xgboost_grows,
+    ),
+    "catboost.CatBoost": Trees(
+        _COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows
+    ),
     # Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
-    "sklearn.HistGradientBoosting": Trees(("max_iter",), partial(_truncated, "_predictors"), _histogram_grows),
-    "sklearn.GradientBoosting": Trees(("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows),
-    "sklearn.RandomForest": Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows),
-    "sklearn.ExtraTrees": Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows),
+    "sklearn.HistGradientBoosting": Trees(
+        ("max_iter",), partial(_truncated, "_predictors"), _histogram_grows
+    ),
+    "sklearn.GradientBoosting": Trees(
+        ("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows
+    ),
+    "sklearn.RandomForest": Trees(
+        ("n_estimators",), partial(_truncated, "estimators_"), _forest_grows
+    ),
+    "sklearn.ExtraTrees": Trees(
+        ("n_estimators",), partial(_truncated, "estimators_"), _forest_grows
+    ),
 }
 # By library and class; subclasses may predict otherwise.
 TABLE = {
-    f"{family}{kind}": trees for family, trees in _FAMILIES.items() for kind in ("Ranker", "Regressor", "Classifier")
+    f"{family}{kind}": trees
+    for family, trees in _FAMILIES.items()
+    for kind in ("Ranker", "Regressor", "Classifier")
 }
 
 
@@ -154,7 +193,11 @@ def first_trees(model: Any, n_trees: int) -> Any:
     """A fitted model that predicts with its first trees; None if these are not those of a smaller model."""
     if named := _inner(model, fitted=True):
         name, inner = named[0], first_trees(named[1], n_trees)
-        changed = {"steps": [*model.steps[:-1], (name, inner)]} if isinstance(model, Pipeline) else {name: inner}
+        changed = (
+            {"steps": [*model.steps[:-1], (name, inner)]}
+            if isinstance(model, Pipeline)
+            else {name: inner}
+        )
         return None if inner is None else _shadow(model, **changed)
     trees = _trees(model)
     return trees.first(model, n_trees) if trees and trees.grows(model) else None
@@ -182,19 +225,27 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     try:
         prefix, leaf = _leaf(clone(estimator).set_params(**clone(dict(params), safe=False)))
         trees = _trees(leaf)
-        names = [prefix + name for name in trees.parameters if prefix + name in params] if trees else []
+        names = (
+            [prefix + name for name in trees.parameters if prefix + name in params] if trees else []
+        )
         if trees is None or len(names) != 1 or not trees.grows(leaf):
             return Candidate(params)
         check_int(params[names[0]], names[0], 1)
-        path = joblib.hash((names[0], {name: value for name, value in params.items() if name != names[0]}))
+        path = joblib.hash(
+            (names[0], {name: value for name, value in params.items() if name != names[0]})
+        )
     except Exception:  # of parameters that do not exist, which the fit tells, or that have no hash
         return Candidate(params)
     return Candidate(params, int(params[names[0]]), path, type(leaf).__name__)
 
 
-def groups_of(candidates: Sequence[Candidate], rows: Iterable[int] | None = None) -> list[list[int]]:
+def groups_of(
+    candidates: Sequence[Candidate], rows: Iterable[int] | None = None
+) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
     groups: dict[Any, list[int]] = {}
-    for row in sorted(range(len(candidates)) if rows is None else rows, key=lambda row: -candidates[row].n_trees):
+    for row in sorted(
+        range(len(candidates)) if rows is None else rows, key=lambda row: -candidates[row].n_trees
+    ):
         groups.setdefault(candidates[row].path or row, []).append(row)
     return sorted(groups.values(), key=min)

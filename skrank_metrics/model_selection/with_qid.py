@@ -15,7 +15,9 @@ from skrank_metrics._input.query_ids import (
 )
 
 
-def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None) -> Any:
+def with_qid(
+    y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None
+) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
     scikit-learn slices ``y`` in every fold and keeps its index, so that no metadata routing is needed. An index that
@@ -50,7 +52,9 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError("with_qid needs pandas. Without it, enable metadata routing and pass groups=qid.") from None
+        raise ImportError(
+            "with_qid needs pandas. Without it, enable metadata routing and pass groups=qid."
+        ) from None
     if qid is None:
         raise TypeError("qid must hold one query id per document; got None.")
     labels = to_array(y, "y")
@@ -58,11 +62,15 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
     queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **columns)
-    categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their codes are reused in each fold
+    categories = isinstance(
+        getattr(qid, "dtype", None), pd.CategoricalDtype
+    )  # their codes are reused in each fold
     index = pd.Index(qid if categories else queries.spread(queries.ids), name="qid")
     kept = row_labels(y)
     others = [] if kept is None else [kept.get_level_values(level) for level in range(kept.nlevels)]
-    levels = [pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()]
+    levels = [
+        pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()
+    ]
     if levels or others:
         index = pd.MultiIndex.from_arrays([index, *levels, *others])
     return pd.Series(labels, index=index, name=getattr(y, "name", None))
@@ -93,6 +101,11 @@ def qid_from_sizes(sizes: Any) -> IntArray:
     array([0, 0, 1, 1, 1])
     """
     counts = to_float64(sizes, "sizes")
-    if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
-        raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
+    if (
+        counts.ndim != 1
+        or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all()
+    ):
+        raise ValueError(
+            f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}."
+        )
     return np.repeat(np.arange(len(counts)), counts.astype(np.intp))

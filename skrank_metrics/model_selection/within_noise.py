@@ -30,12 +30,16 @@ class WithinNoise:
         folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
-            raise ValueError(f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}.")
+            raise ValueError(
+                f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}."
+            )
         rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best, params = folds[means.argmax()], cv_results["params"]
-        ahead = np.where(np.isclose(folds, best, rtol=ROUNDING, atol=0), 0.0, best - folds)  # equal but for rounding
+        ahead = np.where(
+            np.isclose(folds, best, rtol=ROUNDING, atol=0), 0.0, best - folds
+        )  # equal but for rounding
         ratio = self.test_ratio or _ratio_of_search()
         kept = [row for row in np.flatnonzero(usable) if _p_worse(ahead[row], ratio) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
@@ -54,7 +58,9 @@ class WithinNoise:
 
 def _ratio_of_search() -> float:
     if (splits := splits_of_search()) is None:
-        raise ValueError("test_ratio is unknown outside a search. Pass n_test / n_train, 1 / (k - 1) for k folds.")
+        raise ValueError(
+            "test_ratio is unknown outside a search. Pass n_test / n_train, 1 / (k - 1) for k folds."
+        )
     n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
     return float(n_test / n_train)
 
@@ -122,7 +128,9 @@ def within_noise(
     1
     """
     if not isinstance(prefer, str) and not callable(prefer):
-        raise TypeError(f"prefer must be the name of a parameter or a function of them; got {prefer!r}.")
+        raise TypeError(
+            f"prefer must be the name of a parameter or a function of them; got {prefer!r}."
+        )
     check_number(level, "level", "(0, 1)")
     check_number(test_ratio, "test_ratio", "(0, inf)", other="None")
     return WithinNoise(metric, prefer, test_ratio, level)

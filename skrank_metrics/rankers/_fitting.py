@@ -43,7 +43,9 @@ _OWN = ("qid", "groups", "sample_weight")
 _PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
 # These never do, even if there are as many features as rows.
 _PER_FEATURE = ("feature_name", "feature_weights")
-_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of validation rows, such as eval_set and sample_weight_eval_set
+_VALIDATION = re.compile(
+    r"(^|_)(eval|val)(_|$)"
+)  # of validation rows, such as eval_set and sample_weight_eval_set
 _WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
     " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries, and "
@@ -87,24 +89,44 @@ class SortedRows:
         weights = None if self.weights is None else self.weights[rows]
         further = {name: take_rows(value, rows) for name, value in self.further.items()}
         return SortedRows(
-            take_rows(self.X, rows), self.y[rows], self.ids[queries], self.sizes[queries], weights, further
+            take_rows(self.X, rows),
+            self.y[rows],
+            self.ids[queries],
+            self.sizes[queries],
+            weights,
+            further,
         )
 
 
 def sorted_rows(
-    estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any, further: dict[str, Any]
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    grouping: Grouping,
+    sample_weight: Any,
+    further: dict[str, Any],
 ) -> SortedRows:
     """Sort rows by query, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
-        if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(estimator)[0]:
-            raise TypeError(f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights.")
+        if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(
+            estimator
+        )[0]:
+            raise TypeError(
+                f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights."
+            )
         weights = check_weights(sample_weight, len(y), "document")
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
     rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
-    if way is None and getattr(estimator, "__sklearn_tags__", None) and get_tags(estimator).input_tags.pairwise:
-        return rows  # Columns of a precomputed kernel are rows, too, also those of later predictions.
+    if (
+        way is None
+        and getattr(estimator, "__sklearn_tags__", None)
+        and get_tags(estimator).input_tags.pairwise
+    ):
+        return (
+            rows  # Columns of a precomputed kernel are rows, too, also those of later predictions.
+        )
     return rows if grouping.order is None else rows.take(grouping.order)
 
 
@@ -124,7 +146,10 @@ class FittedQueries:
             hashes = hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
         salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
         digests = (hashlib.blake2b(plain, digest_size=8, key=salt).digest() for plain in hashes)
-        return cls(salt, {int.from_bytes(d, "little"): n for d, n in zip(digests, sizes.tolist(), strict=True)})
+        return cls(
+            salt,
+            {int.from_bytes(d, "little"): n for d, n in zip(digests, sizes.tolist(), strict=True)},
+        )
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
         """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
@@ -180,7 +205,9 @@ def clone_estimator(estimator: Any) -> Any:
 
 def check_is_estimator(estimator: Any) -> None:
     """Refuse anything but an estimator object, such as a class."""
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    ):
         raise TypeError(
             f"estimator must be an estimator object with fit and get_params, such as LGBMRanker(); got {estimator!r}."
         )
@@ -188,7 +215,11 @@ def check_is_estimator(estimator: Any) -> None:
 
 def check_parameters(ranker: Any) -> int | None:
     """Number of rounds without improvement after which to stop; None for never. Checks both parameters together."""
-    estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
+    estimator, fraction, rounds = (
+        ranker.estimator,
+        ranker.validation_fraction,
+        ranker.early_stopping_rounds,
+    )
     check_is_estimator(estimator)
     check_seed(ranker.random_state)
     if (fraction is None) != (rounds is None):
@@ -220,23 +251,41 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
         )
     held_out = np.zeros(n_queries, dtype=bool)
     # In an order of the ids, so that the order of the rows does not matter.
-    held_out[canonical_order(rows.ids)[random_source(random_state).permutation(n_queries)[:n_validation]]] = True
-    fit, validation = (rows.take(np.repeat(side, rows.sizes).nonzero()[0], side) for side in (~held_out, held_out))
+    held_out[
+        canonical_order(rows.ids)[random_source(random_state).permutation(n_queries)[:n_validation]]
+    ] = True
+    fit, validation = (
+        rows.take(np.repeat(side, rows.sizes).nonzero()[0], side) for side in (~held_out, held_out)
+    )
     return fit, validation
 
 
-def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
+def early_stopping_arguments(
+    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
+) -> dict[str, Any]:
     """Add the keywords for validation on these rows; set parameters of the estimator if needed."""
-    make = {"group_id": _catboost_arguments, "qid": _xgboost_arguments, "group": _lightgbm_arguments}
+    make = {
+        "group_id": _catboost_arguments,
+        "qid": _xgboost_arguments,
+        "group": _lightgbm_arguments,
+    }
     return make[str(way_of_queries(estimator))](estimator, rows, rounds, given)
 
 
-def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    lightgbm, parameters, weights = importlib.import_module("lightgbm"), estimator.get_params(), rows.weights
+def _lightgbm_arguments(
+    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
+) -> dict[str, Any]:
+    lightgbm, parameters, weights = (
+        importlib.import_module("lightgbm"),
+        estimator.get_params(),
+        rows.weights,
+    )
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
         given = {"eval_metric": lightgbm_metric(METRIC)} | given
-        if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
+        if (
+            rows.weights_of_queries is not None
+        ):  # LightGBM's own metrics weight queries by the mean of their rows
             weights = np.repeat(rows.weights_of_queries, rows.sizes)
     validation = {
         "eval_group": [rows.sizes],
@@ -249,9 +298,13 @@ def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: di
     return given | validation | {"eval_set": [(rows.X, rows.y)]}
 
 
-def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
+def _xgboost_arguments(
+    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
+) -> dict[str, Any]:
     metric = estimator.get_params().get("eval_metric")
-    estimator.set_params(early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric)
+    estimator.set_params(
+        early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric
+    )
     validation = {
         "eval_set": [(rows.X, rows.y)],
         "eval_qid": [rows.codes],
@@ -261,12 +314,17 @@ def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dic
     return {"verbose": False} | given | validation
 
 
-def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
+def _catboost_arguments(
+    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
+) -> dict[str, Any]:
     pool = importlib.import_module("catboost").Pool
     parameters = {**estimator.get_params(), **given}
     if parameters.get("eval_metric") is None:
         estimator.set_params(eval_metric="NDCG:top=10;type=Base")
-    columns = {name: parameters.get(name) for name in ("cat_features", "text_features", "embedding_features")}
+    columns = {
+        name: parameters.get(name)
+        for name in ("cat_features", "text_features", "embedding_features")
+    }
     columns |= {name: rows.further.get(name) for name in ("baseline", "subgroup_id")}
     validation = pool(rows.X, rows.y, group_id=rows.codes, group_weight=rows.weights, **columns)
     return {**given, "eval_set": validation, "early_stopping_rounds": rounds}
@@ -283,8 +341,13 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
     """Refuse what the estimator's ``fit`` does not take, and what QueryRanker passes itself; say what to do instead."""
     accepted, takes_any = fit_signature(estimator)
     for name in given:
-        early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
-        unknown, alone = name not in accepted and not takes_any, early and not _VALIDATION.search(name)
+        early = name == "early_stopping_rounds" or (
+            _VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING
+        )
+        unknown, alone = (
+            name not in accepted and not takes_any,
+            early and not _VALIDATION.search(name),
+        )
         way_out = _REFUSED.get(name, nearest(name, {*_OWN, *accepted}) if unknown else None)
         if early and (stops_early or unknown or (alone and "eval_set" not in given)):
             way_out = _TO_STOP_EARLY
@@ -306,7 +369,9 @@ def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
         found[name] = value if hasattr(value, "shape") else np.asarray(value)
         if found[name].ndim == 0 or count_rows(found[name]) != n_rows:
             shape = found[name].shape
-            raise ValueError(f"{name} must hold one value per document, {n_rows} in all; got shape {shape}.")
+            raise ValueError(
+                f"{name} must hold one value per document, {n_rows} in all; got shape {shape}."
+            )
     return found
 
 

@@ -37,7 +37,9 @@ class BoosterMetric:
         return str(self.metric).replace(" ", "")
 
     def _value(self, y_true: Any, y_score: Any, sizes: Any, sample_weight: Any) -> float:
-        return float(self.metric(y_true, y_score, qid=self._qid(sizes), sample_weight=sample_weight))
+        return float(
+            self.metric(y_true, y_score, qid=self._qid(sizes), sample_weight=sample_weight)
+        )
 
     def _qid(self, sizes: Any) -> IntArray:
         if sizes is None or not len(sizes):
@@ -52,12 +54,18 @@ class LightGBMMetric(BoosterMetric):
     """A metric that LightGBM can call, from its scikit-learn interface or from ``lightgbm.train``."""
 
     # LGBMRanker counts the parameters to decide whether to pass weights and group sizes.
-    def __call__(self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
+    def __call__(
+        self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None
+    ) -> tuple[str, float, bool]:
         """Compute the metric from (y_true, y_score, weight, group), or (y_score, dataset) in ``lightgbm.train``."""
         if hasattr(y_score, "get_label"):
             dataset, y_score = y_score, y_true
             y_true, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
-        return self.__name__, self._value(y_true, y_score, group, weight), self.metric.greater_is_better
+        return (
+            self.__name__,
+            self._value(y_true, y_score, group, weight),
+            self.metric.greater_is_better,
+        )
 
 
 class XGBoostMetric(BoosterMetric):
@@ -80,16 +88,24 @@ class XGBoostMetric(BoosterMetric):
         y_true, weights = dmatrix.get_label(), dmatrix.get_weight()
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
         if collective.get_world_size() > 1:
-            return self.__name__, self._value_over_workers(collective, y_true, y_score, sizes, weights)
-        return self.__name__, self._value(y_true, y_score, sizes, np.repeat(weights, sizes) if len(weights) else None)
+            return self.__name__, self._value_over_workers(
+                collective, y_true, y_score, sizes, weights
+            )
+        return self.__name__, self._value(
+            y_true, y_score, sizes, np.repeat(weights, sizes) if len(weights) else None
+        )
 
-    def _value_over_workers(self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
+    def _value_over_workers(
+        self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any
+    ) -> float:
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
         found: Any = (0.0, 0.0)
         try:
             if len(sizes) or len(y_true):  # a worker may have no rows
                 found = self._sums(y_true, y_score, sizes, weights)
-        except Exception as error:  # raised below, since the other workers wait for the sums of this one
+        except (
+            Exception
+        ) as error:  # raised below, since the other workers wait for the sums of this one
             found = error
         failed = isinstance(found, Exception)
         parts = np.array([*((0.0, 0.0) if failed else found), len(sizes), failed], dtype=np.float64)
@@ -97,7 +113,9 @@ class XGBoostMetric(BoosterMetric):
         if failed:
             raise found
         if n_failed:
-            raise ValueError(f"{self.__name__} failed in another worker; see its log for the error.")
+            raise ValueError(
+                f"{self.__name__} failed in another worker; see its log for the error."
+            )
         if not n_queries:
             self._qid(())
         return self.metric.of_sums(terms, shares)
@@ -110,7 +128,9 @@ class XGBoostMetric(BoosterMetric):
             )
         lists = query_lists(y_true, y_score, qid=self._qid(sizes))
         (result,) = per_query(lists, [self.metric.computation])
-        terms, shares = self.metric.terms(result, weights.astype(np.float64) if len(weights) else None)
+        terms, shares = self.metric.terms(
+            result, weights.astype(np.float64) if len(weights) else None
+        )
         return math.fsum(terms.tolist()), math.fsum(shares.tolist())
 
 
@@ -223,15 +243,21 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     bound = get_metric(metric, convention=booster, **params)
     name, gain = bound.record.name, bound.values.get("gain")
     if name not in names:
-        raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
+        raise ValueError(
+            f"metric must be one that {booster} computes, {', '.join(names)}; got {name}."
+        )
     expected = get_metric(name, convention=booster)
     for parameter in bound.record.parameters.keys() - {"k", *free.get(name, ())}:
         value, only = bound.get(parameter), expected.get(parameter)
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))
     if booster == "xgboost" and bound.k is None:
-        raise ValueError(f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32.")
-    spelled = re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
+        raise ValueError(
+            f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32."
+        )
+    spelled = (
+        re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
+    )
     if name in free:
         if not isinstance(gain, str) or gain not in _CATBOOST_TYPES:
             raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
@@ -247,5 +273,7 @@ def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
     if bound.average is None:
-        raise ValueError("average must not be None in a booster, which needs a single number; leave it out.")
+        raise ValueError(
+            "average must not be None in a booster, which needs a single number; leave it out."
+        )
     return bound

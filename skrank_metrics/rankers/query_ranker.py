@@ -124,7 +124,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None, **fit_params: Any
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        **fit_params: Any,
     ) -> QueryRanker:
         """Fit a clone of the estimator.
 
@@ -159,33 +166,52 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         rounds = _fitting.check_parameters(self)
         _fitting.check_names(self.estimator, fit_params, stops_early=bool(rounds))
         if y is None:
-            raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
+            raise ValueError(
+                "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
+            )
         labels = check_label_column(y)
         check_consistent_length(X, labels)
         given = {name: value for name, value in fit_params.items() if value is not None}
         further = _fitting.per_row(given, len(labels))
         columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
         further = {name: columns.pop(name) for name in further}
-        grouping = query_ids(len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns)
+        grouping = query_ids(
+            len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns
+        )
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
         validate_data(self, X, skip_check_array=True)
         self.estimator_ = _fitting.clone_estimator(self.estimator)
         rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
-        self._fit_sorted(rows, rounds, {name: given[name] for name in given.keys() - further.keys()})
-        self.n_queries_, self._fitted = len(grouping.ids), _fitting.FittedQueries.of(grouping.ids, grouping.sizes)
+        self._fit_sorted(
+            rows, rounds, {name: given[name] for name in given.keys() - further.keys()}
+        )
+        self.n_queries_, self._fitted = (
+            len(grouping.ids),
+            _fitting.FittedQueries.of(grouping.ids, grouping.sizes),
+        )
         if task:
             # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
-            carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
+            carried = (
+                y
+                if ids_in_index(y) is not None
+                else lambda: with_qid(y, grouping.ids[grouping.codes])
+            )
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
 
-    def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]) -> None:
+    def _fit_sorted(
+        self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]
+    ) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
         if rounds:
             rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
-            arguments = _fitting.early_stopping_arguments(self.estimator_, held_out, rounds, arguments)
-        self.estimator_.fit(rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments)
+            arguments = _fitting.early_stopping_arguments(
+                self.estimator_, held_out, rounds, arguments
+            )
+        self.estimator_.fit(
+            rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments
+        )
         if rounds:
             self.best_iteration_ = _fitting.best_iteration(self.estimator_)
 
@@ -194,8 +220,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Importances of the features, if the fitted estimator has them, for RFE, RFECV and SelectFromModel."""
         check_is_fitted(self, "estimator_")
         importances = np.asarray(self.estimator_.feature_importances_)
-        if importances.ndim == 0:  # None from CatBoostRanker, whose default type needs the rows of the fit
-            importances = np.asarray(self.estimator_.get_feature_importance(type="PredictionValuesChange"))
+        if (
+            importances.ndim == 0
+        ):  # None from CatBoostRanker, whose default type needs the rows of the fit
+            importances = np.asarray(
+                self.estimator_.get_feature_importance(type="PredictionValuesChange")
+            )
         return importances
 
     @property
@@ -226,7 +256,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         remember(scores, self._fitted)
         return scores
 
-    def score(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> float:
         """Compute NDCG@10 of the predicted ranking.
 
         Parameters
@@ -262,4 +294,6 @@ def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
             f"estimator must have predict_proba to rank by {len(model.classes_)} labels; got "
             f"{type(model).__name__}. Wrap it in CalibratedClassifierCV, or use a regressor."
         )
-    return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(model.classes_, dtype=np.float64)
+    return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(
+        model.classes_, dtype=np.float64
+    )

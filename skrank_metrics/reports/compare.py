@@ -18,7 +18,12 @@ from skrank_metrics._input.arrays import (
     check_seed,
     to_float64,
 )
-from skrank_metrics._input.query_ids import as_python, check_aligned, check_documents_aligned, named_columns
+from skrank_metrics._input.query_ids import (
+    as_python,
+    check_aligned,
+    check_documents_aligned,
+    named_columns,
+)
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import bind_metrics, column_of
 from skrank_metrics.reports.comparison import Comparison
@@ -117,27 +122,47 @@ def compare(
     '5 queries cannot tell good from bad.'
     """
     if isinstance(reports, RankingReport) or not isinstance(reports, Iterable):
-        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.")
-    named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
+        raise TypeError(
+            f"reports must be a dict or a sequence of reports; got {type(reports).__name__}."
+        )
+    named = by_text(
+        reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports"
+    )
     for name, report in named.items():
         if not isinstance(report, RankingReport):
-            raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")
+            raise TypeError(
+                f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}."
+            )
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {
+        "baseline": baseline,
+        "margin": margin,
+        "test": test,
+        "correction": correction,
+    }
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, named, metrics, by=by, groups=groups, **options)
 
 
 def compare_reports(
-    kind: type[C], reports: Reports, metrics: Any = None, *, by: Any = None, groups: Any = None, **fields: Any
+    kind: type[C],
+    reports: Reports,
+    metrics: Any = None,
+    *,
+    by: Any = None,
+    groups: Any = None,
+    **fields: Any,
 ) -> C:
     """Make a comparison of the given kind with these fields, which are checked."""
     found = kind(dict(reports), (), **fields)
     check_choice(found.test, "test", TESTS)
     check_choice(found.correction, "correction", CORRECTIONS)
     margin = check_number(found.margin, "margin", "[0, inf)", other="None")
-    confidence, seed = check_number(found.confidence, "confidence", "(0, 1)"), check_seed(found.random_state)
+    confidence, seed = (
+        check_number(found.confidence, "confidence", "(0, 1)"),
+        check_seed(found.random_state),
+    )
     if not isinstance(seed, int):
         seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
     checked: dict[str, Any] = {"confidence": confidence, "margin": margin, "random_state": seed}
@@ -223,13 +248,23 @@ def leaderboard(
     """
     named = frame_columns(scores)
     if not named and not isinstance(scores, Mapping):
-        raise TypeError(f"scores must be a dict of scores by model name, or a data frame; got {type(scores).__name__}.")
+        raise TypeError(
+            f"scores must be a dict of scores by model name, or a data frame; got {type(scores).__name__}."
+        )
     columns = by_text(named, "scores", " Rename the columns.")
     if len(columns) < 2:
-        raise ValueError(f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate.")
+        raise ValueError(
+            f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate."
+        )
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
-    others = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups, **masks}
+    others = {
+        "sample_weight": sample_weight,
+        "documents": documents,
+        "by": by,
+        "groups": groups,
+        **masks,
+    }
     lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **others)
     check_aligned(**named_columns(y_true=y_true, scores=columns, qid=qid, **others))
     check_documents_aligned(**named_columns(y_true=y_true, scores=columns))
@@ -241,7 +276,12 @@ def leaderboard(
             raise TypeError(f"{error} Pass only the columns of scores.") from None
         labels = labels_of_rows(y_true, column, qid)
         reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
-    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {
+        "baseline": baseline,
+        "margin": margin,
+        "test": test,
+        "correction": correction,
+    }
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, reports, **options)
 
@@ -254,7 +294,9 @@ def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ..
     scores = lists.grouping.sort(check_scores(values, shape, ranked, name).ravel())
     if ranked.all() and lists.retrieved is None:
         return lists.with_scores(scores)
-    returned = lists.grouping.sort(ranked.ravel()) & (True if lists.retrieved is None else lists.retrieved)
+    returned = lists.grouping.sort(ranked.ravel()) & (
+        True if lists.retrieved is None else lists.retrieved
+    )
     found = lists.with_scores(np.where(returned, scores, 0.0))
     return found if ranked.all() else replace(found, retrieved=returned)
 
@@ -262,14 +304,20 @@ def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ..
 # Reports over the same queries and documents
 
 
-def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
+def _aligned(
+    reports: Reports, metrics: Any, **given: Any
+) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
     """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
     name, first = next(iter(reports.items()))
     wanted = _metrics_of(reports, metrics)
-    parts: dict[str, Any] = {"by": None} if any(report.by is None for report in reports.values()) else {}
+    parts: dict[str, Any] = (
+        {"by": None} if any(report.by is None for report in reports.values()) else {}
+    )
     for what in [what for what, own in given.items() if own is not None]:
         rows = None if first._row_labels is None else first._row_labels.to_series()
-        parts[what] = slice_of_query(given[what], first.grouping, ids=first.qid, y_true=rows, name=what)
+        parts[what] = slice_of_query(
+            given[what], first.grouping, ids=first.qid, y_true=rows, name=what
+        )
     aligned: dict[str, RankingReport] = {}
     for other, report in reports.items():
         columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}
@@ -277,7 +325,9 @@ def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, Ra
         changes = {what: own for what, own in parts.items() if own is not getattr(found, what)}
         if list(columns) != list(columns.values()):
             for what in ("metrics", "_results"):
-                changes[what] = {metric: getattr(found, what)[column] for metric, column in columns.items()}
+                changes[what] = {
+                    metric: getattr(found, what)[column] for metric, column in columns.items()
+                }
         aligned[other] = replace(found, **changes) if changes else found
         _check_alike(aligned[name], aligned[other], (name, other))
     return aligned, wanted
@@ -288,24 +338,41 @@ def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
     (name, first), *others = reports.items()
     wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if metrics is None:
-        wanted = [metric for metric in first.metrics if all(column_of(metric, other.metrics) for _, other in others)]
+        wanted = [
+            metric
+            for metric in first.metrics
+            if all(column_of(metric, other.metrics) for _, other in others)
+        ]
     if not wanted:
         none = f"reports must have a metric in common; the first has {', '.join(first.metrics)}."
-        raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
+        raise ValueError(
+            none if metrics is None else "metrics must name at least one metric; got none."
+        )
     return tuple(dict.fromkeys(_column_of(metric, first, first, (name, name)) for metric in wanted))
 
 
-def _column_of(metric: Any, first: RankingReport, report: RankingReport, names: tuple[str, str]) -> str:
+def _column_of(
+    metric: Any, first: RankingReport, report: RankingReport, names: tuple[str, str]
+) -> str:
     """Name of a metric in a report, which must compute it as the first does."""
-    column = column_of(metric, report.metrics) or column_of(first.metrics.get(metric), report.metrics)
+    column = column_of(metric, report.metrics) or column_of(
+        first.metrics.get(metric), report.metrics
+    )
     if column is None:
-        known = (repr(m) if m == str(own) else f"{m!r}, computed as {own}" for m, own in report.metrics.items())
+        known = (
+            repr(m) if m == str(own) else f"{m!r}, computed as {own}"
+            for m, own in report.metrics.items()
+        )
         raise ValueError(
             f"metric {getattr(metric, '__name__', str(metric))!r} is missing from report {names[1]!r}, "
             f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
         )
     own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])
-    if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, first.condensed):
+    if (own.definition, own.average, report.condensed) != (
+        expected.definition,
+        expected.average,
+        first.condensed,
+    ):
         raise ValueError(
             f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
             f"{names[1]!r}. Evaluate with the same function, convention, ties, replace_undefined_by and condense."
@@ -317,10 +384,17 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     """The report with its queries in the order of the first, which must have the same ones."""
     if share_documents(first, report):
         return report
-    wanted, place = as_python(first.qid), {query: number for number, query in enumerate(as_python(report.qid))}
+    wanted, place = (
+        as_python(first.qid),
+        {query: number for number, query in enumerate(as_python(report.qid))},
+    )
     n_common = sum(query in place for query in wanted)
     if not n_common == len(wanted) == len(place):
-        way_out = "Evaluate all on the queries that all have." if n_common else "Check that ids have the same type."
+        way_out = (
+            "Evaluate all on the queries that all have."
+            if n_common
+            else "Check that ids have the same type."
+        )
         raise ValueError(
             f"reports must be over the same queries; got {len(wanted)} in {names[0]!r} and {len(place)} in "
             f"{names[1]!r}, {n_common} of them in both. {way_out}"
@@ -337,11 +411,23 @@ def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str
     differ = f"{names[0]!r} and {names[1]!r} differ"
     for what in ("weights", "by", "groups"):
         first, second = getattr(one, what), getattr(other, what)
-        if first is not second and (first is None or second is None or as_python(first) != as_python(second)):
+        if first is not second and (
+            first is None or second is None or as_python(first) != as_python(second)
+        ):
             way_out = "sample_weight" if what == "weights" else f"{what}, or pass {what} to compare"
-            raise ValueError(f"reports must have the same {what}; {differ}. Evaluate with the same {way_out}.")
-    found = [report.label_digests for report in (one, other)] if not share_documents(one, other) else [None]
-    differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
+            raise ValueError(
+                f"reports must have the same {what}; {differ}. Evaluate with the same {way_out}."
+            )
+    found = (
+        [report.label_digests for report in (one, other)]
+        if not share_documents(one, other)
+        else [None]
+    )
+    differs = (
+        np.any([a != b for a, b in zip(*found, strict=True)], axis=0)
+        if all(found)
+        else np.array([False])
+    )
     if differs.any():
         raise ValueError(
             f"reports must have the same documents with the same labels; {differ} in query "

@@ -12,7 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_int, check_number
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    check_bool,
+    check_int,
+    check_number,
+)
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import visible
@@ -20,9 +27,20 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query, is_mean, moments, quantile
+from skrank_metrics.reports.mean_intervals import (
+    bounds_of,
+    check_by_query,
+    is_mean,
+    moments,
+    quantile,
+)
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.saved_reports import read_saved, restored_fields, saved_fields, write_saved
+from skrank_metrics.reports.saved_reports import (
+    read_saved,
+    restored_fields,
+    saved_fields,
+    write_saved,
+)
 from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, hash_units
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
 from skrank_metrics.reports.verdict import Pair, QueryDifference, Standing
@@ -68,7 +86,9 @@ class Comparison(Result):
     baseline: str | None = None
     margin: float | None = None
     random_state: int = 0
-    _slice_of: tuple[Any, Any] | None = field(default=None, kw_only=True)  # a comparison of all queries, and the slice
+    _slice_of: tuple[Any, Any] | None = field(
+        default=None, kw_only=True
+    )  # a comparison of all queries, and the slice
     _by_metric: dict[str, Self] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:  # without what was computed
@@ -95,7 +115,11 @@ class Comparison(Result):
 
     def _metric(self, metric: Any) -> str:
         own = self._first.metrics
-        return self.metrics[0] if metric is None else check_column(metric, {name: own[name] for name in self.metrics})
+        return (
+            self.metrics[0]
+            if metric is None
+            else check_column(metric, {name: own[name] for name in self.metrics})
+        )
 
     def by_metric(self, metric: Any = None) -> Self:
         """Put a metric first, so that all attributes are about it. Rankings keep their order."""
@@ -106,7 +130,9 @@ class Comparison(Result):
             whole, value = self._slice_of
             return whole.by_metric(name).slices[value]
         if name not in self._by_metric:
-            self._by_metric[name] = replace(self, metrics=(name, *(one for one in self.metrics if one != name)))
+            self._by_metric[name] = replace(
+                self, metrics=(name, *(one for one in self.metrics if one != name))
+            )
         return self._by_metric[name]
 
     @property
@@ -128,7 +154,9 @@ class Comparison(Result):
     @cached_property
     def _values(self) -> FloatArray:
         """Values of shape (n_queries, n_rankings)."""
-        return np.stack([report.per_query[self.metrics[0]] for report in self.reports.values()], axis=1)
+        return np.stack(
+            [report.per_query[self.metrics[0]] for report in self.reports.values()], axis=1
+        )
 
     @cached_property
     def used(self) -> Mask:
@@ -164,7 +192,9 @@ class Comparison(Result):
         """Raise an error if the metric cannot be tested."""
         check_by_query(self.metrics[0], self._bound)
         if len(self.names) < 2:
-            raise ValueError(f"reports must hold at least two reports to compare; got {len(self.names)}.")
+            raise ValueError(
+                f"reports must hold at least two reports to compare; got {len(self.names)}."
+            )
 
     @cached_property
     def _flips(self) -> SignFlips:
@@ -196,7 +226,9 @@ class Comparison(Result):
     @property
     def _number(self) -> int:
         """The number of these rankings among the parts of the family."""
-        return 0 if self._slice_of is None else list(self._slice_of[0].slices).index(self._slice_of[1])
+        return (
+            0 if self._slice_of is None else list(self._slice_of[0].slices).index(self._slice_of[1])
+        )
 
     @cached_property
     def _best(self) -> BestSet:
@@ -218,7 +250,9 @@ class Comparison(Result):
         """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
         places = [self.names.index(name) for name in self._ranked]
         family = self._family.of_all_pairs
-        return words.letters(self._ranked, family.p_adjusted[self._number][np.ix_(places, places)] <= family.level)
+        return words.letters(
+            self._ranked, family.p_adjusted[self._number][np.ix_(places, places)] <= family.level
+        )
 
     @property
     def verdict(self) -> str:
@@ -244,7 +278,9 @@ class Comparison(Result):
             second = self.baseline or self.names[1]
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():
-            raise ValueError(f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}.")
+            raise ValueError(
+                f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}."
+            )
         return words.pair_of(own, one, other)
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
@@ -256,7 +292,10 @@ class Comparison(Result):
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
         if self.folds is None:
             return {}
-        rows = [np.flatnonzero(self.used & (self.folds == fold)) for fold in np.unique(self.folds[self.used])]
+        rows = [
+            np.flatnonzero(self.used & (self.folds == fold))
+            for fold in np.unique(self.folds[self.used])
+        ]
         won = [self._part(row)._ranked[0] for row in rows]
         return {name: won.count(name) for name in self.names}
 
@@ -265,7 +304,11 @@ class Comparison(Result):
     @property
     def _critical(self) -> FloatArray:
         """Critical values of each ranking against another one, for the question that is asked."""
-        return self._best.critical if self.baseline is None else np.full(len(self.names), self._family.critical)
+        return (
+            self._best.critical
+            if self.baseline is None
+            else np.full(len(self.names), self._family.critical)
+        )
 
     @property
     def detectable(self) -> float:
@@ -276,18 +319,28 @@ class Comparison(Result):
         if not self.tested:
             return np.nan
         row = self._flips.row(self.names.index(self.baseline or self._ranked[0]))
-        found = (self._critical + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
+        found = (self._critical + quantile(2 * POWER - 1, np.inf)) * np.maximum(
+            row.error, row.fold_error
+        )
         return float(self._flips.scale * np.median(found[found > 0])) if found.any() else np.nan
 
     def queries_needed(
-        self, difference: float, *, power: float = POWER, first: str | None = None, second: str | None = None
+        self,
+        difference: float,
+        *,
+        power: float = POWER,
+        first: str | None = None,
+        second: str | None = None,
     ) -> int:
         """Compute how many queries are needed to detect a difference with this power.
 
         Two rankings show how much queries vary, which is uncertain (UserWarning) if fewer than 30 queries differ.
         After T. Sakai (2016), Topic set size design. https://doi.org/10.1007/s10791-015-9273-z
         """
-        power, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
+        power, wanted = (
+            check_number(power, "power", "(0, 1)"),
+            check_number(difference, "difference", "(0, inf)"),
+        )
         pair, flips = self.pair(first, second), self._flips
         one, other = self.names.index(pair.first), self.names.index(pair.second)
         if wanted > flips.span:
@@ -301,11 +354,15 @@ class Comparison(Result):
             )
         if (changed := pair.wins + pair.losses) < FEW_CHANGED:
             what = f"Only {counted(changed, 'query')} of {pair.first} and {pair.second} differ"
-            warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2
+            )
         spread = error * flips.scale * flips.n_effective**0.5
         effect, most = wanted / spread, float(np.abs(pair.differences).max()) / spread
         normal, needed = quantile(2 * power - 1, np.inf), 6.0
-        for _ in range(100):  # the test rejects at this number of units, on which the statistic itself depends
+        for _ in range(
+            100
+        ):  # the test rejects at this number of units, on which the statistic itself depends
             noise = self._critical[other] * (1 + effect**2 + most**2 / (2 * needed)) ** 0.5
             needed = max(6.0, (noise + normal) ** 2 / effect**2)
         return int(np.ceil(needed * pair.n_queries / flips.n_effective))
@@ -336,20 +393,29 @@ class Comparison(Result):
     def _named_slices(self) -> dict[str, Self]:
         return dict(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
 
-    def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
+    def worst(
+        self, n: int = 10, first: str | None = None, second: str | None = None
+    ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking loses against the second, the largest loss first."""
         return self._by_lead(n, -1, first, second)
 
-    def best(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
+    def best(
+        self, n: int = 10, first: str | None = None, second: str | None = None
+    ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking wins against the second, the largest win first."""
         return self._by_lead(n, 1, first, second)
 
-    def _by_lead(self, n: int, sign: int, first: str | None, second: str | None) -> list[QueryDifference]:
+    def _by_lead(
+        self, n: int, sign: int, first: str | None, second: str | None
+    ) -> list[QueryDifference]:
         pair = self.pair(first, second)
         lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
         order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
         order = order[lead[order] > 0]
-        columns = (as_python(pair.qid[order]), *(own[order].tolist() for own in (*pair.values, pair.differences)))
+        columns = (
+            as_python(pair.qid[order]),
+            *(own[order].tolist() for own in (*pair.values, pair.differences)),
+        )
         return [QueryDifference(*row) for row in zip(*columns, strict=True)]
 
     def inspect(
@@ -368,11 +434,15 @@ class Comparison(Result):
         The number of queries n is 3 by default; other arguments are as in RankingReport.inspect.
         """
         if n is not None and qid is not None:
-            raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
+            raise ValueError(
+                f"n must be left out if qid names the queries; got n={n} and qid={qid!r}."
+            )
         check_int(n, "n", 1, or_none=True)
         pair = self.pair(first, second, metric)
         if qid is None:
-            qid = as_python(pair.qid[np.argsort(-np.abs(pair.differences), kind="stable")[: n or 3]])
+            qid = as_python(
+                pair.qid[np.argsort(-np.abs(pair.differences), kind="stable")[: n or 3]]
+            )
         chosen = {own: (self.reports[own], pair.metric) for own in (pair.first, pair.second)}
         return inspect_reports(chosen, qid, documents, n_ranks)
 
@@ -389,7 +459,9 @@ class Comparison(Result):
     def load(cls, path: Any) -> Comparison:
         """Read a comparison that ``save`` wrote; its reports keep no labels and scores."""
         saved = read_saved("comparison", path)
-        reports = {name: RankingReport(**restored_fields(report)) for name, report in saved.pop("reports")}
+        reports = {
+            name: RankingReport(**restored_fields(report)) for name, report in saved.pop("reports")
+        }
         folds, metrics = saved.pop("folds"), tuple(saved.pop("metrics"))
         return Comparison(reports, metrics, None if folds is None else np.array(folds), **saved)
 
@@ -397,13 +469,21 @@ class Comparison(Result):
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
     def _parts(self) -> list[Part]:
-        return [*filter(None, [self.verdict]), self._brief(), *words.tables(self), *self._notes(), *words.slices(self)]
+        return [
+            *filter(None, [self.verdict]),
+            self._brief(),
+            *words.tables(self),
+            *self._notes(),
+            *words.slices(self),
+        ]
 
     def _notes(self) -> Iterator[Part]:
         """Sentences below the tables; subclasses add theirs."""
         return words.notes(self)
 
-    def to_frame(self, library: str = "pandas", *, pairs: bool = False, slices: bool = False) -> Any:
+    def to_frame(
+        self, library: str = "pandas", *, pairs: bool = False, slices: bool = False
+    ) -> Any:
         """Put the rankings, or the pairs, into a frame of pandas or polars, with further rows for slices on request.
 
         Rankings are best first. For each metric, there are the mean with its interval, and the entries of ``standings``
@@ -413,9 +493,17 @@ class Comparison(Result):
         columns_of = words.columns_of_pairs if check_bool(pairs, "pairs") else type(self)._columns
         found = {value: columns_of(part) for value, part in parts.items()}
         sizes = {value: len(next(iter(own.values()))) for value, own in found.items()}
-        named = {"slice": [value for value, size in sizes.items() for _ in range(size)]} if slices else {}
+        named = (
+            {"slice": [value for value, size in sizes.items() for _ in range(size)]}
+            if slices
+            else {}
+        )
         columns = {  # a slice may lack values of a metric
-            name: [one for value, own in found.items() for one in own.get(name, [np.nan] * sizes[value])]
+            name: [
+                one
+                for value, own in found.items()
+                for one in own.get(name, [np.nan] * sizes[value])
+            ]
             for name in found[ALL]
         }
         return self._frame(library, named | columns, None if pairs or slices else self._index)

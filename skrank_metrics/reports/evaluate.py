@@ -118,7 +118,13 @@ def evaluate(
 
 
 def lists_of_rows(
-    y_true: Any, y_score: Any, *, by: Any = None, groups: Any = None, condense: Any = False, **columns: Any
+    y_true: Any,
+    y_score: Any,
+    *,
+    by: Any = None,
+    groups: Any = None,
+    condense: Any = False,
+    **columns: Any,
 ) -> tuple[QueryLists, dict[str, Any]]:
     """The documents grouped by query, and the slice and the group of each query."""
     lists = query_lists(y_true, y_score, condense=check_bool(condense, "condense"), **columns)
@@ -136,10 +142,22 @@ def labels_of_rows(y_true: Any, *others: Any) -> Any:
     return None if np.ndim(y_true) == 2 else row_labels(_labelled_rows(y_true, *others))
 
 
-def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], **fields: Any) -> RankingReport:
+def evaluate_lists(
+    lists: QueryLists, metrics: Mapping[str, BoundMetric], **fields: Any
+) -> RankingReport:
     """Compute metrics in one pass; further fields of the report are those that the lists do not hold."""
-    results = dict(zip(metrics, per_query(lists, [metric.computation for metric in metrics.values()]), strict=True))
-    shared: dict[str, Any] = {"weights": lists.weights, "condensed": lists.condense, "_whole": lists.without_caches()}
+    results = dict(
+        zip(
+            metrics,
+            per_query(lists, [metric.computation for metric in metrics.values()]),
+            strict=True,
+        )
+    )
+    shared: dict[str, Any] = {
+        "weights": lists.weights,
+        "condensed": lists.condense,
+        "_whole": lists.without_caches(),
+    }
     report = RankingReport(metrics, lists.grouping.ids, _results=results, **shared, **fields)
     report.mean  # noqa: B018  sums that overflow raise here
     return report

@@ -148,10 +148,20 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (in_convention(metric, convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("metric must not have average=None, since a single value is explained; leave average out.")
-    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
-    changed = {name: (old, new) for name, (old, new) in pairs.items() if str(old) != str(new)}  # both may be NaN
-    subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
+        raise ValueError(
+            "metric must not have average=None, since a single value is explained; leave average out."
+        )
+    pairs = {
+        name: (first.get(name), second.get(name))
+        for name in CAUSES
+        if name in first.record.parameters
+    }
+    changed = {
+        name: (old, new) for name, (old, new) in pairs.items() if str(old) != str(new)
+    }  # both may be NaN
+    subsets = [
+        frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)
+    ]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
@@ -160,7 +170,9 @@ def explain_difference(
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
         means[subset] = float(bound.aggregate(result, lists.weights))
         # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
-        values[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
+        values[subset] = np.nan_to_num(
+            np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf
+        )
     causes = [_cause(name, *changed[name], first.undefined, means, values) for name in changed]
     remarks = {one: CONVENTIONS[one].differs.get(first.record.name) for one in conventions}
     return Difference(
@@ -184,11 +196,17 @@ def _cause(
     """The mean effect of a parameter, and the queries that it changes, over all orders of changing the parameters."""
     n, before = max(map(len, means)), [subset for subset in means if name not in subset]
     # Of the n! orders, |subset|! (n - 1 - |subset|)! change exactly the subset before this parameter.
-    effect = math.fsum((means[s | {name}] - means[s]) / (n * math.comb(n - 1, len(s))) for s in before)
+    effect = math.fsum(
+        (means[s | {name}] - means[s]) / (n * math.comb(n - 1, len(s))) for s in before
+    )
     affected = np.any([values[s | {name}] != values[s] for s in before], axis=0)
     shown = f"{CAUSES[name]}: {old} -> {new}"
     if name == "replace_undefined_by":
         was = "left out" if math.isnan(old) else f"{old:g}"
-        way = f"are left out, not counted as {was}" if math.isnan(new) else f"count as {new:g}, not {was}"
+        way = (
+            f"are left out, not counted as {was}"
+            if math.isnan(new)
+            else f"count as {new:g}, not {was}"
+        )
         shown = f"queries with {undefined} {way}"
     return Cause(CAUSES[name], f"{old} -> {new}", effect, int(affected.sum()), shown)

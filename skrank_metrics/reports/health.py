@@ -32,7 +32,9 @@ _ROWS = {
     "no-relevant queries": ("n_no_relevant", "n_queries"),
 }
 _NOT_COUNTED = "Ties were not counted, since the documents were not kept."
-_NOTHING_COUNTED = "Ties and degenerate queries were not counted, since the documents were not kept."
+_NOTHING_COUNTED = (
+    "Ties and degenerate queries were not counted, since the documents were not kept."
+)
 
 Metrics = Mapping[str, BoundMetric]
 # Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
@@ -81,13 +83,20 @@ class Health(Result):
         return f"{counted(self.n_queries, 'query')}, {counted(len(self.findings), 'finding')}"
 
     def _parts(self) -> list[Part]:
-        counts = [(kind, getattr(self, number), getattr(self, total)) for kind, (number, total) in _ROWS.items()]
+        counts = [
+            (kind, getattr(self, number), getattr(self, total))
+            for kind, (number, total) in _ROWS.items()
+        ]
         ends = [(name, *ends) for name, ends in self.tie_means.items()]
         return [
             "Health of the labels and scores of " + counted(self.n_queries, "query"),
             Table(
                 (Column("", name="count"), "number", Column("share", "{:.1%}".format)),
-                [(kind, number, number / total) for kind, number, total in counts if number is not None],
+                [
+                    (kind, number, number / total)
+                    for kind, number, total in counts
+                    if number is not None
+                ],
             ),
             *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],
             *(self.findings or ["Nothing found that affects how to read the values."]),
@@ -123,25 +132,36 @@ def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) 
 def _reasons(lists: QueryLists, metric: BoundMetric, result: PerQuery) -> Iterator[tuple[str, int]]:
     """Reasons why a metric is undefined, and the number of queries for each."""
     undefined = np.isnan(result.values)
-    if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):
+    if metric.record.unjudged != "counted" and (
+        n_unjudged := int((undefined & (lists.n_judged == 0)).sum())
+    ):
         yield "no judged document", n_unjudged
         undefined &= lists.n_judged > 0
     if undefined.any():
         threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
         gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
-        yield "no document with a gain" if gainless else metric.undefined or "no value", int(undefined.sum())
+        yield (
+            "no document with a gain" if gainless else metric.undefined or "no value",
+            int(undefined.sum()),
+        )
 
 
 def _ranked_scores(lists: QueryLists) -> FloatArray:
     """Scores, with NaN, which equals nothing, for documents that are not ranked."""
-    return lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+    return (
+        lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+    )
 
 
-def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]) -> Health:
+def examine(
+    lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]
+) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
     counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.seen())
     means = _means(lists, metrics, results, tied)
-    return describe(counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics))
+    return describe(
+        counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics)
+    )
 
 
 def describe(
@@ -154,8 +174,13 @@ def describe(
 ) -> Health:
     """Put counts into sentences; ``means`` are None if ties are unknown."""
     known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
-    numbers: dict[str, Any] = {name: counts[(name,)] for name in ("n_queries", "n_documents", *known)}
-    health = Health(**numbers, tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()})
+    numbers: dict[str, Any] = {
+        name: counts[(name,)] for name in ("n_queries", "n_documents", *known)
+    }
+    health = Health(
+        **numbers,
+        tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()},
+    )
     findings = (
         *_of_scores(health, means or {}),
         *of_orders,
@@ -189,27 +214,40 @@ def _members(tied_with_previous: Mask) -> int:
     return int(either.sum())
 
 
-def _means(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray) -> Ends:
+def _means(
+    lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray
+) -> Ends:
     """Means by order of ties; only the given queries have any."""
-    means = {name: [float(metric.aggregate(results[name], lists.weights))] * 3 for name, metric in metrics.items()}
+    means = {
+        name: [float(metric.aggregate(results[name], lists.weights))] * 3
+        for name, metric in metrics.items()
+    }
     for place, ties in ((0, "worst"), (2, "best")) if len(tied) else ():
         changed = per_query(
-            part_of(lists, tied), [metric.replace(ties=ties).computation for metric in metrics.values()]
+            part_of(lists, tied),
+            [metric.replace(ties=ties).computation for metric in metrics.values()],
         )
         for (name, metric), of_tied in zip(metrics.items(), changed, strict=True):
             whole = PerQuery(results[name].numerators.copy(), results[name].denominators.copy())
-            whole.numerators[tied], whole.denominators[tied] = of_tied.numerators, of_tied.denominators
+            whole.numerators[tied], whole.denominators[tied] = (
+                of_tied.numerators,
+                of_tied.denominators,
+            )
             means[name][place] = float(metric.aggregate(whole, lists.weights))
     return {name: (worst, given, best) for name, (worst, given, best) in means.items()}
 
 
 def _of_scores(health: Health, means: Ends) -> Iterator[str]:
     # A metric that is undefined for all queries has no means.
-    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, _, best) in means.items()}
+    spread = {
+        name: float(np.nan_to_num(abs(best - worst))) for name, (worst, _, best) in means.items()
+    }
     widest = max(spread, key=lambda name: spread[name], default="")
     if health.n_tied and spread[widest] >= SHOWN:
         worst, given, best = means[widest]
-        most = ", the most affected metric," if len(spread) > 1 else ""  # the others are in tie_means
+        most = (
+            ", the most affected metric," if len(spread) > 1 else ""
+        )  # the others are in tie_means
         yield (
             f"Ties: {health.n_tied / (health.n_documents or 1):.1%} of the documents have the same score as another "
             f"document of their query; {widest}{most} is {given:.4f}, and would be {worst:.4f} with tied documents in "
@@ -226,9 +264,13 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
 
 def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
     """One sentence for each own metric with too many orders of ties to go through in some queries."""
-    for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
+    for name, own in (
+        (name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"
+    ):
         blocks = ranked_blocks(lists.seen(own.unjudged), None, own.ties)
-        if n_drawn := sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)):
+        if n_drawn := sum(
+            not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)
+        ):
             yield (
                 f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
                 f"{MOST_ORDERS} different orders of tied documents: {counted(n_drawn, 'query')}."
@@ -236,7 +278,9 @@ def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
 
 
 def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:
-    names = [name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None]
+    names = [
+        name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None
+    ]
     if names and counts[("n_ranked",)] == counts[("n_documents",)]:
         yield (
             f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
@@ -248,7 +292,11 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
     if n_single := counts[("n_single_document",)]:
         yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    binary = [name for name, own in metrics.items() if own.computation.options.get("relevance_threshold", 0) is None]
+    binary = [
+        name
+        for name, own in metrics.items()
+        if own.computation.options.get("relevance_threshold", 0) is None
+    ]
     if binary and (n_all := counts[("n_all_relevant",)]):
         queries = counted(n_all, "query")
         yield f"All relevant: {queries} with relevant documents only; for {', '.join(binary)}, every order is correct."
@@ -257,11 +305,19 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
 def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
     """One sentence per reason, number of queries and what they count as."""
     found: dict[tuple[str, int, float], list[str]] = {}
-    for (_, name, reason), number in ((key, n) for key, n in counts.items() if key[0] == "undefined"):
+    for (_, name, reason), number in (
+        (key, n) for key, n in counts.items() if key[0] == "undefined"
+    ):
         metric = metrics[name]
         if metric.average != "micro":  # pooled queries have no value to replace
-            value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
-            found.setdefault((reason, number, np.nan if np.isnan(value) else value), []).append(name)
+            value = (
+                0.0 - metric.replace_undefined_by
+                if metric.negative
+                else metric.replace_undefined_by
+            )
+            found.setdefault((reason, number, np.nan if np.isnan(value) else value), []).append(
+                name
+            )
     for (reason, number, value), names in found.items():
         have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
         way = f"{are} left out of" if np.isnan(value) else f"{count_as} as {value:g} in"

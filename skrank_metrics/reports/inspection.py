@@ -62,16 +62,25 @@ class InspectedQuery:
     missed: list[int]
 
     def _parts(self) -> Iterator[Part]:
-        ranks = [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.columns["tied"].tolist(), start=1)]
+        ranks = [
+            f"{rank}{'=' * tied}"
+            for rank, tied in enumerate(self.columns["tied"].tolist(), start=1)
+        ]
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
         shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
         rows = list(zip(ranks, *(self.columns[name] for name in shown), strict=True))
-        yield Table(["rank", *map(_SHOWN.__getitem__, shown)], rows) if rows else "No documents are ranked."
+        yield (
+            Table(["rank", *map(_SHOWN.__getitem__, shown)], rows)
+            if rows
+            else "No documents are ranked."
+        )
         if abs(self.rest) >= 5e-5:
             yield f"Ranks below {len(ranks)} add {self.rest:.4f}."
         if self.missed:
-            below = ", ".join(map(str, self.missed[:MOST_MISSED])) + ", ..." * (len(self.missed) > MOST_MISSED)
+            below = ", ".join(map(str, self.missed[:MOST_MISSED])) + ", ..." * (
+                len(self.missed) > MOST_MISSED
+            )
             yield f"{counted(len(self.missed), 'relevant document')} below, at rank {below}."
         if self.n_unranked:
             yield f"{counted(self.n_unranked, 'relevant document')} not ranked."
@@ -79,7 +88,9 @@ class InspectedQuery:
     def _value(self) -> str:
         if not self.is_defined:
             return f"undefined, {'left out of the mean' if np.isnan(self.value) else f'counted as {self.value:g}'}"
-        share = f", {self.value / self.ideal_value:.0%} of the ideal" if self.ideal_value > 0 else ""
+        share = (
+            f", {self.value / self.ideal_value:.0%} of the ideal" if self.ideal_value > 0 else ""
+        )
         return f"{self.value:z.4f}{share}"
 
 
@@ -120,7 +131,9 @@ class Inspection(Result):
         for ranking in chain.from_iterable(self.queries):
             name = f", {ranking.ranking}" if ranking.ranking else ""
             ranked = counted(ranking.n_ranked, "ranked document")
-            about = f"{ranking._value()}; {ranked}, {counted(ranking.n_relevant, 'relevant document')}"
+            about = (
+                f"{ranking._value()}; {ranked}, {counted(ranking.n_relevant, 'relevant document')}"
+            )
             parts += [f"Query {ranking.qid}{name}: {about}", *ranking._parts()]
         return [*parts, *self._notes]
 
@@ -129,22 +142,37 @@ class Inspection(Result):
         for ranking in chain.from_iterable(self.queries):
             n = len(ranking.columns["row"])
             name = {"ranking": [ranking.ranking] * n} if ranking.ranking else {}
-            parts.append({"qid": [ranking.qid] * n, **name, "rank": range(1, n + 1), **ranking.columns})
-        shared = [name for name in parts[0] if all(name in part for part in parts)]  # not all reports keep documents
+            parts.append(
+                {"qid": [ranking.qid] * n, **name, "rank": range(1, n + 1), **ranking.columns}
+            )
+        shared = [
+            name for name in parts[0] if all(name in part for part in parts)
+        ]  # not all reports keep documents
         return {name: list(chain.from_iterable(part[name] for part in parts)) for name in shared}
 
 
 def inspect_reports(
-    reports: Mapping[str, tuple[Any, str]], qid: Any, documents: Any = None, n_ranks: int | None = None
+    reports: Mapping[str, tuple[Any, str]],
+    qid: Any,
+    documents: Any = None,
+    n_ranks: int | None = None,
 ) -> Inspection:
     """Inspect the same queries of one or several reports; each comes with its name for the metric."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
-    places = {name: _places_of(qid, report._lists.grouping.ids) for name, (report, _) in reports.items()}
+    places = {
+        name: _places_of(qid, report._lists.grouping.ids) for name, (report, _) in reports.items()
+    }
     if documents is not None:
-        if hasattr(documents, "to_pylist") and not hasattr(documents, "to_batches"):  # an array of pyarrow, no table
+        if hasattr(documents, "to_pylist") and not hasattr(
+            documents, "to_batches"
+        ):  # an array of pyarrow, no table
             documents = documents.to_pylist()
-        _check_documents(documents, {name: (report, places[name]) for name, (report, _) in reports.items()})
-    found = [_inspected(name, *of, places[name], documents, n_ranks) for name, of in reports.items()]
+        _check_documents(
+            documents, {name: (report, places[name]) for name, (report, _) in reports.items()}
+        )
+    found = [
+        _inspected(name, *of, places[name], documents, n_ranks) for name, of in reports.items()
+    ]
     queries = [list(query) for query in zip(*found, strict=True)]
     report, column = next(iter(reports.values()))
     return Inspection(column, queries, tuple(_notes(report.metrics[column], column, queries)))
@@ -162,12 +190,18 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
         raise ValueError("qid must name at least one query; got none.")
     for query in several:
         if query not in known:
-            same = [f" Did you mean {one!r}, of type {type(one).__name__}?" for one in known if str(one) == str(query)]
+            same = [
+                f" Did you mean {one!r}, of type {type(one).__name__}?"
+                for one in known
+                if str(one) == str(query)
+            ]
             raise ValueError(f"qid {query!r} is not in the report.{''.join(same)}")
     return np.array([known[query] for query in dict.fromkeys(several)])
 
 
-def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQuery]]) -> Iterator[str]:
+def _notes(
+    metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQuery]]
+) -> Iterator[str]:
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
@@ -176,7 +210,10 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQ
         yield f"adds: what a rank adds to {name}{'; ideal: what it adds in the ideal order' * known}."
     if any(ranking.columns["tied"].any() for ranking in rankings):
         ties = metric.computation.ties
-        orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}
+        orders = {
+            "average": f"{name} is the mean over all orders",
+            "stable": "they are in the order of the rows",
+        }
         yield f"=: tied with another document; {orders.get(ties, f'the {ties} order by label is taken')}."
     if any(np.isnan(ranking.columns["label"]).any() for ranking in rankings):
         yield "?: nobody judged the document."
@@ -188,14 +225,19 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQ
 def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
     """Refuse documents that are not those of the rows that were evaluated."""
     (first, rows), *others = (
-        (name, ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels))
+        (
+            name,
+            ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels),
+        )
         for name, (report, places) in reports.items()
     )
     for report, _ in reports.values():
         n_rows, n_given = report._whole.n_documents, count_rows(documents)
         if n_given != n_rows or isinstance(documents, str | Mapping):
             given = f"{type(documents).__name__} of {n_given}"
-            raise ValueError(f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {given}.")
+            raise ValueError(
+                f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {given}."
+            )
         if report._row_labels is not None:
             check_aligned(y_true=report._row_labels.to_series(), documents=documents)
     for name, other in others:
@@ -208,7 +250,10 @@ def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]
 
 def _rows_of(report: Any, place: int) -> IntArray:
     """The evaluated rows of a query of the report, in the order of the lists."""
-    grouping, query = report._whole.grouping, place if report._queries is None else report._queries[place]
+    grouping, query = (
+        report._whole.grouping,
+        place if report._queries is None else report._queries[place],
+    )
     if grouping.shuffled is not None:
         return np.flatnonzero(grouping.shuffled == query)
     return grouping.starts[query] + np.arange(grouping.sizes[query])
@@ -217,14 +262,23 @@ def _rows_of(report: Any, place: int) -> IntArray:
 def _texts(documents: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
     if isinstance(documents, Mapping) or hasattr(documents, "columns"):
-        columns = {name: np.asarray(column).tolist() for name, column in document_columns(documents).items()}
+        columns = {
+            name: np.asarray(column).tolist()
+            for name, column in document_columns(documents).items()
+        }
         named = [[f"{name}={_in_words(one)}" for one in column] for name, column in columns.items()]
         texts = [", ".join(row) for row in zip(*named, strict=True)]
     else:
         documents = documents.toarray() if hasattr(documents, "toarray") else documents
-        texts = [_in_words(row) for row in (documents.tolist() if hasattr(documents, "tolist") else documents)]
+        texts = [
+            _in_words(row)
+            for row in (documents.tolist() if hasattr(documents, "tolist") else documents)
+        ]
     texts = [" ".join(text.split()) for text in texts]
-    return [text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..." for text in texts]
+    return [
+        text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
+        for text in texts
+    ]
 
 
 def _in_words(document: Any) -> str:
@@ -244,17 +298,28 @@ def _inspected(
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(lists.grouping.sizes.max()))
     nowhere = np.full((lists.n_queries, depth), np.nan), np.full(lists.n_queries, np.nan)
     sums = (contributions, ideal_contributions) if adds_up(metric) else ()
-    (added, rest), (ideal, below) = [find(lists, metric, depth) for find in sums] or [nowhere, nowhere]
+    (added, rest), (ideal, below) = [find(lists, metric, depth) for find in sums] or [
+        nowhere,
+        nowhere,
+    ]
     values, result = report.per_query[column], report._results[column].values
-    for number, (query, place) in enumerate(zip(as_python(lists.grouping.ids), places.tolist(), strict=True)):
+    for number, (query, place) in enumerate(
+        zip(as_python(lists.grouping.ids), places.tolist(), strict=True)
+    ):
         columns, of_query = _first_ranks(lists, metric, number, depth)
         first, n = columns["row"], len(columns["row"])
-        columns |= {"row": _rows_of(report, place)[first], "added": added[number, :n], "ideal": ideal[number, :n]}
+        columns |= {
+            "row": _rows_of(report, place)[first],
+            "added": added[number, :n],
+            "ideal": ideal[number, :n],
+        }
         if documents is not None:
             columns["document"] = _texts(take_rows(documents, columns["row"]))
         elif lists.documents:
             cells = lists.grouping.starts[number] + first
-            columns["document"] = _texts({name: values[cells] for name, values in lists.documents.items()})
+            columns["document"] = _texts(
+                {name: values[cells] for name, values in lists.documents.items()}
+            )
         yield InspectedQuery(
             query,
             name,
@@ -275,13 +340,18 @@ def _first_ranks(
     cells = slice(start, start + lists.grouping.sizes[number])
     labels, scores = lists.labels[cells], lists.scores[cells]
     judged, ranked = (
-        np.ones(len(labels), dtype=bool) if mask is None else mask[cells] for mask in (lists.judged, lists.retrieved)
+        np.ones(len(labels), dtype=bool) if mask is None else mask[cells]
+        for mask in (lists.judged, lists.retrieved)
     )
-    if metric.record.unjudged == "left out" or (lists.condense and metric.record.unjudged != "counted"):
+    if metric.record.unjudged == "left out" or (
+        lists.condense and metric.record.unjudged != "counted"
+    ):
         ranked = ranked & judged
     threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
     relevant = judged & (labels > 0 if threshold is None else labels >= threshold)
-    by_label = {"best": -labels, "worst": labels}.get(metric.computation.ties, np.zeros(len(labels)))
+    by_label = {"best": -labels, "worst": labels}.get(
+        metric.computation.ties, np.zeros(len(labels))
+    )
     order = np.lexsort((by_label, -scores))  # stable
     order = order[ranked[order]]
     _, codes, numbers = np.unique(scores[order], return_inverse=True, return_counts=True)
@@ -310,7 +380,9 @@ def adds_up(metric: BoundMetric) -> bool:
     return metric.record.transform in _SUMS and grows and not mean_over_hits
 
 
-def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
+def contributions(
+    lists: QueryLists, metric: BoundMetric, depth: int
+) -> tuple[FloatArray, FloatArray]:
     """What each of the first ranks adds to the value of each query, and what all ranks below add up to the cutoff.
 
     These are the differences of the values at the cutoffs 1, 2, ..., depth, divided as at the metric's own cutoff.
@@ -327,14 +399,22 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
     return steps[:, :-1], steps[:, -1]
 
 
-def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
+def ideal_contributions(
+    lists: QueryLists, metric: BoundMetric, depth: int
+) -> tuple[FloatArray, FloatArray]:
     """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
     seen = lists.seen(metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
     rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
     by_gain = callable(gain) and metric.record.transform == "gains"
     everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
-    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
-    none = (given != ideal) | (metric.record.unjudged == "counted") | (not (metric.record.monotone or rises))
+    given, ideal = (
+        per_query(each, [metric.computation])[0].denominators for each in (seen, everything)
+    )
+    none = (
+        (given != ideal)
+        | (metric.record.unjudged == "counted")
+        | (not (metric.record.monotone or rises))
+    )
     added, rest = contributions(everything, metric, depth)
     return np.where(none[:, None], np.nan, added), np.where(none, np.nan, rest)

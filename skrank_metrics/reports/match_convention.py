@@ -93,7 +93,10 @@ class ConventionMatch(Result):
         for way in self.matches or self.ways:
             by_value.setdefault(round(way.value, DECIMALS), []).append(way)
         shown = list(by_value.values())[: MOST_PRINTED if n else MOST_NEAREST]
-        peers = [[peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)] for ways in shown]
+        peers = [
+            [peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)]
+            for ways in shown
+        ]
         spec = f".{max(4, math.ceil(-math.log10(self.tolerance or 10**-DECIMALS)))}f"
         columns: list[str | Column] = [
             "metric",
@@ -110,8 +113,16 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}",
             *([Table(columns, rows)] if rows else []),
-            *([f"{hidden} more values match: see .matches."] if n and (hidden := len(by_value) - len(shown)) else []),
-            *([] if n or not self.ways else [f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}"]),
+            *(
+                [f"{hidden} more values match: see .matches."]
+                if n and (hidden := len(by_value) - len(shown))
+                else []
+            ),
+            *(
+                []
+                if n or not self.ways
+                else [f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}"]
+            ),
         ]
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -176,20 +187,30 @@ def match_convention(
     """
     bound = bind(metric)
     if bound.average is None:
-        raise ValueError("metric must not have average=None, since a single value is matched; leave average out.")
+        raise ValueError(
+            "metric must not have average=None, since a single value is matched; leave average out."
+        )
     value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
     low, high = bounds_of(bound)
     if not low - tolerance <= value <= high + tolerance:
         hint = " Divide percentages by 100." if high == 1 < value <= 100 else ""
-        raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
+        raise ValueError(
+            f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}"
+        )
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    peers = {peer: in_convention(bound, peer) for peer, own in CONVENTIONS.items() if bound.record.name in own.names}
+    peers = {
+        peer: in_convention(bound, peer)
+        for peer, own in CONVENTIONS.items()
+        if bound.record.name in own.names
+    }
     ways = list(_ways(lists, bound, _tried(lists, bound, peers), peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
-    ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
+    ways.sort(
+        key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
+    )
     return ConventionMatch(str(bound), value, tolerance, ways)
 
 
@@ -201,17 +222,30 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
     number: float = check_number(value, "value")
     exact = Decimal(text) if is_text else Decimal(repr(number)).normalize()
     half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(number))
-    return number, max(half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
+    return number, max(
+        half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale
+    )
 
 
-def _tried(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
+def _tried(
+    lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]
+) -> dict[str, list[Any]]:
     """Values of each parameter that the metric leaves open, without gains that the labels do not allow."""
     tried = dict[str, list[Any]]()
     for name in CAUSES:
-        option, idle = bound.record.options.get(name), name == "replace_undefined_by" and bound.always_defined
-        own = option is not None and option.annotation == "Any"  # of a custom metric, with a meaning of its own
+        option, idle = (
+            bound.record.options.get(name),
+            name == "replace_undefined_by" and bound.always_defined,
+        )
+        own = (
+            option is not None and option.annotation == "Any"
+        )  # of a custom metric, with a meaning of its own
         if name in bound.values and name not in bound.params and not own and not idle:
-            values = [bound.get(name), *TRIED.get(name, ()), *(peer.get(name) for peer in peers.values())]
+            values = [
+                bound.get(name),
+                *TRIED.get(name, ()),
+                *(peer.get(name) for peer in peers.values()),
+            ]
             tried[name] = list({str(value): value for value in values}.values())
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
@@ -224,25 +258,40 @@ def _tried(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetri
 
 
 def _ways(
-    lists: QueryLists, bound: BoundMetric, tried: dict[str, list[Any]], peers: Mapping[str, BoundMetric], value: float
+    lists: QueryLists,
+    bound: BoundMetric,
+    tried: dict[str, list[Any]],
+    peers: Mapping[str, BoundMetric],
+    value: float,
 ) -> Iterator[Way]:
     """All combinations that are valid and have a value."""
     fillers = tried.get("replace_undefined_by", [bound.get("replace_undefined_by")])
     ranked = {name: values for name, values in tried.items() if name != "replace_undefined_by"}
     metrics = []
     for combination in product(*ranked.values()):
-        with suppress(ValueError):  # words of other metrics; a relevance threshold needs binary gains
+        with suppress(
+            ValueError
+        ):  # words of other metrics; a relevance threshold needs binary gains
             metrics.append(bound.replace(**dict(zip(ranked, combination, strict=True))))
     at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
     for some in (metrics[first : first + at_once] for first in range(0, len(metrics), at_once)):
         results = per_query(lists, [metric.computation for metric in some])
         # The value of undefined queries needs no second pass.
         for (metric, result), filler in product(zip(some, results, strict=True), fillers):
-            options = {name: filler if name == "replace_undefined_by" else metric.get(name) for name in tried}
-            own = bound.replace(**{name: one for name, one in options.items() if str(one) != str(bound.get(name))})
+            options = {
+                name: filler if name == "replace_undefined_by" else metric.get(name)
+                for name in tried
+            }
+            own = bound.replace(
+                **{name: one for name, one in options.items() if str(one) != str(bound.get(name))}
+            )
             found = float(own.aggregate(result, lists.weights))
             if not math.isnan(found):
                 # Users of all libraries choose the cutoff.
                 fixed = {name: str(one) for name, one in options.items() if name != "k"}
-                alike = tuple(p for p, peer in peers.items() if fixed == {name: str(peer.get(name)) for name in fixed})
+                alike = tuple(
+                    p
+                    for p, peer in peers.items()
+                    if fixed == {name: str(peer.get(name)) for name in fixed}
+                )
                 yield Way(found, found - value, options, alike, own)

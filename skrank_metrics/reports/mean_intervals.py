@@ -50,7 +50,9 @@ def moments(values: Any, weights: Any = None) -> Moments:
     low, high = float(values.min()), float(values.max())
     squares = (values - mean) ** 2 * (high - low > ROUNDING * max(-low, high))
     error = float(np.sqrt(shares**2 @ squares * n / (n - 1))) if n > 1 else np.nan
-    mean, std, error, low, high = np.ldexp((mean, np.sqrt(shares @ squares), error, low, high), exponent).tolist()
+    mean, std, error, low, high = np.ldexp(
+        (mean, np.sqrt(shares @ squares), error, low, high), exponent
+    ).tolist()
     return Moments(mean, std, n, error, (low, high))
 
 
@@ -72,10 +74,15 @@ def mean_interval(
         centre, spread, low_, high_ = np.array([mean, error, low, high]) / unit
         squares = (n - 1) * n * spread**2
         # No other values between these bounds and with this mean vary as much.
-        at_bounds = abs((found.std / unit) ** 2 - (high_ - centre) * (centre - low_)) <= ROUNDING * (high_ - low_) ** 2
+        at_bounds = (
+            abs((found.std / unit) ** 2 - (high_ - centre) * (centre - low_))
+            <= ROUNDING * (high_ - low_) ** 2
+        )
         added = quantile(confidence, np.inf) ** 2 if at_bounds else 1.0
         middle = (n * centre + added * (low_ + high_) / 2) / (n + added)
-        squares += n * (centre - middle) ** 2 + added * ((low_ - middle) ** 2 + (high_ - middle) ** 2) / 2
+        squares += (
+            n * (centre - middle) ** 2 + added * ((low_ - middle) ** 2 + (high_ - middle) ** 2) / 2
+        )
         n_degrees, divisor = (np.inf, n + added) if at_bounds else (n, n)
         mean, error = unit * middle, unit * (squares / (divisor * (n + added))) ** 0.5
     if not error > 0:
@@ -89,7 +96,9 @@ def quantile(confidence: float, n_degrees: float) -> float:
     from scipy import special  # takes longer to load than most reports to compute
 
     level = (1 - confidence) / 2
-    return float(-special.ndtri(level) if np.isinf(n_degrees) else -special.stdtrit(n_degrees, level))
+    return float(
+        -special.ndtri(level) if np.isinf(n_degrees) else -special.stdtrit(n_degrees, level)
+    )
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
@@ -119,7 +128,9 @@ def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> st
     averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
     too_few = "; none for fewer than two queries with a value, or for an unbounded metric with equal values"
     other = "; none for medians and geometric means"
-    return too_few * bool(averages.difference(NO_INTERVAL)) + other * bool(averages.intersection(NO_INTERVAL))
+    return too_few * bool(averages.difference(NO_INTERVAL)) + other * bool(
+        averages.intersection(NO_INTERVAL)
+    )
 
 
 def weighting(weights: FloatArray | None) -> list[str]:
@@ -127,4 +138,6 @@ def weighting(weights: FloatArray | None) -> list[str]:
     if weights is None:
         return []
     n_zero = int((weights == 0).sum())
-    return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
+    return [
+        f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."
+    ]

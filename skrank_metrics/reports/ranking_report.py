@@ -84,13 +84,21 @@ class RankingReport(Result):
     groups: NDArray[Any] | None = None
     condensed: bool = False
     _results: Mapping[str, PerQuery] = field(kw_only=True)
-    _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
-    _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
+    _whole: QueryLists | None = field(
+        default=None, kw_only=True
+    )  # the documents that were evaluated
+    _queries: IntArray | None = field(
+        default=None, kw_only=True
+    )  # which of their queries, if not all
     # Numbers of documents and of judged ones per query, and digests of labels, if the documents were not kept.
     _kept: tuple[NDArray[Any], ...] | None = field(default=None, kw_only=True)
     _health: Health | None = field(default=None, kw_only=True)  # without documents
-    _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
-    _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
+    _left_out: tuple[str, ...] = field(
+        default=(), kw_only=True
+    )  # findings about queries that are not here
+    _row_labels: Any = field(
+        default=None, kw_only=True
+    )  # the index of the evaluated rows, if they had one
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -105,7 +113,10 @@ class RankingReport(Result):
     def per_query(self) -> dict[str, FloatArray]:
         """One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``."""
         results = self._results
-        return {m: np.asarray(own.aggregate(results[m], None, average=None)) for m, own in self.metrics.items()}
+        return {
+            m: np.asarray(own.aggregate(results[m], None, average=None))
+            for m, own in self.metrics.items()
+        }
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
@@ -157,7 +168,9 @@ class RankingReport(Result):
     @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {name: means.moments(values, self.weights).std for name, values in self.per_query.items()}
+        return {
+            name: means.moments(values, self.weights).std for name, values in self.per_query.items()
+        }
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
@@ -187,11 +200,18 @@ class RankingReport(Result):
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
         """One report per slice, keyed by the value of ``by``, sorted if possible; empty without ``by``."""
-        return {} if self.by is None else {name: self._part(some) for name, some in queries_of_slices(self.by)}
+        return (
+            {}
+            if self.by is None
+            else {name: self._part(some) for name, some in queries_of_slices(self.by)}
+        )
 
     def _part(self, queries: IntArray) -> RankingReport:
         """The report of some of the queries, without slices."""
-        results = {name: PerQuery(r.numerators[queries], r.denominators[queries]) for name, r in self._results.items()}
+        results = {
+            name: PerQuery(r.numerators[queries], r.denominators[queries])
+            for name, r in self._results.items()
+        }
         return replace(
             self,
             qid=self.qid[queries],
@@ -220,12 +240,16 @@ class RankingReport(Result):
         defined = np.flatnonzero(~np.isnan(self._results[name].values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
-        return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
+        return dict(
+            zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True)
+        )
 
     def _name(self, metric: Any) -> str:
         return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)
 
-    def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
+    def inspect(
+        self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None
+    ) -> Inspection:
         """Show one or several queries rank by rank: labels, scores, and what each rank adds to a metric.
 
         What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
@@ -252,21 +276,41 @@ class RankingReport(Result):
         for value, part, metric, facts in self._facts():
             if check_bool(flat, "flat"):
                 end = "" if part is self else f"_slice_{flat_slice(value)}"
-                found |= {f"{flatly[metric]}_{kind}".removesuffix("_mean") + end: one for kind, one in facts.items()}
+                found |= {
+                    f"{flatly[metric]}_{kind}".removesuffix("_mean") + end: one
+                    for kind, one in facts.items()
+                }
             elif part is self:
                 found[metric] = facts
             else:
-                found[metric].setdefault("slices", {})[names[value]] = {"n_queries": part.n_queries, **facts}
+                found[metric].setdefault("slices", {})[names[value]] = {
+                    "n_queries": part.n_queries,
+                    **facts,
+                }
         return found
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
         names = names_of_slices(self.slices)
         rows = [
-            {"metric": metric, "slice": ALL if part is self else names[value], "n_queries": part.n_queries, **facts}
+            {
+                "metric": metric,
+                "slice": ALL if part is self else names[value],
+                "n_queries": part.n_queries,
+                **facts,
+            }
             for value, part, metric, facts in self._facts()
         ]
-        kinds = ("metric", *["slice"][: len(names)], "n_queries", "mean", "low", "high", "std", "n_undefined")
+        kinds = (
+            "metric",
+            *["slice"][: len(names)],
+            "n_queries",
+            "mean",
+            "low",
+            "high",
+            "std",
+            "n_undefined",
+        )
         return {kind: [row.get(kind, np.nan) for row in rows] for kind in kinds}
 
     def _facts(self) -> Iterator[tuple[Any, RankingReport, str, dict[str, Any]]]:
@@ -276,7 +320,12 @@ class RankingReport(Result):
             for name, mean in part.mean.items():
                 low, high = intervals[name]
                 ends = {} if np.isnan(low) else {"low": low, "high": high}
-                yield value, part, name, {"mean": mean, **ends, "std": std[name], "n_undefined": part.n_undefined[name]}
+                yield (
+                    value,
+                    part,
+                    name,
+                    {"mean": mean, **ends, "std": std[name], "n_undefined": part.n_undefined[name]},
+                )
 
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.
@@ -336,7 +385,11 @@ class RankingReport(Result):
         >>> RankingReport.from_frame(frame).mean
         {'recip_rank': 0.75, 'helpful': 3.0}
         """
-        return cls(**saved.frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
+        return cls(
+            **saved.frame_fields(
+                frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}
+            )
+        )
 
     # Text and frames
 
@@ -353,9 +406,14 @@ class RankingReport(Result):
     def _columns(self) -> dict[str, Any]:
         by: Any = self.by
         if by is not None and by.dtype == object:
-            by = [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]
+            by = [
+                name_of_slice(value) if isinstance(value, tuple) else value
+                for value in as_python(by)
+            ]
         columns = {"qid": self.qid, "by": by, "group": self.groups, "weight": self.weights}
-        return {name: column for name, column in columns.items() if column is not None} | self.per_query
+        return {
+            name: column for name, column in columns.items() if column is not None
+        } | self.per_query
 
     @cached_property
     def _shown_slices(self) -> list[tuple[str, RankingReport]]:
@@ -364,7 +422,9 @@ class RankingReport(Result):
         shown, names = largest(self.slices, sizes), names_of_slices(self.slices)
         named = [(names[value], part) for value, part in shown.items()]
         if self.by is not None and len(shown) < len(sizes):
-            rest = np.concatenate([queries for value, queries in queries_of_slices(self.by) if value not in shown])
+            rest = np.concatenate(
+                [queries for value, queries in queries_of_slices(self.by) if value not in shown]
+            )
             named.append((f"{len(sizes) - len(shown)} others", self._part(np.sort(rest))))
         return named
 
@@ -375,7 +435,10 @@ class RankingReport(Result):
             ", ".join([counted(self.n_queries, "query"), *n_documents]),
             Table(
                 ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
-                [(m, mean, intervals[m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
+                [
+                    (m, mean, intervals[m], std[m], self.n_undefined[m])
+                    for m, mean in self.mean.items()
+                ],
             ),
         ]
         ends = list(intervals.items())
@@ -383,17 +446,26 @@ class RankingReport(Result):
             rows = []
             for value, report in self._shown_slices:
                 of_slice = report.intervals()
-                rows += [(value, m, report.n_queries, mean, of_slice[m]) for m, mean in report.mean.items()]
+                rows += [
+                    (value, m, report.n_queries, mean, of_slice[m])
+                    for m, mean in report.mean.items()
+                ]
                 ends += of_slice.items()
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        how = means.METHOD + means.why_none((self.metrics[name], interval) for name, interval in ends)
+        how = means.METHOD + means.why_none(
+            (self.metrics[name], interval) for name, interval in ends
+        )
         if self.groups is not None:
-            how = how.replace("over queries", f"over {counted(len(set(self.groups.tolist())), 'group')}")
+            how = how.replace(
+                "over queries", f"over {counted(len(set(self.groups.tolist())), 'group')}"
+            )
             how = how.replace("queries", "groups")
         return [*parts, f"Intervals: {how}.", *means.weighting(self.weights), *self.health.findings]
 
 
-def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+def _by_group(
+    values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]
+) -> tuple[FloatArray, FloatArray]:
     """Mean and total weight of each group; a mean over queries is the mean of these."""
     codes = group_rows(groups).codes
     shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)

@@ -69,7 +69,11 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
         found = json.loads(data)
         text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
         sound = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-        known, version, writer = found["format"] == f"skrank_metrics {kind}", found["version"], found["written_by"]
+        known, version, writer = (
+            found["format"] == f"skrank_metrics {kind}",
+            found["version"],
+            found["written_by"],
+        )
     except (ValueError, LookupError, TypeError):
         sound = known = False
     if not (sound and known):
@@ -90,9 +94,17 @@ def saved_fields(report: Any) -> Any:
         for name, own in report._results.items()
     }
     metrics = {name: _known_of(metric) for name, metric in report.metrics.items()}
-    fields = {name: getattr(report, name) for name in ("qid", "weights", "by", "groups", "condensed")}
+    fields = {
+        name: getattr(report, name) for name in ("qid", "weights", "by", "groups", "condensed")
+    }
     return _saved(
-        {**fields, "metrics": metrics, "values": values, "kept": report._known, "health": asdict(report.health)}
+        {
+            **fields,
+            "metrics": metrics,
+            "values": values,
+            "kept": report._known,
+            "health": asdict(report.health),
+        }
     )
 
 
@@ -102,9 +114,16 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
     results = {}
     for name, (numerators, denominators) in values.items():
-        results[name] = PerQuery(numerators, np.ones(len(numerators)) if denominators is None else denominators)
+        results[name] = PerQuery(
+            numerators, np.ones(len(numerators)) if denominators is None else denominators
+        )
     fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
-    return {**fields, "_results": results, "_kept": kept and tuple(kept), "_health": Health(**health)}
+    return {
+        **fields,
+        "_results": results,
+        "_kept": kept and tuple(kept),
+        "_health": Health(**health),
+    }
 
 
 def _saved(value: Any) -> Any:
@@ -115,12 +134,18 @@ def _saved(value: Any) -> Any:
         return {"$" * name.startswith("$") + name: _saved(own) for name, own in value.items()}
     if isinstance(value, list):
         return list(map(_saved, value))
-    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+    if (
+        value is None
+        or isinstance(value, bool | int | str)
+        or (isinstance(value, float) and math.isfinite(value))
+    ):
         return value
     for kind, name, write, _ in _WRITTEN:
         if isinstance(value, kind) and not getattr(value, "nanosecond", 0):
             return {name: write(value)}
-    raise TypeError(f"A file cannot hold {value!r}, of type {type(value).__name__}. Evaluate with str(id).")
+    raise TypeError(
+        f"A file cannot hold {value!r}, of type {type(value).__name__}. Evaluate with str(id)."
+    )
 
 
 def _restored(saved: dict[str, Any]) -> Any:
@@ -175,7 +200,9 @@ class RecordedMetric:
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         """Refuse to compute."""
-        raise ValueError(f"{self.name} has recorded values only, and cannot be computed. Evaluate with the metric.")
+        raise ValueError(
+            f"{self.name} has recorded values only, and cannot be computed. Evaluate with the metric."
+        )
 
 
 def _known_of(metric: BoundMetric) -> dict[str, Any]:
@@ -185,8 +212,16 @@ def _known_of(metric: BoundMetric) -> dict[str, Any]:
         _saved(metric.params)  # raises an error for functions
         if get_metric(name).replace(**metric.params).definition == metric.definition:
             return {"name": name, "params": metric.params}
-    record, shared = metric.record, {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by}
-    recorded = (str(metric), (record.lower, record.upper), record.greater_is_better, metric.average == "micro")
+    record, shared = (
+        metric.record,
+        {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by},
+    )
+    recorded = (
+        str(metric),
+        (record.lower, record.upper),
+        record.greater_is_better,
+        metric.average == "micro",
+    )
     return {"recorded": recorded, "negative": metric.negative, "params": shared}
 
 
@@ -207,27 +242,47 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
     usual = {name: name for name in columns} | {"groups": "group" if "group" in columns else None}
     names = {name: own or usual.get(name) for name, own in named.items()}
-    given = {name: columns[check_choice(own, name, columns)] for name, own in names.items() if own is not None}
+    given = {
+        name: columns[check_choice(own, name, columns)]
+        for name, own in names.items()
+        if own is not None
+    }
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
-        raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
+        raise TypeError(
+            "qid must name the column of the query ids; the frame has no column 'qid' and no index."
+        )
     if len({np.shape(ids), *map(np.shape, columns.values())}) > 1:
-        raise ValueError("frame must hold one value per query in each column; got columns of different lengths.")
+        raise ValueError(
+            "frame must hold one value per query in each column; got columns of different lengths."
+        )
     check_aligned(**columns)
-    chosen = [name for name in columns if name not in names.values()] if metrics is None else metrics
+    chosen = (
+        [name for name in columns if name not in names.values()] if metrics is None else metrics
+    )
     chosen = [chosen] if isinstance(chosen, str) else chosen
     held = chosen if isinstance(chosen, Mapping) else {}
-    bound = {str(name): get_metric(held[name]) if name in held else _metric_of(name) for name in chosen}
+    bound = {
+        str(name): get_metric(held[name]) if name in held else _metric_of(name) for name in chosen
+    }
     if not bound or not len(ids):
         raise ValueError("frame must have at least one query and one column of values; got none.")
     qid = group_ids(ids, len(ids)).ids
     if len(qid) < len(ids):
-        raise ValueError("frame must have one row per query, but query ids repeat. Average the rows of a query first.")
+        raise ValueError(
+            "frame must have one row per query, but query ids repeat. Average the rows of a query first."
+        )
     return {
         "metrics": bound,
         "qid": qid,
-        "weights": check_weights(given["weight"], len(qid), "query").copy() if "weight" in given else None,
-        **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
+        "weights": check_weights(given["weight"], len(qid), "query").copy()
+        if "weight" in given
+        else None,
+        **{
+            name: slice_of_query(given[name], ids=qid, name=name)
+            for name in ("by", "groups")
+            if name in given
+        },
         "_results": {
             name: _result_of(columns[check_choice(name, "metrics", columns)], name, metric)
             for name, metric in bound.items()
@@ -247,7 +302,9 @@ def _metric_of(name: Any) -> BoundMetric:
 def _result_of(column: Any, name: Any, metric: BoundMetric) -> PerQuery:
     values = to_float64(column, str(name))
     low, high = bounds_of(metric)
-    outside = np.flatnonzero((values < low - _ROUNDING) | (values > high + _ROUNDING) | np.isinf(values))
+    outside = np.flatnonzero(
+        (values < low - _ROUNDING) | (values > high + _ROUNDING) | np.isinf(values)
+    )
     if len(outside):
         hint = " Divide percentages by 100." if high == 1 and 1 < values[outside[0]] <= 100 else ""
         raise ValueError(

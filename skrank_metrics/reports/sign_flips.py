@@ -113,16 +113,25 @@ class SignFlips:
         # Values can exceed the bounds of the metric, if it replaces undefined values.
         self.span = max(self.span, float(np.ptp(self.values, axis=1).max(initial=0.0)))
         values = without_rounding(self.values)
-        values = values - values.mean(axis=1, keepdims=True)  # keeps the differences, and sums lose fewer digits
+        values = values - values.mean(
+            axis=1, keepdims=True
+        )  # keeps the differences, and sums lose fewer digits
         # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
         exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
         self.scale = 2.0**exponent
         weights = self.weights / self.weights.max()
         weighted = np.ldexp(values, -exponent) * weights[:, None]
-        units = self.units if len(self.units) <= MOST_UNITS else hash_ids(self.units) % np.uint64(MOST_UNITS)
+        units = (
+            self.units
+            if len(self.units) <= MOST_UNITS
+            else hash_ids(self.units) % np.uint64(MOST_UNITS)
+        )
         self.hashes, self.sums, self.masses = _summed(weighted, weights, units)
         self.of_folds = None if self.folds is None else _summed(weighted, weights, self.folds)[1:]
-        self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
+        self.total_mass, self.square_mass = (
+            float(self.masses.sum()),
+            float(self.masses @ self.masses),
+        )
         # Number of units of equal weight that would be as informative (Kish 1965).
         self.n_effective = self.total_mass**2 / self.square_mass
 
@@ -133,7 +142,10 @@ class SignFlips:
         d = self.sums[:, i, None] - self.sums
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
         error = _error(d, self.masses)
-        counts, largest = np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1), np.abs(d).max(axis=0)
+        counts, largest = (
+            np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1),
+            np.abs(d).max(axis=0),
+        )
         if self.test == "t":
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
             z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
@@ -151,7 +163,9 @@ class SignFlips:
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
         sizes = np.abs(self.sums).sum(axis=0)
         least_z = z - (1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm))
-        self._rows[i] = Row(total, squares, cross, largest, counts, error, fold_error, norm, z, least_z, least_p)
+        self._rows[i] = Row(
+            total, squares, cross, largest, counts, error, fold_error, norm, z, least_z, least_p
+        )
         return self._rows[i]
 
     @cached_property
@@ -163,7 +177,9 @@ class SignFlips:
         changed = np.ptp(sums, axis=1) > 0
         sums, hashes = sums[changed], self.hashes[changed]
         if len(sums) <= MOST_ENUMERATED and self.enumerates:
-            numbers = np.arange(2 ** max(0, len(sums) - 1))[:, None]  # both of e and -e give the same |sum|
+            numbers = np.arange(2 ** max(0, len(sums) - 1))[
+                :, None
+            ]  # both of e and -e give the same |sum|
             signs = 1.0 - 2.0 * (numbers >> np.arange(len(sums)) & 1)
             return sums.T @ signs.T
         total = np.repeat(sums.sum(axis=0)[:, None], N_SIGNS, axis=1)
@@ -178,7 +194,9 @@ class SignFlips:
 
     def null(self, i: int, j: int) -> FloatArray:
         """Null distribution of the statistic of a pair."""
-        return np.abs(self.flipped[i] - self.flipped[j]) * _divided(1.0, self.row(i).norm[j : j + 1])
+        return np.abs(self.flipped[i] - self.flipped[j]) * _divided(
+            1.0, self.row(i).norm[j : j + 1]
+        )
 
     def row_maximum(self, i: int) -> FloatArray:
         """Null distribution of the largest statistic of one ranking against all others."""
@@ -195,9 +213,15 @@ class SignFlips:
 
     def critical(self, i: int, j: int, level: float) -> float:
         """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
-        return float(-special.ndtri(level / 2) if self.test == "t" else critical_value(self.null(i, j), level))
+        return float(
+            -special.ndtri(level / 2)
+            if self.test == "t"
+            else critical_value(self.null(i, j), level)
+        )
 
-    def intervals(self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1) -> FloatArray:
+    def intervals(
+        self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1
+    ) -> FloatArray:
         """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
 
         A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
@@ -214,19 +238,31 @@ class SignFlips:
             else:
                 a = mass**2 - c**2 * self.square_mass
                 b = row.total * mass - c**2 * row.cross
-                half = np.sqrt(np.fmax(b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0)) / a
+                half = (
+                    np.sqrt(
+                        np.fmax(
+                            b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0
+                        )
+                    )
+                    / a
+                )
                 ends = np.stack([b / a - half, b / a + half], axis=1)
                 few = (a <= 0) | (row.least_p > level)
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
                 half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
                 half[row.fold_error == 0] = -np.inf
-                ends = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
+                ends = np.stack(
+                    [np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)],
+                    axis=1,
+                )
         return np.clip(self.scale * ends, -self.span, self.span)
 
     def _by_counts(self, row: Row, level: float) -> FloatArray:
         """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
-        shares = special.betaincinv(row.counts + 1, np.fmax(self.n_effective - row.counts, 1e-9), 1 - level / 2)
+        shares = special.betaincinv(
+            row.counts + 1, np.fmax(self.n_effective - row.counts, 1e-9), 1 - level / 2
+        )
         span = self.span if np.isfinite(self.span) else np.nan
         return np.array([-span, span]) / self.scale * shares
 
@@ -291,7 +327,9 @@ class Family:
         adjusted = np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
         if self.n_tests > 1 and self.correction == "max":
             z = np.array([[part.row(i).least_z[j] for i, j in self.pairs] for part in self.parts])
-            adjusted = np.maximum(adjusted, self._step_down(z[0]) if len(z) == 1 else tail(self._null, z))
+            adjusted = np.maximum(
+                adjusted, self._step_down(z[0]) if len(z) == 1 else tail(self._null, z)
+            )
         elif self.n_tests > 1 and self.correction is not None:
             adjusted = adjust(adjusted.ravel(), self.correction).reshape(adjusted.shape)
         n, (one, other) = self.parts[0].sums.shape[1], np.array(self.pairs).T
@@ -313,13 +351,22 @@ class Family:
     def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
         """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
         flips = self.parts[part]
-        p, adjusted, ahead = flips.p_value(i, j), float(self.p_adjusted[part, i, j]), flips.row(i).total[j] > 0
+        p, adjusted, ahead = (
+            flips.p_value(i, j),
+            float(self.p_adjusted[part, i, j]),
+            flips.row(i).total[j] > 0,
+        )
         alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
         interval = _cut_at_zero(alone, rejected=p <= self.level, ahead=ahead)
         if np.isnan(adjusted) or self.correction is None:  # outside the family, or not corrected
             return p, adjusted, interval, (np.nan, np.nan) if np.isnan(adjusted) else interval
         together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
-        return p, adjusted, interval, _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead)
+        return (
+            p,
+            adjusted,
+            interval,
+            _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead),
+        )
 
     def best_set(self, part: int = 0) -> BestSet:
         """The rankings that may be the best in a part.
@@ -328,23 +375,34 @@ class Family:
         one stays with probability >= confidence. Intervals and regret hold together with this.
         """
         flips, whole, n = self.parts[part], self.of_all_pairs, self.parts[part].sums.shape[1]
-        critical, p_values, upper = np.empty(n), np.empty(n), np.empty((n, n))  # upper ends of a row minus a column
+        critical, p_values, upper = (
+            np.empty(n),
+            np.empty(n),
+            np.empty((n, n)),
+        )  # upper ends of a row minus a column
         for i, row in enumerate(map(flips.row, range(n))):
             if whole.n_tests == 1:
                 critical[i], p = whole.critical, np.full(n, flips.p_value(i, 1 - i))
             else:
                 null = flips.row_maximum(i) if len(self.parts) == 1 else whole._null
-                critical[i], p = critical_value(null, self.level), np.maximum(tail(null, row.least_z), row.least_p)
+                critical[i], p = (
+                    critical_value(null, self.level),
+                    np.maximum(tail(null, row.least_z), row.least_p),
+                )
             p_values[i] = p[row.total < 0].min(initial=1.0)
             upper[i] = flips.intervals(i, critical[i], self.level, n - 1)[:, 1]
         inside = p_values > self.level
         upper[np.isnan(upper)] = np.inf
         np.fill_diagonal(upper, np.nan)
-        regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
+        regret = np.fmax(
+            0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0)
+        )
         regret = np.where(inside & (inside.sum() == 1), 0.0, np.maximum(regret, SMALLEST))
         least = np.where(inside, np.maximum(np.fmin.reduce(upper, axis=1), SMALLEST), 0.0)
         intervals = np.stack([0.0 - regret, least], axis=1)
-        return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
+        return BestSet(
+            p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret
+        )
 
 
 def _cut_at_zero(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
@@ -362,7 +420,9 @@ def adjust(p_values: FloatArray, correction: str) -> FloatArray:
     if correction == "holm":
         adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(n, 0, -1))
     else:
-        adjusted[order] = np.minimum.accumulate((p_values[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+        adjusted[order] = np.minimum.accumulate((p_values[order] * n / np.arange(1, n + 1))[::-1])[
+            ::-1
+        ]
     return adjusted.clip(max=1)
 
 
@@ -377,11 +437,17 @@ def critical_value(null: FloatArray, level: float) -> float:
     return float(np.partition(null, place)[place])
 
 
-def _summed(values: FloatArray, weights: FloatArray, codes: NDArray[Any]) -> tuple[Hashes, FloatArray, FloatArray]:
+def _summed(
+    values: FloatArray, weights: FloatArray, codes: NDArray[Any]
+) -> tuple[Hashes, FloatArray, FloatArray]:
     """Distinct codes in ascending order, and sums of values and weights by code."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[:1]] + codes.dtype.type(1)))
-    return codes[order][starts], np.add.reduceat(values[order], starts), np.add.reduceat(weights[order], starts)
+    return (
+        codes[order][starts],
+        np.add.reduceat(values[order], starts),
+        np.add.reduceat(weights[order], starts),
+    )
 
 
 def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:

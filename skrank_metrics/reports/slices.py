@@ -40,16 +40,28 @@ def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
 
 
 def slices_and_groups(
-    rows: Grouping, y_true: Any = None, *, by: Any = None, groups: Any = None, by_query: bool = False
+    rows: Grouping,
+    y_true: Any = None,
+    *,
+    by: Any = None,
+    groups: Any = None,
+    by_query: bool = False,
 ) -> dict[str, Any]:
     """The slice and the group of each query, from one value per row; if ``by_query``, rows are queries."""
     rows = Grouping(rows.ids, np.ones_like(rows.sizes), None) if by_query else rows
     given = {name: own for name, own in {"by": by, "groups": groups}.items() if own is not None}
-    return {name: slice_of_query(own, rows, y_true=y_true, name=name) for name, own in given.items()}
+    return {
+        name: slice_of_query(own, rows, y_true=y_true, name=name) for name, own in given.items()
+    }
 
 
 def slice_of_query(
-    given: Any, rows: Grouping | None = None, *, ids: Any = None, y_true: Any = None, name: str = "by"
+    given: Any,
+    rows: Grouping | None = None,
+    *,
+    ids: Any = None,
+    y_true: Any = None,
+    name: str = "by",
 ) -> NDArray[Any]:
     """One slice per query, or one group, from one value per row of ``y_true``, or per query with one of the ids.
 
@@ -59,7 +71,9 @@ def slice_of_query(
     if y_true is not None:
         check_aligned(y_true=y_true, **dict(columns))
     if rows is not None:
-        lengths.setdefault(n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document")
+        lengths.setdefault(
+            n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document"
+        )
     shapes = {np.shape(column) for _, column in columns}
     if len(shapes) != 1 or not shapes <= {(length,) for length in lengths}:
         needed = ", or per ".join(f"{what}, {length} in all" for length, what in lengths.items())
@@ -91,22 +105,31 @@ def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
     named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
     if not named and not isinstance(given, Mapping):
         named = [(name, own) for own in _parts_of_tuples(given) or [given]]
-    return [(label, to_id_array(own, name) if isinstance(own, list | tuple) else own) for label, own in named]
+    return [
+        (label, to_id_array(own, name) if isinstance(own, list | tuple) else own)
+        for label, own in named
+    ]
 
 
 def _parts_of_tuples(given: Any) -> list[Any]:
     """Split tuples into columns, so that one missing part does not make the whole slice missing."""
     if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
         return []
-    if not isinstance(next(iter(given), None), tuple):  # most slices are strings, of millions of rows
+    if not isinstance(
+        next(iter(given), None), tuple
+    ):  # most slices are strings, of millions of rows
         return []
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
     alike = len(lengths) == 1 and min(lengths) > 1
-    return [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
+    return (
+        [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
+    )
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
-    first, *others = (group_ids(column, n_rows, name, may_be_missing=name == "by") for column in columns)
+    first, *others = (
+        group_ids(column, n_rows, name, may_be_missing=name == "by") for column in columns
+    )
     if not others:
         return first
     codes, parts = first.codes, [first, *others]
@@ -153,7 +176,9 @@ def flat_names(metrics: Iterable[str]) -> dict[str, str]:
     return _numbered(flat, set(), "{}_{}", _ENDINGS)
 
 
-def _numbered(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:
+def _numbered(
+    names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)
+) -> dict[T, str]:
     """Number the names of which one is taken already: if 1 and "1" are both slices, the second becomes "1 (2)"."""
     found = {}
     for key, name in names.items():
@@ -174,13 +199,17 @@ def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
 def flat_slice(value: Any) -> str:
     """Spell a slice with letters, digits and underscores, as described in to_dict, so that different ones differ."""
     parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
-    return "_x_".join(_ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts)
+    return "_x_".join(
+        _ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts
+    )
 
 
 def _flat_text(value: Any) -> str:
     if isinstance(value, str):
         return "'" * bool(_NOT_TEXT.match(value)) + value
-    return name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
+    return (
+        name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
+    )
 
 
 # Of what is known of a metric, in the names of a flat dict.

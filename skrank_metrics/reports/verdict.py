@@ -48,7 +48,9 @@ class Pair:
     n_queries: int  # with a value and a weight above 0
     qid: NDArray[Any] = field(repr=False)
     differences: FloatArray = field(repr=False)  # of shape (n_queries,)
-    values: tuple[FloatArray, FloatArray] = field(repr=False)  # of the first and of the second, by query
+    values: tuple[FloatArray, FloatArray] = field(
+        repr=False
+    )  # of the first and of the second, by query
     verdict: str
 
 
@@ -101,7 +103,9 @@ def pair_of(found: Any, first: str, second: str) -> Pair:
         qid=found.qid[found.used],
         differences=differences,
         values=(one, other),
-        verdict=_verdict_of_pair(together, found.margin, 0 if differences.any() else len(differences)),
+        verdict=_verdict_of_pair(
+            together, found.margin, 0 if differences.any() else len(differences)
+        ),
     )
 
 
@@ -133,7 +137,14 @@ def standings_of(found: Any) -> Iterator[Standing]:
             yield row._replace(status="baseline")
         elif found.baseline is not None:
             pair = pair_of(found, name, found.baseline)
-            yield Standing(*row[:2], pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict, row.regret)
+            yield Standing(
+                *row[:2],
+                pair.difference,
+                pair.simultaneous,
+                pair.p_adjusted,
+                pair.verdict,
+                row.regret,
+            )
         else:
             tested, place = found._best, found.names.index(name)
             low, high = tested.intervals[place].tolist()
@@ -162,7 +173,9 @@ def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
             candidates, gain = alike[one] & alike[other], missing[one].astype(int) + missing[other]
             candidates[clique] = False
             while candidates.any():
-                clique.append(np.argmax(np.where(candidates, gain, -1)))  # the name with most pairs to gain
+                clique.append(
+                    np.argmax(np.where(candidates, gain, -1))
+                )  # the name with most pairs to gain
                 candidates &= alike[clique[-1]]
                 candidates[clique[-1]] = False
                 gain += missing[clique[-1]]
@@ -193,9 +206,13 @@ def verdict_of(found: Any) -> str:
         sentences.append(f"{level} {may_be[0]} is best.")
     elif worse := [name for name in ranked if name not in may_be]:
         best = f"{level} the best is {_some(may_be, 'or')}; {ranked[0]} leads."
-        sentences.append(f"{best} {_some(worse, 'and')} {'is' if len(worse) == 1 else 'are'} worse.")
+        sentences.append(
+            f"{best} {_some(worse, 'and')} {'is' if len(worse) == 1 else 'are'} worse."
+        )
     else:
-        apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
+        apart = (
+            f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
+        )
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {apart}.")
     if len(may_be) > 1 and _unchanged(found, may_be[0], may_be) == list(may_be):
         sentences.append(f"{_some(may_be, 'and')} are equal on every query.")
@@ -216,7 +233,9 @@ def _release(found: Any) -> str:
         return f"Do not ship yet: no ranking is known to lose at most {margin} against the best."
     if regret[good[0]] == 0:
         return f"Ship {good[0]}."
-    return f"Ship {_some(good, 'or')}, which {'loses' if len(good) == 1 else 'lose'} at most {margin}."
+    return (
+        f"Ship {_some(good, 'or')}, which {'loses' if len(good) == 1 else 'lose'} at most {margin}."
+    )
 
 
 def _against_baseline(found: Any, level: str) -> Iterator[str]:
@@ -279,23 +298,35 @@ def _table_of_standings(found: Any) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other, p = Column(f"minus {found.baseline or 'best other'}", signed), Column("p", p_text)
     interval = Column(f"{100 * found.confidence:g}% interval", signed)
-    rows = [(*row[:2], *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status) for row in found.standings()]
-    return Table((Column("", str), found.metrics[0], other, interval, p, Column("status", str)), rows)
+    rows = [
+        (*row[:2], *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status)
+        for row in found.standings()
+    ]
+    return Table(
+        (Column("", str), found.metrics[0], other, interval, p, Column("status", str)), rows
+    )
 
 
 def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
     """One row per metric for the only two rankings."""
     pairs = [found.pair(metric=metric) for metric in metrics]
-    rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
+    rows = [
+        (p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs
+    ]
     difference = Column(f"{pairs[0].first} - {pairs[0].second}", signed)
     interval = Column(f"{100 * found.confidence:g}% interval", signed)
-    return Table((Column("", str), difference, interval, "wins", "ties", "losses", Column("p", p_text)), rows)
+    return Table(
+        (Column("", str), difference, interval, "wins", "ties", "losses", Column("p", p_text)), rows
+    )
 
 
 def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
     each = [found.by_metric(metric) for metric in metrics]
-    cells = [_starred_means(own, own.best_set if own.tested and len(own.names) > 2 else ()) for own in each]
+    cells = [
+        _starred_means(own, own.best_set if own.tested and len(own.names) > 2 else ())
+        for own in each
+    ]
     columns = (Column("", str), *(Column(metric, _starred) for metric in metrics))
     return Table(columns, [(name, *(own[name] for own in cells)) for name in found.names])
 
@@ -315,13 +346,24 @@ def slices(found: Any) -> Iterator[Part]:
         return
     shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
     own, names, rows = next(iter(parts.values())), found.names[:BESIDE], []
-    further = [Column("best", str), Column(own.metrics[0], _starred)] if len(found.names) > BESIDE else []
+    further = (
+        [Column("best", str), Column(own.metrics[0], _starred)] if len(found.names) > BESIDE else []
+    )
     for value, part in shown.items():
         cells, best = _starred_means(part, part.best_set), part._ranked[0]
-        rows.append((value, part.n_queries, *(cells[name] for name in names), best, (cells[best][0], True)))
-    columns = [Column("slice", str), Column("queries"), *(Column(name, _starred) for name in names), *further]
+        rows.append(
+            (value, part.n_queries, *(cells[name] for name in names), best, (cells[best][0], True))
+        )
+    columns = [
+        Column("slice", str),
+        Column("queries"),
+        *(Column(name, _starred) for name in names),
+        *further,
+    ]
     yield Table(columns, [row[: len(columns)] for row in rows])
-    many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
+    many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (
+        len(shown) < len(parts)
+    )
     family = f"by {own.metrics[0]}, corrected for {own._family.n_tests} comparisons in all slices."
     yield f"{many}*: may be the best in the slice {family}"
 
@@ -382,11 +424,17 @@ def _counts(found: Any) -> Iterator[str]:
 def _findings(found: Any) -> Iterator[str]:
     """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
     by_name = {name: report.health.findings for name, report in found.reports.items()}
-    shared = [one for one in by_name[found.names[0]] if all(one in findings for findings in by_name.values())]
+    shared = [
+        one
+        for one in by_name[found.names[0]]
+        if all(one in findings for findings in by_name.values())
+    ]
     yield from shared
     kinds: dict[str, list[str]] = {}
     for name, findings in by_name.items():
-        for kind in dict.fromkeys(finding.partition(":")[0] for finding in findings if finding not in shared):
+        for kind in dict.fromkeys(
+            finding.partition(":")[0] for finding in findings if finding not in shared
+        ):
             kinds.setdefault(kind, []).append(name)
     for kind, names in kinds.items():
         yield f"{kind}: {_some(names, 'and')}; see reports[{names[0]!r}].health."
@@ -397,7 +445,10 @@ def _findings(found: Any) -> Iterator[str]:
 
 def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per ranking."""
-    columns: dict[str, list[Any]] = {"ranking": list(found.names), "n_queries": [found.n_queries] * len(found.names)}
+    columns: dict[str, list[Any]] = {
+        "ranking": list(found.names),
+        "n_queries": [found.n_queries] * len(found.names),
+    }
     for metric in found.metrics:
         own = found.by_metric(metric)
         rows = sorted(own.standings(), key=lambda row: found.names.index(row.name))
@@ -408,18 +459,43 @@ def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
             columns[f"{metric} difference"] = [row.difference for row in rows]
             columns |= _ends(f"{metric} difference ", [row.interval for row in rows])
             columns[f"{metric} p"] = [row.p_value for row in rows]
-            columns |= {f"{metric} {name}": [getattr(row, name) for row in rows] for name in ("status", "regret")}
+            columns |= {
+                f"{metric} {name}": [getattr(row, name) for row in rows]
+                for name in ("status", "regret")
+            }
             columns[f"{metric} letters"] = [letters_of[name] for name in found.names]
     return columns
 
 
 def columns_of_pairs(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per metric and pair."""
-    pairs = [pair for metric in found.metrics if found.by_metric(metric).tested for pair in found.pairs(metric)]
-    names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]
+    pairs = [
+        pair
+        for metric in found.metrics
+        if found.by_metric(metric).tested
+        for pair in found.pairs(metric)
+    ]
+    names = [
+        "metric",
+        "first",
+        "second",
+        "difference",
+        "p_value",
+        "p_adjusted",
+        "wins",
+        "ties",
+        "losses",
+        "verdict",
+    ]
     columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
-    return columns | _ends("", [p.interval for p in pairs]) | _ends("simultaneous ", [p.simultaneous for p in pairs])
+    return (
+        columns
+        | _ends("", [p.interval for p in pairs])
+        | _ends("simultaneous ", [p.simultaneous for p in pairs])
+    )
 
 
 def _ends(prefix: str, intervals: Sequence[tuple[float, float]]) -> dict[str, list[Any]]:
-    return {prefix + end: [own[side] for own in intervals] for side, end in enumerate(("low", "high"))}
+    return {
+        prefix + end: [own[side] for own in intervals] for side, end in enumerate(("low", "high"))
+    }

@@ -69,7 +69,9 @@ class RankingAccumulator:
         replace_undefined_by: float | None = None,
         condense: bool = False,
     ) -> None:
-        bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+        bound = bind_metrics(
+            metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by
+        )
         self._evaluation = Evaluation(bound, check_bool(condense, "condense"))
         self._values = QueryValues()
 
@@ -175,7 +177,9 @@ class Evaluation:
     @property
     def definition(self) -> tuple[Any, ...]:
         """Equal if values can be added up."""
-        metrics = {name: (metric.definition, metric.average) for name, metric in self.metrics.items()}
+        metrics = {
+            name: (metric.definition, metric.average) for name, metric in self.metrics.items()
+        }
         return metrics, self.condense
 
     def of_lists(
@@ -191,7 +195,10 @@ class Evaluation:
         """Evaluate documents by the scores of each ranking, in grouped order, with optional columns of the rows."""
         values, grouping = QueryValues(), lists.grouping
         kept: dict[Any, NDArray[Any]] = {"qid": grouping.ids, "digests": digests_of(lists)}
-        kept |= {"sizes": grouping.sizes.astype(np.uint32), "n_judged": lists.n_judged.astype(np.uint32)}
+        kept |= {
+            "sizes": grouping.sizes.astype(np.uint32),
+            "n_judged": lists.n_judged.astype(np.uint32),
+        }
         if sample_weight is not None:
             kept["sample_weight"] = query_weights(sample_weight, grouping, may_be_zero=True)
         kept |= slices_and_groups(grouping, y_true, by=by, groups=groups)
@@ -200,12 +207,19 @@ class Evaluation:
             results = per_query(lists, [metric.computation for metric in self.metrics.values()])
             for (name, metric), result in zip(self.metrics.items(), results, strict=True):
                 if np.isinf(metric.record.upper):
-                    metric.aggregate(result, None, average=metric.average or "macro")  # sums that overflow raise here
+                    metric.aggregate(
+                        result, None, average=metric.average or "macro"
+                    )  # sums that overflow raise here
                 if metric.average == "micro":  # pooled over documents
-                    kept |= {(ranking, name): result.numerators, (ranking, name, "shares"): result.denominators}
+                    kept |= {
+                        (ranking, name): result.numerators,
+                        (ranking, name, "shares"): result.denominators,
+                    }
                 else:
                     kept[ranking, name] = result.values
-            values.counts[ranking] = count(lists, self.metrics, dict(zip(self.metrics, results, strict=True)))
+            values.counts[ranking] = count(
+                lists, self.metrics, dict(zip(self.metrics, results, strict=True))
+            )
         values.kept = {key: [part.copy()] for key, part in kept.items()}
         values.seen = [np.sort(hash_ids(grouping.ids))]
         return values
@@ -224,7 +238,10 @@ class Evaluation:
             kept.get("by"),
             kept.get("groups"),
             self.condense,
-            _results={m: PerQuery(kept[ranking, m], kept.get((ranking, m, "shares"), one)) for m in self.metrics},
+            _results={
+                m: PerQuery(kept[ranking, m], kept.get((ranking, m, "shares"), one))
+                for m in self.metrics
+            },
             _kept=(kept["sizes"], kept["n_judged"], kept["digests"]),
             _health=health,
         )
@@ -236,21 +253,33 @@ class QueryValues:
     """Values of queries that arrive in parts, for one or several rankings of the same documents."""
 
     def __init__(self) -> None:
-        self.kept: dict[Hashable, list[NDArray[Any]]] = {}  # parts of arrays with one entry per query
+        self.kept: dict[
+            Hashable, list[NDArray[Any]]
+        ] = {}  # parts of arrays with one entry per query
         self.counts: dict[str, Counts] = {}  # by ranking
-        self.seen: list[Hashes] = []  # sorted hashes of ids, in arrays that are at least twice as long as the next
+        self.seen: list[
+            Hashes
+        ] = []  # sorted hashes of ids, in arrays that are at least twice as long as the next
 
     def __len__(self) -> int:
         return sum(map(len, self.kept.get("qid", ())))
 
     def add(self, other: QueryValues) -> None:
         """Add other queries."""
-        if self.kept and other.kept and (uneven := _OPTIONAL & (self.kept.keys() ^ other.kept.keys())):
-            raise ValueError(f"Pass {min(uneven)} in all updates or in none; got some with and some without it.")
+        if (
+            self.kept
+            and other.kept
+            and (uneven := _OPTIONAL & (self.kept.keys() ^ other.kept.keys()))
+        ):
+            raise ValueError(
+                f"Pass {min(uneven)} in all updates or in none; got some with and some without it."
+            )
         for hashes in other.seen:
             if len(common := self._common(hashes)):
                 ids = _joined_parts(other.kept["qid"])
-                raise ValueError(CAME_BACK.format(as_python(ids[np.isin(hash_ids(ids), common)])[0]))
+                raise ValueError(
+                    CAME_BACK.format(as_python(ids[np.isin(hash_ids(ids), common)])[0])
+                )
         # From here on, nothing can fail.
         for hashes in other.seen:
             while self.seen and len(self.seen[-1]) < 2 * len(hashes):

@@ -125,8 +125,12 @@ def evaluate_batches(
         tables = progress.count_rows(tables, known)
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
-            return evaluation.reports((evaluation.of_table(table, contiguous=True) for table in whole), score)
-        n_files = min(max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES)
+            return evaluation.reports(
+                (evaluation.of_table(table, contiguous=True) for table in whole), score
+            )
+        n_files = min(
+            max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES
+        )
         files = _write_by_query(tables, qid, n_files, temp_dir, stack)
         pool = stack.enter_context(ThreadPoolExecutor(n_threads))
         stack.callback(pool.shutdown, cancel_futures=True)
@@ -167,7 +171,9 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
     yield joined(waiting)
 
 
-def _write_by_query(tables: Iterator[Any], qid: str, n_files: int, temp_dir: Any, stack: ExitStack) -> list[IO[bytes]]:
+def _write_by_query(
+    tables: Iterator[Any], qid: str, n_files: int, temp_dir: Any, stack: ExitStack
+) -> list[IO[bytes]]:
     """Distribute the rows over temporary files by a hash of their query; return those that are not empty."""
     import pyarrow as pa
 
@@ -177,21 +183,30 @@ def _write_by_query(tables: Iterator[Any], qid: str, n_files: int, temp_dir: Any
         files += (stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_files))  # noqa: SIM115
         with ExitStack() as writers:
             for table in tables:
-                if not table.schema.equals(schema):  # wider types need another stream in the same file
+                if not table.schema.equals(
+                    schema
+                ):  # wider types need another stream in the same file
                     writers.close()
                     schema = table.schema
-                    streams = [writers.enter_context(pa.ipc.new_stream(pa.PythonFile(f, "w"), schema)) for f in files]
+                    streams = [
+                        writers.enter_context(pa.ipc.new_stream(pa.PythonFile(f, "w"), schema))
+                        for f in files
+                    ]
                 numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
                 ends = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n_files))))
                 ordered = table.take(pa.array(np.argsort(numbers, kind="stable"))).combine_chunks()
                 for number in np.flatnonzero(np.diff(ends)).tolist():
-                    streams[number].write_table(ordered.slice(ends[number], ends[number + 1] - ends[number]))
+                    streams[number].write_table(
+                        ordered.slice(ends[number], ends[number + 1] - ends[number])
+                    )
                     used.add(number)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
             raise
         folder = str(temp_dir or tempfile.gettempdir())
-        raise OSError(error.errno, f"{error.strerror}; pass temp_dir=, a folder with more space", folder) from error
+        raise OSError(
+            error.errno, f"{error.strerror}; pass temp_dir=, a folder with more space", folder
+        ) from error
     return [files[number] for number in sorted(used)]
 
 
@@ -214,7 +229,9 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
 def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal."""
     with Progress(None) as progress:
-        table = joined(list(progress.count_rows(tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True))))
+        table = joined(
+            list(progress.count_rows(tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True)))
+        )
     return {name: array_of(table[name]) for name in columns.names}
 
 
@@ -242,7 +259,10 @@ class Progress:
             done += len(table)
             per_second = done / max(time.monotonic() - self._started, 1e-9)
             share = f" of {n_rows:,} ({done / n_rows:.0%})" if n_rows else ""
-            self.say(f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second", last=done == n_rows)
+            self.say(
+                f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second",
+                last=done == n_rows,
+            )
 
     def count_parts(self, parts: Iterable[Any], n_parts: int) -> Iterator[Any]:
         """Pass parts on, and report their number so far."""
@@ -257,4 +277,6 @@ class Progress:
             return
         self._last, self._written = now, True
         before, end = (REPLACE, "") if self._terminal else ("", "\n")
-        print(before + visible(text), end=end, file=sys.stderr, flush=True)  # a file name can move the cursor
+        print(
+            before + visible(text), end=end, file=sys.stderr, flush=True
+        )  # a file name can move the cursor

@@ -144,7 +144,9 @@ def evaluate_run(
     score_type = score_type or ("float32" if in_trec_eval else "float64")
     if check_choice(score_type, "score_type", SCORE_TYPES) == "float32":
         with np.errstate(over="ignore"):  # beyond float32, scores are infinite
-            returned = replace(returned, values=returned.values.astype(np.float32).astype(np.float64))
+            returned = replace(
+                returned, values=returned.values.astype(np.float32).astype(np.float64)
+            )
     judged = lists_of(qrels, "qrels", names, negative=in_trec_eval)
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
@@ -153,7 +155,11 @@ def evaluate_run(
     lists = _query_lists(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
     del returned, labels, others, judged, seen  # as large as the input
     columns = {"by": by, "groups": groups, "sample_weight": sample_weight}
-    columns = {name: _by_id(of_query, ids, name) for name, of_query in columns.items() if of_query is not None}
+    columns = {
+        name: _by_id(of_query, ids, name)
+        for name, of_query in columns.items()
+        if of_query is not None
+    }
     given = columns.pop("sample_weight", None)
     parts = slices_and_groups(lists.grouping, **columns, by_query=True)
     weights = None if given is None else check_weights(given, len(ids), "query")
@@ -161,7 +167,9 @@ def evaluate_run(
     return evaluate_lists(lists, bound, **parts, _left_out=left_out)
 
 
-def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[list[Any], tuple[str, ...]]:
+def _evaluated_queries(
+    judged: Lists, returned: Lists, missing: str
+) -> tuple[list[Any], tuple[str, ...]]:
     """The queries to evaluate, in the order of qrels, and findings about others; words before a colon are a kind."""
     known, ranked = set(judged.queries), set(returned.queries)
     if known.isdisjoint(ranked):
@@ -169,10 +177,16 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
         raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
     absent = [query for query in judged.queries if query not in ranked]
     if absent and missing == "error":
-        raise ValueError(f"run has no list for {counted(len(absent), 'query')} of qrels, such as {absent[0]!r}.")
+        raise ValueError(
+            f"run has no list for {counted(len(absent), 'query')} of qrels, such as {absent[0]!r}."
+        )
     found = []
     if absent:
-        fate = "left out; missing='zero' counts them as 0." if missing == "skip" else "counted as empty lists."
+        fate = (
+            "left out; missing='zero' counts them as 0."
+            if missing == "skip"
+            else "counted as empty lists."
+        )
         found.append(f"Queries without a list: {len(absent)}, {fate}")
     if unjudged := len(ranked - known):
         found.append(f"Queries without judgments: {unjudged}, ignored.")
@@ -187,7 +201,11 @@ def _match_documents(
     Labels are below 0 if nobody judged a document.
     """
     in_dicts = judged.dicts is not None and returned.dicts is not None and seen is None
-    parts = [part if in_dicts else part.converted() for part in (judged, returned, seen) if part is not None]
+    parts = [
+        part if in_dicts else part.converted()
+        for part in (judged, returned, seen)
+        if part is not None
+    ]
     known, ranked, *_ = parts = [part.of_queries(ids) for part in parts]
     if in_dicts:
         labels, unranked = _looked_up_labels(known, ranked)
@@ -205,7 +223,9 @@ def _match_documents(
     if (labels < 0).all():  # for any query, since the ids may be of two kinds
         of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
         if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
-            raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
+            raise ValueError(
+                f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ..."
+            )
     return ranked, labels, known[unranked & (known.values >= 0)]
 
 
@@ -233,7 +253,9 @@ def _query_lists(
     ids, codes = returned.queries, np.concatenate((returned.codes, others.codes))
     # A query without documents gets one that was neither returned nor judged.
     empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
-    codes = np.concatenate((codes, empty)).astype(np.min_scalar_type(len(ids)))  # sorting is fastest for small types
+    codes = np.concatenate((codes, empty)).astype(
+        np.min_scalar_type(len(ids))
+    )  # sorting is fastest for small types
     if by_id:
         rows = np.concatenate((_by_score_and_id(returned), np.arange(len(labels), len(codes))))
         order = rows[np.argsort(codes[rows], kind="stable")]
@@ -251,7 +273,9 @@ def _query_lists(
     )
     for name, column in columns.items():
         values = np.array(_by_id(column, named, f"documents[{name!r}]", "document"))
-        own[name] = np.resize(values, len(order)).take(order)  # queries without documents get any value
+        own[name] = np.resize(values, len(order)).take(
+            order
+        )  # queries without documents get any value
     return QueryLists(
         Grouping(to_id_array(ids, "queries"), np.bincount(codes, minlength=len(ids)), None),
         np.maximum(labels, 0, out=labels),
@@ -287,9 +311,13 @@ def _by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> l
         if len(table) < len(values):
             raise ValueError(f"{name} has a {what} twice in its index.")
     if not isinstance(table, Mapping):
-        raise TypeError(f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}.")
+        raise TypeError(
+            f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}."
+        )
     if absent := dict.fromkeys(one for one in ids if one not in table):
-        raise ValueError(f"{name} has no value for {counted(len(absent), what)}, such as {next(iter(absent))!r}.")
+        raise ValueError(
+            f"{name} has no value for {counted(len(absent), what)}, such as {next(iter(absent))!r}."
+        )
     return [table[one] for one in ids]
 
 
@@ -304,4 +332,6 @@ def _columns_by_id(documents: Any, document: str) -> Mapping[str, Any]:
     ids = ids_of(given, "documents").tolist()
     if len(set(ids)) < len(ids):
         raise ValueError("documents has a document twice.")
-    return {name: dict(zip(ids, np.asarray(column), strict=True)) for name, column in columns.items()}
+    return {
+        name: dict(zip(ids, np.asarray(column), strict=True)) for name, column in columns.items()
+    }

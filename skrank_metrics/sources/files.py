@@ -11,7 +11,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, FloatArray, is_rounded
+from skrank_metrics._input.arrays import (
+    EXACT_INTEGERS,
+    LARGEST_EXACT_INTEGER,
+    FloatArray,
+    is_rounded,
+)
 
 SUFFIXES = {
     "parquet": (".parquet", ".pq"),
@@ -47,14 +52,18 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
     elif hasattr(source, "read"):
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
-        raise TypeError(f"{argument} must be a path, '-' or an open file; got {type(source).__name__}.")
+        raise TypeError(
+            f"{argument} must be a path, '-' or an open file; got {type(source).__name__}."
+        )
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(_GZIP):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{name} must be a complete gzip file, since it starts like one; got: {error}.") from None
+            raise ValueError(
+                f"{name} must be a complete gzip file, since it starts like one; got: {error}."
+            ) from None
     return _check_text(data, name) if text else data, name
 
 
@@ -70,7 +79,9 @@ def _check_text(data: bytes, name: str) -> bytes:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         start, end = before.rfind(b"\n") + 1, data.find(b"\n", error.start)
-        refuse(name, before.count(b"\n") + 1, data[start : None if end < 0 else end], "text in UTF-8")
+        refuse(
+            name, before.count(b"\n") + 1, data[start : None if end < 0 else end], "text in UTF-8"
+        )
     return data
 
 
@@ -119,11 +130,17 @@ def read_scores(path: Any, n_rows: int, rows: str) -> FloatArray:
             refuse(name, number, line, f"a number, and {EXACT_INTEGERS}")
         scores.append(score)
     if len(scores) != n_rows:
-        raise ValueError(f"{path} must hold one score per row of {rows}; got {len(scores)} scores for {n_rows} rows.")
+        raise ValueError(
+            f"{path} must hold one score per row of {rows}; got {len(scores)} scores for {n_rows} rows."
+        )
     return np.array(scores)
 
 
 def _lines_of(path: Any) -> Iterator[tuple[str, int, bytes]]:
     """The lines of a text file that are not blank, with the name of the file and their numbers."""
     data, name = read_bytes(path, text=True)
-    return ((name, number, line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip())
+    return (
+        (name, number, line)
+        for number, line in enumerate(data.split(b"\n"), start=1)
+        if line.strip()
+    )

@@ -34,7 +34,9 @@ class Keys:
 
     @cached_property
     def _array(self) -> NDArray[Any]:
-        return np.fromiter(chain.from_iterable(self.dicts), dtype=object, count=sum(map(len, self.dicts)))
+        return np.fromiter(
+            chain.from_iterable(self.dicts), dtype=object, count=sum(map(len, self.dicts))
+        )
 
 
 Ids: TypeAlias = Strings | NDArray[Any] | Keys  # arrays of 64-bit integers or of objects
@@ -45,7 +47,11 @@ def ids_of(column: Any, name: str) -> Ids:
     if (strings := _arrow_strings(column)) is not None:
         return strings
     array = np.asarray(column) if hasattr(column, "dtype") or hasattr(column, "type") else None
-    if array is not None and array.dtype.kind in "iu" and (array.dtype != np.uint64 or array.max(initial=0) < 2**63):
+    if (
+        array is not None
+        and array.dtype.kind in "iu"
+        and (array.dtype != np.uint64 or array.max(initial=0) < 2**63)
+    ):
         return array.astype(np.int64, copy=False)
     values = array.tolist() if array is not None and array.dtype.kind in "USOT" else list(column)
     kinds = set(map(type, values))
@@ -53,7 +59,9 @@ def ids_of(column: Any, name: str) -> Ids:
         return Strings.of(values)
     if kinds == {int} and min(values) >= -(2**63) and max(values) < 2**63:
         return np.array(values, dtype=np.int64)
-    objects = np.fromiter(values, dtype=object, count=len(values))  # NumPy would make rows of tuples
+    objects = np.fromiter(
+        values, dtype=object, count=len(values)
+    )  # NumPy would make rows of tuples
     grouping = group_ids(objects, len(values), name)
     return grouping.spread(grouping.ids)
 
@@ -61,12 +69,21 @@ def ids_of(column: Any, name: str) -> Ids:
 def _arrow_strings(column: Any) -> Strings | None:
     """Strings of a library without an object of Python for each; None if these are no strings, or some are missing."""
     library = type(column).__module__.partition(".")[0]
-    if library not in ("pandas", "polars", "pyarrow") or str(getattr(column, "dtype", "")) in ("object", "int64"):
+    if library not in ("pandas", "polars", "pyarrow") or str(getattr(column, "dtype", "")) in (
+        "object",
+        "int64",
+    ):
         return None
     try:
         import pyarrow as pa
 
-        arrow = column.to_arrow() if library == "polars" else column if library == "pyarrow" else pa.array(column)
+        arrow = (
+            column.to_arrow()
+            if library == "polars"
+            else column
+            if library == "pyarrow"
+            else pa.array(column)
+        )
         arrow = plain_array(arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow)
     except (ImportError, TypeError, ValueError):  # pyarrow's errors are among these
         return None
@@ -85,10 +102,14 @@ class Lists:
     values: FloatArray
     in_trec: bool = False  # whether they came in the format of TREC
     unique: bool = False  # whether no document can be twice in a list
-    dicts: Mapping[Any, Mapping[Any, Any]] | None = None  # the source, if it has a dict for each query
+    dicts: Mapping[Any, Mapping[Any, Any]] | None = (
+        None  # the source, if it has a dict for each query
+    )
 
     def __getitem__(self, rows: Any) -> Lists:
-        found = replace(self, codes=self.codes[rows], documents=self.documents[rows], values=self.values[rows])
+        found = replace(
+            self, codes=self.codes[rows], documents=self.documents[rows], values=self.values[rows]
+        )
         if "keys" in vars(self):
             vars(found)["keys"] = self.keys[rows]
         return found
@@ -98,7 +119,9 @@ class Lists:
         if queries == self.queries:
             return self
         place = {query: number for number, query in enumerate(queries)}
-        codes = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)[self.codes]
+        codes = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)[
+            self.codes
+        ]
         found = replace(self, queries=queries, codes=codes)
         return found if codes.min(initial=0) >= 0 else found[codes >= 0]
 
@@ -142,7 +165,9 @@ class Lists:
         if (equal & (self.codes[rows] == other.codes[places])).all():
             return rows, places
         # Different pairs have one key.
-        pairs, among = (zip(part.codes.tolist(), part.documents.tolist(), strict=True) for part in (self, other))
+        pairs, among = (
+            zip(part.codes.tolist(), part.documents.tolist(), strict=True) for part in (self, other)
+        )
         table = {pair: place for place, pair in enumerate(among)}
         places = np.array([table.get(pair, -1) for pair in pairs], dtype=np.intp)
         rows = np.flatnonzero(places >= 0)
@@ -172,7 +197,9 @@ def find(wanted: Hashes, among: Hashes) -> tuple[IntArray, IntArray]:
     table = np.zeros(2 ** min(max(len(among).bit_length() + 4, 16), 24), dtype=bool)
     last = np.uint64(len(table) - 1)
     table[among & last] = True
-    found_in = [np.flatnonzero(table[wanted[part] & last]) + part.start for part in slabs(len(wanted))]
+    found_in = [
+        np.flatnonzero(table[wanted[part] & last]) + part.start for part in slabs(len(wanted))
+    ]
     rows: IntArray = np.concatenate([*found_in, np.empty(0, dtype=np.intp)])
     order = np.argsort(among)
     among = among[order]

@@ -28,13 +28,20 @@ class TableEvaluation(Evaluation):
     columns: Columns
 
     @classmethod
-    def of_arguments(cls, given: Mapping[str, Any], *, keeps_order: bool = False) -> TableEvaluation:
+    def of_arguments(
+        cls, given: Mapping[str, Any], *, keeps_order: bool = False
+    ) -> TableEvaluation:
         """Check the arguments of a function, whose shuffle may keep the order of the rows of a query."""
         shuffled = check_choice(given["order"], "order", ("check", "shuffle")) == "shuffle"
         others = {name: given[name] for name in OTHERS}
-        columns = Columns.of(given["label"], given["score"], given["qid"], others, given["documents"])
+        columns = Columns.of(
+            given["label"], given["score"], given["qid"], others, given["documents"]
+        )
         defaults = {name: given[name] for name in ("convention", "ties", "replace_undefined_by")}
-        metrics, condense = bind_metrics(given["metrics"], **defaults), check_bool(given["condense"], "condense")
+        metrics, condense = (
+            bind_metrics(given["metrics"], **defaults),
+            check_bool(given["condense"], "condense"),
+        )
         if condense and "judged" not in columns.others:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
         stable = [name for name, metric in metrics.items() if metric.get("ties") == "stable"]
@@ -43,7 +50,9 @@ class TableEvaluation(Evaluation):
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {stable[0]!r}. "
                 "Pass ties='average', or order='check' if all rows of a query are in one partition."
             )
-        signed = "judged" not in columns.others and all(metric.computation.signed for metric in metrics.values())
+        signed = "judged" not in columns.others and all(
+            metric.computation.signed for metric in metrics.values()
+        )
         return cls(metrics, condense, replace(columns, signed=signed))
 
     def of_table(self, table: Any, *, contiguous: bool = False) -> QueryValues:
@@ -54,14 +63,22 @@ class TableEvaluation(Evaluation):
         own = {name: np.asarray(arrays[name]) for name in self.columns.documents}
         labels, qid = arrays[self.columns.label], arrays[self.columns.qid]
         first, *others = self.columns.scores
-        lists = query_lists(labels, arrays[first], qid=qid, condense=self.condense, documents=own, **masks)
+        lists = query_lists(
+            labels, arrays[first], qid=qid, condense=self.condense, documents=own, **masks
+        )
         if contiguous and lists.grouping.shuffled is not None:
             codes = lists.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
-            if len(returning):  # very short queries are numbered row by row even if their rows are contiguous
+            if len(
+                returning
+            ):  # very short queries are numbered row by row even if their rows are contiguous
                 raise ValueError(CAME_BACK.format(as_python(lists.grouping.ids[returning[:1]])[0]))
-        scores = {name: check_scores(arrays[name], labels.shape, masks["retrieved"]) for name in others}
-        rankings = {first: lists.scores} | {name: lists.grouping.sort(column) for name, column in scores.items()}
+        scores = {
+            name: check_scores(arrays[name], labels.shape, masks["retrieved"]) for name in others
+        }
+        rankings = {first: lists.scores} | {
+            name: lists.grouping.sort(column) for name, column in scores.items()
+        }
         columns = {name: given.get(name) for name in ("sample_weight", "by", "groups")}
         return self.of_lists(lists, rankings, **columns)
 
@@ -72,7 +89,9 @@ class TableEvaluation(Evaluation):
         if not len(rows):
             return QueryValues()
         with readable("a partition"):
-            table = pa.Table.from_pandas(rows, preserve_index=False) if hasattr(rows, "iloc") else rows
+            table = (
+                pa.Table.from_pandas(rows, preserve_index=False) if hasattr(rows, "iloc") else rows
+            )
         table = selected(table, self.columns, "the frame")
         if found := bad_cell(table, self.columns):
             row, what = found
@@ -80,7 +99,9 @@ class TableEvaluation(Evaluation):
             raise ValueError(what + (f" for query {query!r}." if query is not None else "."))
         return self.of_table(table)
 
-    def reports(self, parts: Iterable[QueryValues], score: Any) -> RankingReport | dict[str, RankingReport]:
+    def reports(
+        self, parts: Iterable[QueryValues], score: Any
+    ) -> RankingReport | dict[str, RankingReport]:
         """The report of all parts, which may have no query in common; one per score column if ``score`` is a list."""
         total = QueryValues()
         for part in parts:

@@ -30,13 +30,21 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
     return pyarrow
 
 
-def check_column_names(named: Iterable[tuple[str, str | None]], names: Sequence[Any], holder: str) -> None:
+def check_column_names(
+    named: Iterable[tuple[str, str | None]], names: Sequence[Any], holder: str
+) -> None:
     """Refuse arguments that do not name exactly one column."""
     for argument, name in named:
         if name is not None and (times := list(names).count(name)) != 1:
-            found = f"has {times} columns {name!r}" if times else f"has no column {name!r}; name it with {argument}="
+            found = (
+                f"has {times} columns {name!r}"
+                if times
+                else f"has no column {name!r}; name it with {argument}="
+            )
             hint = "" if times else nearest(name, names)
-            raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}")
+            raise ValueError(
+                f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}"
+            )
 
 
 @dataclass(frozen=True)
@@ -46,12 +54,16 @@ class Columns:
     label: str | None
     scores: Sequence[str]
     qid: str
-    others: Mapping[str, str] = field(default_factory=dict)  # by argument: sample_weight, retrieved, judged, by, groups
+    others: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by argument: sample_weight, retrieved, judged, by, groups
     documents: Sequence[str] = ()  # columns for own metrics
     signed: bool = False  # whether labels may be negative
 
     @classmethod
-    def of(cls, label: Any, score: Any, qid: Any, others: Mapping[str, Any], documents: Any = None) -> Columns:
+    def of(
+        cls, label: Any, score: Any, qid: Any, others: Mapping[str, Any], documents: Any = None
+    ) -> Columns:
         """Columns with the names passed by users; those in ``others`` may be None."""
         given = {argument: name for argument, name in others.items() if name is not None}
         for argument, name in {"label": label, "qid": qid, **given}.items():
@@ -60,8 +72,12 @@ class Columns:
         found = {"score": score, "documents": [] if documents is None else documents}
         for argument, names in found.items():
             found[argument] = listed = [names] if isinstance(names, str) else names
-            if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-                raise TypeError(f"{argument} must be the name of a column or a list of names; got {names!r}.")
+            if not isinstance(listed, list | tuple) or not all(
+                isinstance(name, str) for name in listed
+            ):
+                raise TypeError(
+                    f"{argument} must be the name of a column or a list of names; got {names!r}."
+                )
             if len(set(listed)) < len(listed):
                 raise ValueError(f"{argument} must name different columns; got {list(listed)}.")
         if not found["score"]:
@@ -72,7 +88,10 @@ class Columns:
     def by_argument(self) -> list[tuple[str, str]]:
         """The argument and the name of each column, in the order of tuples in batches."""
         labels = [] if self.label is None else [("label", self.label)]
-        scores, own = [("score", name) for name in self.scores], [("documents", name) for name in self.documents]
+        scores, own = (
+            [("score", name) for name in self.scores],
+            [("documents", name) for name in self.documents],
+        )
         return [*labels, *scores, ("qid", self.qid), *self.others.items(), *own]
 
     @property
@@ -95,7 +114,9 @@ class Columns:
             else:
                 valid, what = not types.is_nested(kind), "integers, strings or other ids"
             if not valid and not types.is_null(kind):  # as in a file without rows
-                raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
+                raise TypeError(
+                    f"{argument} must be a column of {what}; {name!r} is of type {kind}."
+                )
 
 
 @contextmanager
@@ -103,7 +124,11 @@ def readable(name: str, form: str = "") -> Iterator[None]:
     """Name the file or the source that cannot be read, such as a truncated file."""
     import pyarrow as pa
 
-    what = f"be a file of {form}{' in UTF-8' * (form in DELIMITERS)}; reading it failed" if form else "be readable"
+    what = (
+        f"be a file of {form}{' in UTF-8' * (form in DELIMITERS)}; reading it failed"
+        if form
+        else "be readable"
+    )
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
@@ -148,7 +173,9 @@ class TableFile:
             with self.reader() as rows:
                 if self.form == "parquet":
                     columns.check(rows.schema_arrow, self.name)
-                    batches = rows.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads)
+                    batches = rows.iter_batches(
+                        batch_rows, columns=columns.names, use_threads=use_threads
+                    )
                 else:
                     batches = map(rows.get_batch, range(rows.num_record_batches))
                 yield from (pa.Table.from_batches([batch]) for batch in batches)
@@ -172,7 +199,9 @@ class TableFile:
             pa.input_stream(given, compression="gzip" if packed else None),
             read_options=arrow_csv.ReadOptions(use_threads=use_threads),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=DELIMITERS[self.form], quote_char='"' if quoted else False, newlines_in_values=quoted
+                delimiter=DELIMITERS[self.form],
+                quote_char='"' if quoted else False,
+                newlines_in_values=quoted,
             ),
             # Only an empty cell is a missing value, since "NA" can be an id.
             convert_options=arrow_csv.ConvertOptions(
@@ -190,7 +219,9 @@ def _converted(table: Any, columns: Columns, file: str) -> Any:
 
     found = {name: table[name] for name in columns.names}
     for argument, name in columns.by_argument:
-        if argument in (*NUMBERS, *MASKS) and pa.types.is_string(found[name].type):  # a column may have two roles
+        if argument in (*NUMBERS, *MASKS) and pa.types.is_string(
+            found[name].type
+        ):  # a column may have two roles
             found[name] = _typed(found[name], argument, f"{name!r} of {file}")
     return pa.table(found)
 
@@ -232,9 +263,15 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
                 raise ValueError(f"{what} in row {first + row} of {holder}.")
             if lent:  # pyarrow shares the memory of NumPy's arrays, which may be used again
                 chosen = chosen.take(np.arange(len(chosen)))
-            schema = chosen.schema if empty else _widened(schema, chosen.schema, f"row {first} of {holder}")
+            schema = (
+                chosen.schema
+                if empty
+                else _widened(schema, chosen.schema, f"row {first} of {holder}")
+            )
             chosen, empty = chosen.cast(schema), False
-            yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
+            yield from (
+                chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows)
+            )
             first += len(chosen)
     if empty:
         given = source.name if isinstance(source, TableFile) else "source"
@@ -247,8 +284,13 @@ def selected(table: Any, columns: Columns, holder: str) -> Any:
 
     columns.check(table.schema, holder)
     given = {name: table[name] for name in columns.names}
-    found = {n: pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type)) for n, one in given.items()}
-    if columns.label and pa.types.is_boolean(found[columns.label].type):  # labels of other batches may be numbers
+    found = {
+        n: pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type))
+        for n, one in given.items()
+    }
+    if columns.label and pa.types.is_boolean(
+        found[columns.label].type
+    ):  # labels of other batches may be numbers
         found[columns.label] = found[columns.label].cast(pa.int8())
     return pa.table(found)
 
@@ -266,7 +308,9 @@ def plain_array(array: Any) -> Any:
 
     kind = _plain_kind(array.type)
     if pa.types.is_dictionary(array.type):  # pyarrow cannot decode views
-        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(kind)).dictionary_decode()
+        array = pa.DictionaryArray.from_arrays(
+            array.indices, array.dictionary.cast(kind)
+        ).dictionary_decode()
     return array.cast(kind)
 
 
@@ -274,13 +318,17 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
     """The row of the first null or invalid number of a column, and what is wrong; None if all are valid."""
     for name in columns.names:
         if table[name].null_count:
-            return int(np.argmax(table[name].is_null().to_numpy())), f"column {name!r} must not hold nulls; got one"
+            return int(
+                np.argmax(table[name].is_null().to_numpy())
+            ), f"column {name!r} must not hold nulls; got one"
     for argument, name in columns.by_argument:
         if argument not in NUMBERS:
             continue
         values = table[name].to_numpy()
         signed = argument == "score" or (argument == "label" and columns.signed)
-        high, expected = (np.inf, "numbers") if argument == "score" else (np.finfo(float).max, "finite numbers")
+        high, expected = (
+            (np.inf, "numbers") if argument == "score" else (np.finfo(float).max, "finite numbers")
+        )
         exactly = ""
         if values.dtype.kind != "f":
             high, expected, exactly = LARGEST_EXACT_INTEGER, "numbers", f", and {EXACT_INTEGERS}"
@@ -293,7 +341,11 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
             bad &= table[mask].to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
-            what = "contains NaN, first" if np.isnan(values[row]) else f"must hold {expected}; got {values[row]}"
+            what = (
+                "contains NaN, first"
+                if np.isnan(values[row])
+                else f"must hold {expected}; got {values[row]}"
+            )
             return row, f"column {name!r} {what}"
     return None
 
@@ -304,8 +356,12 @@ def _widened(schema: Any, other: Any, place: str) -> Any:
 
     try:
         for one, two in zip(schema, other, strict=True):
-            if pa.types.is_binary(one.type) != pa.types.is_binary(two.type):  # b"7" and "7" are different ids
-                raise pa.ArrowTypeError(f"Field {one.name} has incompatible types: {one.type} vs {two.type}")
+            if pa.types.is_binary(one.type) != pa.types.is_binary(
+                two.type
+            ):  # b"7" and "7" are different ids
+                raise pa.ArrowTypeError(
+                    f"Field {one.name} has incompatible types: {one.type} vs {two.type}"
+                )
         return pa.unify_schemas([schema, other], promote_options="permissive")
     except pa.ArrowException as error:
         raise ValueError(
@@ -348,14 +404,20 @@ def n_rows(source: Any) -> int | None:
 def _files_of(source: Any) -> list[TableFile]:
     """The files if the source is a path or a list of paths."""
     given = [source] if isinstance(source, str | os.PathLike) else source
-    if not isinstance(given, list | tuple) or not all(isinstance(one, str | os.PathLike) for one in given):
+    if not isinstance(given, list | tuple) or not all(
+        isinstance(one, str | os.PathLike) for one in given
+    ):
         return []
     files, seen = [], set()
     for path in map(str, map(os.fspath, given)):
         if not os.path.isfile(path):
-            raise FileNotFoundError(f"source must be an existing file, or a list of files; got {path!r}.")
+            raise FileNotFoundError(
+                f"source must be an existing file, or a list of files; got {path!r}."
+            )
         if (form := format_of(path)) is None:
-            raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path!r}.")
+            raise ValueError(
+                f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path!r}."
+            )
         info = os.stat(path)
         if (key := (info.st_dev, info.st_ino)) in seen:
             raise ValueError(f"source must name each file once; {path!r} comes again.")
@@ -368,7 +430,9 @@ def _tables_by_source(
     source: Any, columns: Columns, batch_rows: int, use_threads: bool
 ) -> Iterator[tuple[str, Iterable[Any], bool]]:
     """What holds tables, the tables, and whether whoever yields them may use their memory again."""
-    if engine := {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0]):
+    if engine := {"pyspark": "spark", "dask": "dask"}.get(
+        type(source).__module__.partition(".")[0]
+    ):
         raise TypeError(
             f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it to "
             f"skrank_metrics.{engine}.evaluate."
@@ -380,9 +444,13 @@ def _tables_by_source(
     elif hasattr(source, "__arrow_c_stream__"):
         # A table stays as it is; a reader may pass on arrays that are used again.
         yield "the source", _of_stream(source), not hasattr(source, "__len__")
-    elif isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping | np.ndarray):
+    elif isinstance(source, Iterable) and not isinstance(
+        source, str | bytes | Mapping | np.ndarray
+    ):
         if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
-            raise ValueError("source must hold each batch once; one comes again, and its rows would count twice.")
+            raise ValueError(
+                "source must hold each batch once; one comes again, and its rows would count twice."
+            )
         yield "the source", (_of_batch(batch, columns) for batch in source), True
     else:
         raise TypeError(
@@ -415,10 +483,16 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
 
     batch, names = with_stream(batch), columns.names
     if hasattr(batch, "__arrow_c_stream__") or isinstance(batch, pa.RecordBatch):
-        return pa.table(batch) if hasattr(batch, "__arrow_c_stream__") else pa.Table.from_batches([batch])
+        return (
+            pa.table(batch)
+            if hasattr(batch, "__arrow_c_stream__")
+            else pa.Table.from_batches([batch])
+        )
     if isinstance(batch, tuple):
         if len(batch) != len(names):
-            raise ValueError(f"source must yield tuples of {len(names)} arrays, {', '.join(names)}; got {len(batch)}.")
+            raise ValueError(
+                f"source must yield tuples of {len(names)} arrays, {', '.join(names)}; got {len(batch)}."
+            )
         batch = dict(zip(names, batch, strict=True))
     if not isinstance(batch, Mapping):
         raise TypeError(f"source must yield dicts, tuples or tables; got {type(batch).__name__}.")

@@ -36,8 +36,20 @@ class Form(NamedTuple):
 
 # As in trec_eval, a tag may hold blanks, but judgments have nothing after the label.
 FORMS = {
-    "qrels": Form(("topic", "iteration", "document", "label"), 3, "a whole number as label", whole=True, more=False),
-    "run": Form(("topic", "Q0", "document", "rank", "score", "tag"), 4, "a number as score", whole=False, more=True),
+    "qrels": Form(
+        ("topic", "iteration", "document", "label"),
+        3,
+        "a whole number as label",
+        whole=True,
+        more=False,
+    ),
+    "run": Form(
+        ("topic", "Q0", "document", "rank", "score", "tag"),
+        4,
+        "a number as score",
+        whole=False,
+        more=True,
+    ),
 }
 
 
@@ -96,7 +108,10 @@ def _read_block(data: bytes, form: Form, offset: int) -> _Block:
         raise _LineError(data.count(b"\n", 0, data.index(b"\0")), "text without NUL")
     topics = Strings(codes, starts[:, 0], ends[:, 0] - starts[:, 0])
     first = np.flatnonzero(np.concatenate(([True], ~topics[1:].equals(topics[:-1])))[: len(starts)])
-    names = [codes[a:b].tobytes() for a, b in zip(starts[first, 0].tolist(), ends[first, 0].tolist(), strict=True)]
+    names = [
+        codes[a:b].tobytes()
+        for a, b in zip(starts[first, 0].tolist(), ends[first, 0].tolist(), strict=True)
+    ]
     values = _numbers(codes, starts[:, form.value], ends[:, form.value])
     bad = np.isnan(values)
     if form.whole:
@@ -104,19 +119,29 @@ def _read_block(data: bytes, form: Form, offset: int) -> _Block:
     if bad.any():
         raise _LineError(int(lines[np.argmax(bad)]), form.expected)
     lengths = ends[:, 2] - starts[:, 2]
-    return names, np.diff(first, append=len(starts)), starts[:, 2] + (offset - PADDING), lengths, values
+    return (
+        names,
+        np.diff(first, append=len(starts)),
+        starts[:, 2] + (offset - PADDING),
+        lengths,
+        values,
+    )
 
 
 def _fields(codes: Bytes, form: Form) -> tuple[IntArray, IntArray, IntArray]:
     """The start and end of the fields of each line that is not blank or a comment, and the number of the line."""
     # As in C and Python, fields end at a blank, and at no control characters but those from \t to \r.
-    blank = (codes == ord(" ")) | (codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))  # differences wrap around
+    blank = (codes == ord(" ")) | (
+        codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t")
+    )  # differences wrap around
     edges, n_fields = np.flatnonzero(blank[1:] != blank[:-1]) + 1, len(form.fields)
     if len(edges) and not len(edges) % (2 * n_fields):
         regular = edges.reshape(-1, 2 * n_fields)
         starts, ends, lines = regular[:, ::2], regular[:, 1::2], np.arange(len(regular))
         breaks = np.flatnonzero(codes == ord("\n"))[PADDING:]
-        between = (ends[:, -1] <= breaks[: len(lines)]).all() and (breaks[: len(lines) - 1] <= starts[1:, 0]).all()
+        between = (ends[:, -1] <= breaks[: len(lines)]).all() and (
+            breaks[: len(lines) - 1] <= starts[1:, 0]
+        ).all()
         if between and not (codes[starts[:, 0]] == ord("#")).any():  # most files
             return starts, ends, lines
     starts, ends = edges[::2], edges[1::2]
@@ -127,19 +152,26 @@ def _fields(codes: Bytes, form: Form) -> tuple[IntArray, IntArray, IntArray]:
     first, sizes = first[data], sizes[data]
     wrong = (sizes < n_fields) | ((sizes > n_fields) & (not form.more))
     if wrong.any():
-        raise _LineError(int(lines[first[np.argmax(wrong)]]), f"{n_fields} fields ({' '.join(form.fields)})")
+        raise _LineError(
+            int(lines[first[np.argmax(wrong)]]), f"{n_fields} fields ({' '.join(form.fields)})"
+        )
     fields = first[:, None] + np.arange(n_fields)
     return starts[fields], ends[fields], lines[first]
 
 
 def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
     """Decimal numbers, rounded like Python's float; NaN for fields that are none."""
-    fields, width = Strings(codes, starts, ends - starts), -(-int((ends - starts).max(initial=1)) // WORD)
+    fields, width = (
+        Strings(codes, starts, ends - starts),
+        -(-int((ends - starts).max(initial=1)) // WORD),
+    )
     if width <= LONGEST_NUMBER:  # else all would take the memory of the longest
         words = np.stack([fields.words(number, slice(None)) for number in range(width)], axis=1)
         text = words.view(f"S{WORD * width}").ravel()
         if b"_" not in text.tobytes():  # float accepts 1_0
             with suppress(ValueError):
                 return text.astype(np.float64)
-    found = (to_number(codes[a:b].tobytes()) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
+    found = (
+        to_number(codes[a:b].tobytes()) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    )
     return np.array([np.nan if value is None else value for value in found])

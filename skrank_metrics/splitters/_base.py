@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_seed, count_rows, to_array, to_float64
+from skrank_metrics._input.arrays import (
+    IntArray,
+    Mask,
+    check_seed,
+    count_rows,
+    to_array,
+    to_float64,
+)
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._sklearn_internals import check_rows, ways_out
@@ -27,11 +34,15 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
     n_repeats: int = 1
     _per_row: ClassVar[str] = ""  # name of the parameter that has a value per row, if there is one
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None
+    ) -> int:
         """Return the number of splits, over all repeats; arguments are ignored, and present for API consistency."""
         return self.n_splits * self.n_repeats
 
-    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, ...]]:
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None, qid: Any = None
+    ) -> Iterator[tuple[IntArray, ...]]:
         """Generate the row numbers of the training and test part of each split.
 
         Parameters
@@ -53,7 +64,9 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         """
         return self._rows(self._sides, X, y, groups, qid)
 
-    def _rows(self, sides: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[IntArray, ...]]:
+    def _rows(
+        self, sides: Any, X: Any, y: Any, groups: Any, qid: Any
+    ) -> Iterator[tuple[IntArray, ...]]:
         """The rows of the queries on each side of each split, after grouping them by the unit to keep together."""
         name, column = self._per_row, getattr(self, self._per_row, None)
         check_consistent_length(X, y, column)
@@ -82,24 +95,32 @@ def canonical_order(ids: NDArray[Any]) -> IntArray:
     try:
         return np.argsort(ids, kind="stable")
     except TypeError:  # ids of different types cannot be compared
-        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))
+        return np.array(
+            sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i])))
+        )
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     """Check one time per row, and convert them to datetime64, or to float64 if they are numbers."""
     times = to_array(time, "time")
     if times.shape != (n_rows,):
-        raise ValueError(f"time must hold one time per row; got shape {times.shape} with {n_rows} rows.")
+        raise ValueError(
+            f"time must hold one time per row; got shape {times.shape} with {n_rows} rows."
+        )
     if times.dtype.kind not in "biuf":
         with warnings.catch_warnings():  # times of other zones become UTC
             warnings.filterwarnings("ignore", category=UserWarning)
             try:
                 times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"time must hold dates or numbers; got this error: {error}.") from None
+                raise type(error)(
+                    f"time must hold dates or numbers; got this error: {error}."
+                ) from None
     elif times.dtype.kind != "f":
         times = to_float64(times, "time")
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if missing.any():
-        raise ValueError(f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}.")
+        raise ValueError(
+            f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}."
+        )
     return times

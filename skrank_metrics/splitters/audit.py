@@ -59,7 +59,9 @@ class SplitReport(Result):
         units = "query and group" if "leaking_groups" in self.ids else "query"
         past = " and train on the past only" * ("from_future" in self.ids)
         for line in self._lines_of_leaks():
-            raise ValueError(f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}")
+            raise ValueError(
+                f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}"
+            )
 
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
@@ -74,21 +76,32 @@ class SplitReport(Result):
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
-            return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
+            return (
+                "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
+            )
         units = "queries and groups" if "leaking_groups" in self.ids else "queries"
         return f"Use a splitter that keeps {units} whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
-        columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), name=name) for name in self.table)]
-        rows = [(fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))]
+        columns: list[str | Column] = [
+            "fold",
+            *(Column(name.replace("_", " "), name=name) for name in self.table),
+        ]
+        rows = [
+            (fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))
+        ]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
         whole = "query or group" if "leaking_groups" in self.ids else "query"
         past = ", and none in train is from the future" * ("from_future" in self.ids)
-        verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold{past}."
+        verdict = (
+            self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold{past}."
+        )
         return [self.splitter, Table(columns, rows), *leaks, verdict]
 
 
-def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
+def audit_splits(
+    cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None
+) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
     Parameters
@@ -134,7 +147,9 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         in_train, in_test = np.zeros((2, len(relevant)), dtype=bool)
         in_train[train], in_test[test] = True, True
         if not (in_train.any() and in_test.any()):
-            raise ValueError(f"cv must yield rows for both sides; got none for one side of fold {fold}.")
+            raise ValueError(
+                f"cv must yield rows for both sides; got none for one side of fold {fold}."
+            )
         folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
         leaks = {}
         for of, units in audited.items():
@@ -148,13 +163,17 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     table |= {kind: np.array([len(leaks[kind]) for leaks in found]) for kind in found[0]}
     return SplitReport(
-        _text_of_splitter(splitter), table, {kind: [leaks[kind] for leaks in found] for kind in found[0]}
+        _text_of_splitter(splitter),
+        table,
+        {kind: [leaks[kind] for leaks in found] for kind in found[0]},
     )
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
     """Raise an error that names the splitter if its splits cut a query or group."""
-    replace(audit_splits(splits, X, y, qid=qid, groups=groups), splitter=_text_of_splitter(cv)).check()
+    replace(
+        audit_splits(splits, X, y, qid=qid, groups=groups), splitter=_text_of_splitter(cv)
+    ).check()
 
 
 def _text_of_splitter(cv: Any) -> str:
@@ -169,7 +188,9 @@ def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any
     ids = {name: value for name, value in {"groups": groups, "qid": qid}.items() if name in taken}
     with warnings.catch_warnings():
         # KFold warns if it gets groups; the report shows what follows from ignoring them.
-        warnings.filterwarnings("ignore", message="The groups parameter is ignored", category=UserWarning)
+        warnings.filterwarnings(
+            "ignore", message="The groups parameter is ignored", category=UserWarning
+        )
         return list(splitter.split(X, y, **ids))
 
 
@@ -178,7 +199,9 @@ def _count(grouping: Grouping, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
-def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:
+def _leaking_and_cut(
+    units: Grouping, in_train: Mask, in_test: Mask
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Ids of the units with rows on both sides, and of those with only some rows on one side."""
     trained, tested = _count(units, in_train), _count(units, in_test)
     both, used = (trained > 0) & (tested > 0), trained + tested

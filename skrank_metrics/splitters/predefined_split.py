@@ -70,7 +70,9 @@ class PredefinedQuerySplit(QuerySplitter):
             Row numbers, ascending.
         """
         if self.n_splits < 3:
-            raise ValueError(f"parts must hold at least 3 different parts to split in three; got {self.n_splits}.")
+            raise ValueError(
+                f"parts must hold at least 3 different parts to split in three; got {self.n_splits}."
+            )
         yield from self._rows(self._thirds, X, y, groups, qid)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:

@@ -61,7 +61,12 @@ class QueryKFold(QuerySplitter):
     """
 
     def __init__(
-        self, n_splits: int = 5, *, stratify: str | None = None, shuffle: bool = False, random_state: Any = None
+        self,
+        n_splits: int = 5,
+        *,
+        stratify: str | None = None,
+        shuffle: bool = False,
+        random_state: Any = None,
     ) -> None:
         check_int(n_splits, "n_splits", 2)
         check_choice(stratify, "stratify", (None, "relevance", "size", "both"))
@@ -86,11 +91,15 @@ class QueryKFold(QuerySplitter):
             )
         amounts, strata = [grouping.sizes.astype(float)], np.zeros(len(grouping.ids), dtype=np.intp)
         if self.stratify in ("relevance", "both"):
-            relevant = np.bincount(grouping.codes[check_label_column(y) > 0], minlength=len(grouping.ids))
+            relevant = np.bincount(
+                grouping.codes[check_label_column(y) > 0], minlength=len(grouping.ids)
+            )
             amounts.append(relevant.astype(float))
             strata = (relevant == 0).astype(np.intp)
         for _ in range(self.n_repeats):
-            folds = deal(self._order(grouping, strata, random), np.column_stack(amounts), self.n_splits)
+            folds = deal(
+                self._order(grouping, strata, random), np.column_stack(amounts), self.n_splits
+            )
             for fold in range(self.n_splits):
                 yield folds != fold, folds == fold
 
@@ -129,7 +138,12 @@ class RepeatedQueryKFold(QueryKFold):
     """
 
     def __init__(
-        self, n_splits: int = 5, *, n_repeats: int = 10, stratify: str | None = None, random_state: Any = None
+        self,
+        n_splits: int = 5,
+        *,
+        n_repeats: int = 10,
+        stratify: str | None = None,
+        random_state: Any = None,
     ) -> None:
         super().__init__(n_splits, stratify=stratify, shuffle=True, random_state=random_state)
         check_int(n_repeats, "n_repeats", 1)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import Mask, check_int, check_number, check_seed, count_rows, take_rows
+from skrank_metrics._input.arrays import (
+    Mask,
+    check_int,
+    check_number,
+    check_seed,
+    count_rows,
+    take_rows,
+)
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
@@ -110,17 +117,24 @@ def query_train_test_split(
         raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
-    grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
+    grouping = query_ids(
+        count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns
+    )
     sides = _draw_sides(grouping, test_size, train_size, 0.25, random)
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
-def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
+def _draw_sides(
+    grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any
+) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
     if test_size is None and train_size is None:
         test_size = default
-    n_test, n_train = _number(test_size, n_queries, math.ceil), _number(train_size, n_queries, math.floor)
+    n_test, n_train = (
+        _number(test_size, n_queries, math.ceil),
+        _number(train_size, n_queries, math.floor),
+    )
     n_test = n_queries - n_train if n_test is None else n_test
     n_train = n_queries - n_test if n_train is None else n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
@@ -136,7 +150,11 @@ def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: fl
 
 def _number(size: Any, n_queries: int, rounded: Any) -> Any:
     # In float64, 0.28 * 25 is more than 7; that must not add or drop a query.
-    return size if size is None or isinstance(size, numbers.Integral) else rounded(round(size * n_queries, 9))
+    return (
+        size
+        if size is None or isinstance(size, numbers.Integral)
+        else rounded(round(size * n_queries, 9))
+    )
 
 
 def _check_sizes(test_size: Any, train_size: Any) -> None:
@@ -147,4 +165,6 @@ def _check_sizes(test_size: Any, train_size: Any) -> None:
         elif size is not None:
             shares += round(check_number(size, name, "(0, 1)", other="an int >= 1 (queries)"), 9)
     if shares > 1:
-        raise ValueError(f"test_size and train_size must add up to at most 1; got {test_size} and {train_size}.")
+        raise ValueError(
+            f"test_size and train_size must add up to at most 1; got {test_size} and {train_size}."
+        )

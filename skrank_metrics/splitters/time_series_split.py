@@ -61,7 +61,9 @@ class QueryTimeSeriesSplit(QuerySplitter):
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
         elif time is None or not _duration(gap) >= np.timedelta64(0, "s"):
-            raise ValueError(f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}.")
+            raise ValueError(
+                f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}."
+            )
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
         self.n_splits: int = int(n_splits)
@@ -72,8 +74,12 @@ class QueryTimeSeriesSplit(QuerySplitter):
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         order, starts, ends = self._in_order(grouping)
-        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
-        for before, tested in TimeSeriesSplit(self.n_splits, gap=n_left_out, test_size=self.test_size).split(order):
+        n_left_out, pause = (
+            (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
+        )
+        for before, tested in TimeSeriesSplit(
+            self.n_splits, gap=n_left_out, test_size=self.test_size
+        ).split(order):
             past = order[before]
             if starts is not None:
                 begin = starts[order[tested]].min()
@@ -93,8 +99,12 @@ class QueryTimeSeriesSplit(QuerySplitter):
             return np.arange(len(grouping.ids)), None, None
         times = grouping.sort(check_times(self.time, len(grouping.codes)))
         if times.dtype.kind != "M" and not isinstance(self.gap, int):
-            raise ValueError(f"gap must be a number of queries if time holds numbers; got {self.gap!r}.")
-        starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
+            raise ValueError(
+                f"gap must be a number of queries if time holds numbers; got {self.gap!r}."
+            )
+        starts, ends = (
+            extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum)
+        )
         by_id = canonical_order(grouping.ids)  # so that the order of rows does not matter
         return by_id[np.argsort(starts[by_id], kind="stable")], starts, ends
 

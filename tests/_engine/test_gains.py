@@ -33,7 +33,12 @@ def test_gain_of_a_label(gain, gains):
 
 @pytest.mark.parametrize(
     ("discount", "discounts"),
-    [("log2", (1, log2(3), 2)), ("reciprocal", (1, 2, 3)), (np.sqrt, (1, 2**0.5, 3**0.5)), (np.ones_like, (1, 1, 1))],
+    [
+        ("log2", (1, log2(3), 2)),
+        ("reciprocal", (1, 2, 3)),
+        (np.sqrt, (1, 2**0.5, 3**0.5)),
+        (np.ones_like, (1, 1, 1)),
+    ],
 )
 def test_discount_of_a_rank(discount, discounts):
     expected = 2 / discounts[0] + 0 / discounts[1] + 3 / discounts[2]
@@ -54,12 +59,16 @@ def test_exponential_gain_of_small_fractions_keeps_its_digits():
         gain = float(mpmath.expm1(mpmath.mpf(label) * mpmath.log(2)))
         assert dcg_score([[label]], [[1]], gain="exp2") == pytest.approx(gain, rel=1e-15)
         assert get_metric("err")([[label]], [[1]]) == pytest.approx(gain / 2**4, rel=1e-15)
-        assert ndcg_score([[0, label]], [[2, 1]], gain="exp2") == pytest.approx(1 / log2(3), rel=1e-15)
+        assert ndcg_score([[0, label]], [[2, 1]], gain="exp2") == pytest.approx(
+            1 / log2(3), rel=1e-15
+        )
 
 
 def test_gain_of_no_document_is_not_counted_as_one():
     # Padding has no gain even where grade 0 has: two queries of different length in one block.
-    value = dcg_score([0, 0, 0, 0, 0], [1, 2, 3, 1, 2], qid=[1, 1, 1, 2, 2], gain=[1.0], average=None)
+    value = dcg_score(
+        [0, 0, 0, 0, 0], [1, 2, 3, 1, 2], qid=[1, 1, 1, 2, 2], gain=[1.0], average=None
+    )
     assert value == pytest.approx([1 + 1 / log2(3) + 1 / 2, 1 + 1 / log2(3)], abs=1e-12)
 
 
@@ -77,11 +86,20 @@ def test_fractional_and_large_labels_have_an_ideal_too():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"gain": [0, 1, 2]}, "gain must have an entry for each label; got a sequence .* grades 0 to 2.*whole numbers"),
+        (
+            {"gain": [0, 1, 2]},
+            "gain must have an entry for each label; got a sequence .* grades 0 to 2.*whole numbers",
+        ),
         ({"gain": lambda labels: labels[..., :1]}, "gain must return one number for each entry"),
-        ({"gain": lambda labels: -labels}, "gain must be finite and >= 0.*gives -2.0 for the label 2"),
+        (
+            {"gain": lambda labels: -labels},
+            "gain must be finite and >= 0.*gives -2.0 for the label 2",
+        ),
         ({"gain": lambda labels: labels / 0 if labels.any() else labels}, "gain must be finite"),
-        ({"discount": lambda ranks: 1 / ranks}, "discount must be finite, > 0 and never fall with the rank"),
+        (
+            {"discount": lambda ranks: 1 / ranks},
+            "discount must be finite, > 0 and never fall with the rank",
+        ),
         ({"discount": lambda ranks: ranks - 1}, "discount must be finite, > 0"),
         ({"discount": lambda ranks: 1.0}, "discount must return one number for each entry"),
     ],

@@ -11,9 +11,13 @@ from skrank_metrics._engine.ranked_lists import sort_each_row
 LARGEST, TINY = np.finfo(float).max, 5e-324
 # Keys that differ in their last bits, where the columns are put while sorting.
 CLOSE_KEYS = {
-    "neighbours": lambda rng, shape: (1 + rng.integers(0, 50, shape) * np.spacing(1.0)) * rng.choice([-1, 1], shape),
+    "neighbours": lambda rng, shape: (
+        (1 + rng.integers(0, 50, shape) * np.spacing(1.0)) * rng.choice([-1, 1], shape)
+    ),
     "denormal": lambda rng, shape: rng.integers(-50, 50, shape) * TINY,
-    "huge": lambda rng, shape: rng.choice([-1, 1], shape) * (LARGEST - rng.integers(0, 9, shape) * np.spacing(1e308)),
+    "huge": lambda rng, shape: (
+        rng.choice([-1, 1], shape) * (LARGEST - rng.integers(0, 9, shape) * np.spacing(1e308))
+    ),
     "usual": lambda rng, shape: rng.normal(size=shape),
 }
 
@@ -31,7 +35,9 @@ def test_keys_that_differ_in_their_last_bits_are_sorted(rng, kind, width):
     np.testing.assert_array_equal(keys, before)
 
 
-@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)], ids=["few first", "many first"])
+@pytest.mark.parametrize(
+    "order", [slice(None), slice(None, None, -1)], ids=["few first", "many first"]
+)
 def test_too_few_candidates_of_one_query_and_too_many_of_another(order):
     # 2 of the one are retrieved; of the other 4 come among the first 3, as 2 tie: as many as if each query had 3.
     y_true = np.array([[3, 1, 0, 2, 0, 1, 2, 0]] * 2)[order]
@@ -52,7 +58,9 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
         monkeypatch.setattr(module, "LEAST_BLOCK_CELLS", cells)
         got = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
         for name in metrics:
-            np.testing.assert_allclose(got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14)
+            np.testing.assert_allclose(
+                got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14
+            )
 
 
 SCORES = {
@@ -64,10 +72,14 @@ SCORES = {
     "infinite": lambda rng, n: rng.choice([np.inf, -np.inf, 1.0], n),
     "few infinite": lambda rng, n: np.where(rng.random(n) < 0.02, np.inf, rng.normal(size=n)),
     "few below all": lambda rng, n: np.where(rng.random(n) < 0.5, -np.inf, rng.normal(size=n)),
-    "largest": lambda rng, n: rng.choice([LARGEST, -LARGEST, np.nextafter(LARGEST, 0), np.inf, 0.0], n),
+    "largest": lambda rng, n: rng.choice(
+        [LARGEST, -LARGEST, np.nextafter(LARGEST, 0), np.inf, 0.0], n
+    ),
     "subnormal": lambda rng, n: rng.integers(-3, 4, n) * TINY,
     "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, -TINY, TINY], n),
-    "all kinds": lambda rng, n: rng.choice([np.inf, -np.inf, LARGEST, -LARGEST, TINY, -TINY, 0.0, -0.0, 1.0, 2.0], n),
+    "all kinds": lambda rng, n: rng.choice(
+        [np.inf, -np.inf, LARGEST, -LARGEST, TINY, -TINY, 0.0, -0.0, 1.0, 2.0], n
+    ),
 }
 SIZES = {
     "mixed": lambda rng: rng.permutation(np.repeat([1, 3, 9, 40, 700], 6)),
@@ -96,7 +108,9 @@ def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, sha
     y_true, y_score = rng.integers(0, 4, n), scores(rng, n)
     retrieved = np.full(n, True) if share is None else rng.random(n) < share
     queries = [rows[retrieved[rows]] for rows in np.split(np.arange(n), np.cumsum(sizes)[:-1])]
-    for ties, k in zip(["average", "best", "worst", "stable"], rng.permutation([1, 2, 3, 5]).tolist(), strict=True):
+    for ties, k in zip(
+        ["average", "best", "worst", "stable"], rng.permutation([1, 2, 3, 5]).tolist(), strict=True
+    ):
         options = {} if share is None else {"retrieved": retrieved}
         got = evaluate(y_true, y_score, qid=qid, metrics=f"cg@{k}", ties=ties, **options)
         expected = [cg_by_full_sort(y_true[rows], y_score[rows], ties, k) for rows in queries]
@@ -110,8 +124,12 @@ def test_relevant_documents_are_counted_in_parts_of_any_size(rng, monkeypatch, s
     sizes = np.array([1, 3, 256, 9, 40])  # one more than 8 bits hold
     labels, qid = rng.integers(1, 4, sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
     labels[np.cumsum(sizes) - 1] = 3
-    recall = recall_at_k_score(labels, labels, qid=qid, k=1, relevance_threshold=threshold, average=None)
-    assert recall.tolist() == [1 / sum(labels[qid == query] > (threshold or 0)) for query in range(len(sizes))]
+    recall = recall_at_k_score(
+        labels, labels, qid=qid, k=1, relevance_threshold=threshold, average=None
+    )
+    assert recall.tolist() == [
+        1 / sum(labels[qid == query] > (threshold or 0)) for query in range(len(sizes))
+    ]
 
 
 def test_a_list_does_not_go_on_into_the_next_one():

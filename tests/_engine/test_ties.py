@@ -19,7 +19,10 @@ STOPS = (0.0, 1 / 16, 3 / 16, 7 / 16, 15 / 16, 1e-9, 1.0)
 
 def exact_hazards(stops):
     """P(stop at j | not before): all subsets of j documents, as coefficients of a product, in fractions."""
-    survive, falls = np.array([Fraction(1)]), np.array([Fraction(0)])  # e_j, and e_j times the stop of another document
+    survive, falls = (
+        np.array([Fraction(1)]),
+        np.array([Fraction(0)]),
+    )  # e_j, and e_j times the stop of another document
     for value in map(Fraction, stops):
         falls = np.convolve(falls, [1, 1 - value])
         falls[:-1] += value * survive
@@ -55,14 +58,24 @@ def precise_hazards(stops):
     """
     n = len(stops)
     with mpmath.workdps(60 + n):
-        grades = [(1 - mpmath.mpf(stop), mpmath.mpf(stop), count) for stop, count in Counter(stops.tolist()).items()]
+        grades = [
+            (1 - mpmath.mpf(stop), mpmath.mpf(stop), count)
+            for stop, count in Counter(stops.tolist()).items()
+        ]
         among, result = [mpmath.mpf(0)] * len(grades), []
         for j in range(n):
             if j:
-                next_ones = [q * (1 - chance) for (q, _, _), chance in zip(grades, among, strict=True)]
-                total = sum(count * share for (_, _, count), share in zip(grades, next_ones, strict=True))
+                next_ones = [
+                    q * (1 - chance) for (q, _, _), chance in zip(grades, among, strict=True)
+                ]
+                total = sum(
+                    count * share for (_, _, count), share in zip(grades, next_ones, strict=True)
+                )
                 among = [j * share / total for share in next_ones]
-            left = sum(count * stop * (1 - chance) for (_, stop, count), chance in zip(grades, among, strict=True))
+            left = sum(
+                count * stop * (1 - chance)
+                for (_, stop, count), chance in zip(grades, among, strict=True)
+            )
             result.append(float(left / (n - j)))
     return np.array(result)
 
@@ -96,7 +109,9 @@ def test_hazards_of_long_groups_against_many_digits(rng, max_grade, mix, n):
         lambda rng, n: rng.random(n),
         lambda rng, n: 1e-3 * rng.random(n),
         lambda rng, n: 1 - np.exp(-9 * rng.random(n)),
-        lambda rng, n: np.where(rng.random(n) < 0.2, 1 - 1e-3 * rng.random(n), 1e-3 * rng.random(n)),
+        lambda rng, n: np.where(
+            rng.random(n) < 0.2, 1 - 1e-3 * rng.random(n), 1e-3 * rng.random(n)
+        ),
         lambda rng, n: rng.choice([0.0, 1e-9, 0.3, 1.0], n, p=[0.4, 0.3, 0.2, 0.1]),
     ],
     ids=["all", "weak", "strong", "weak and strong", "with 0 and 1"],
@@ -118,8 +133,12 @@ def test_one_document_that_can_stop(n, stop):
     scores = np.zeros((1, n))
     harmonic = float(mpmath.harmonic(n))
     assert err_score(labels, scores, gain="linear") == pytest.approx(stop * harmonic / n, rel=1e-12)
-    assert err_score(labels, scores, gain="linear", k=3) == pytest.approx(stop * (1 + 1 / 2 + 1 / 3) / n, rel=1e-12)
-    assert err_score(labels, scores, gain="linear", normalize=True) == pytest.approx(harmonic / n, rel=1e-12)
+    assert err_score(labels, scores, gain="linear", k=3) == pytest.approx(
+        stop * (1 + 1 / 2 + 1 / 3) / n, rel=1e-12
+    )
+    assert err_score(labels, scores, gain="linear", normalize=True) == pytest.approx(
+        harmonic / n, rel=1e-12
+    )
     assert pfound_score(labels, scores, p=1) == pytest.approx(stop, rel=1e-12)
     assert pfound_score(labels, scores, p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
 
@@ -157,7 +176,15 @@ def test_stop_probabilities_so_small_that_reading_never_ends():
 
 @pytest.mark.parametrize(
     ("n", "n_relevant", "k"),
-    [(5, 2, 3), (40, 39, 20), (40, 3, 39), (500, 100, 1), (300, 60, 299), (300, 150, 180), (1_000, 20, 900)],
+    [
+        (5, 2, 3),
+        (40, 39, 20),
+        (40, 3, 39),
+        (500, 100, 1),
+        (300, 60, 299),
+        (300, 150, 180),
+        (1_000, 20, 900),
+    ],
 )
 def test_bpref_of_one_group_across_the_cutoff(n, n_relevant, k):
     # Of the x documents ranked above a relevant one, the number of other relevant ones is hypergeometric.

@@ -13,7 +13,9 @@ import pytest
 
 from skrank_metrics import evaluate, get_metric, get_metric_names, ndcg_score
 
-CALLS = [get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()] + [evaluate]
+CALLS = [
+    get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()
+] + [evaluate]
 every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
 
 Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
@@ -21,10 +23,16 @@ Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
 BAD_WEIGHTS = [
     ([1, 2, 3, 3], "sample_weight must be constant within a query; got 1.0 and 2.0 in query .*'a'"),
     ([1, 1, 3], r"sample_weight must hold one weight per document, 4 in all; got shape \(3,\)"),
-    ([1, 3], r"one weight per document, 4 in all; got one per query. Repeat each .*\.map\(weights\)"),
+    (
+        [1, 3],
+        r"one weight per document, 4 in all; got one per query. Repeat each .*\.map\(weights\)",
+    ),
     ([1, 1, -1, -1], "sample_weight contains -1.0, first at row 2"),
     ([1, 1, float("nan"), 1], "sample_weight contains NaN, first at row 2"),
-    ([1, 1, np.inf, np.inf], r"sample_weight contains inf, first at row 2\. Weights must be finite"),
+    (
+        [1, 1, np.inf, np.inf],
+        r"sample_weight contains inf, first at row 2\. Weights must be finite",
+    ),
     ([0, 0, 0, 0], "sample_weight must not be zero everywhere"),
     (np.ones((4, 1)), r"sample_weight must not be a column.*got shape \(4, 1\)"),
 ]
@@ -51,19 +59,49 @@ def test_two_dimensions_come_without_ids(call):
 
 UNLESS = "must be left out unless gain='{}', since it has no effect otherwise; got"
 BAD_PARAMETERS = [
-    ("ndcg", {"ties": "averge"}, ValueError, "ties must be one of .* got 'averge'. Did you mean 'average'"),
+    (
+        "ndcg",
+        {"ties": "averge"},
+        ValueError,
+        "ties must be one of .* got 'averge'. Did you mean 'average'",
+    ),
     ("ndcg", {"average": "weighted"}, ValueError, "average must be one of .*got 'weighted'"),
-    ("ndcg", {"replace_undefined_by": "0"}, TypeError, "undefined_by must be a finite number or nan; got '0'"),
-    ("ndcg", {"replace_undefined_by": np.inf}, ValueError, "undefined_by must be a finite number or nan; got inf"),
-    ("ndcg", {"gain": "exp"}, ValueError, r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'"),
+    (
+        "ndcg",
+        {"replace_undefined_by": "0"},
+        TypeError,
+        "undefined_by must be a finite number or nan; got '0'",
+    ),
+    (
+        "ndcg",
+        {"replace_undefined_by": np.inf},
+        ValueError,
+        "undefined_by must be a finite number or nan; got inf",
+    ),
+    (
+        "ndcg",
+        {"gain": "exp"},
+        ValueError,
+        r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'",
+    ),
     ("ndcg", {"gain": 3}, ValueError, "gain must be one of"),
     ("ndcg", {"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
     ("ndcg", {"gain": [[0, 1]]}, ValueError, "gain must hold one finite gain >= 0"),
     ("ndcg", {"discount": "log"}, ValueError, "discount must be one of .* Did you mean 'log2'"),
-    ("ndcg", {"cutoff": 3}, TypeError, "parameter 'cutoff'; it takes qid, sample_weight, retrieved, judged, k"),
+    (
+        "ndcg",
+        {"cutoff": 3},
+        TypeError,
+        "parameter 'cutoff'; it takes qid, sample_weight, retrieved, judged, k",
+    ),
     ("ndcg", {"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
     *(
-        ("map", {"relevance_threshold": value}, ValueError, r"threshold must be a number in \(0, inf\) or None")
+        (
+            "map",
+            {"relevance_threshold": value},
+            ValueError,
+            r"threshold must be a number in \(0, inf\) or None",
+        )
         for value in (0, -1, np.nan, np.inf)
     ),
     ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
@@ -76,12 +114,42 @@ BAD_PARAMETERS = [
     ("err", {"gain": "exp"}, ValueError, r"gain must be one of .* got 'exp'. Did you mean 'exp2'"),
     ("q_measure", {"beta": -1}, ValueError, "beta must be a number in \\[0, inf\\); got -1"),
     ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
-    ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
-    ("neg_kendall_tau_distance", {"average": "micro"}, ValueError, "is not defined for .*, unless normalize=True"),
-    ("err", {"gain": "binary", "max_grade": 3}, ValueError, f"max_grade {UNLESS.format('exp2')} max_grade=3 and"),
-    ("pfound", {"max_grade": 4}, ValueError, f"max_grade {UNLESS.format('exp2')} max_grade=4 and gain='linear'"),
-    ("rbp", {"max_grade": 4}, ValueError, f"max_grade {UNLESS.format('exp2')} max_grade=4 and gain='binary'"),
-    ("nerr", {"relevance_threshold": 2}, ValueError, f"relevance_threshold {UNLESS.format('binary')} .* gain='exp2'"),
+    (
+        "neg_kendall_tau_distance",
+        {"normalize": "yes"},
+        TypeError,
+        "normalize must be True or False; got 'yes'",
+    ),
+    (
+        "neg_kendall_tau_distance",
+        {"average": "micro"},
+        ValueError,
+        "is not defined for .*, unless normalize=True",
+    ),
+    (
+        "err",
+        {"gain": "binary", "max_grade": 3},
+        ValueError,
+        f"max_grade {UNLESS.format('exp2')} max_grade=3 and",
+    ),
+    (
+        "pfound",
+        {"max_grade": 4},
+        ValueError,
+        f"max_grade {UNLESS.format('exp2')} max_grade=4 and gain='linear'",
+    ),
+    (
+        "rbp",
+        {"max_grade": 4},
+        ValueError,
+        f"max_grade {UNLESS.format('exp2')} max_grade=4 and gain='binary'",
+    ),
+    (
+        "nerr",
+        {"relevance_threshold": 2},
+        ValueError,
+        f"relevance_threshold {UNLESS.format('binary')} .* gain='exp2'",
+    ),
 ]
 
 
@@ -94,12 +162,19 @@ def test_bad_parameters_are_refused_before_there_are_data(spec, params, error, m
         metric.function(None, None, **params)
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="long doubles are as wide as floats")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).max == np.finfo(float).max, reason="long doubles are as wide as floats"
+)
 def test_numbers_beyond_the_range_of_float64_are_no_ties():
     large = np.array([np.inf, 0, "1e4001", "1e4000"], dtype=np.longdouble)
-    given = [{"y_true": Y, "y_score": scores, "qid": Q} for scores in (large, list(large), large.astype(object))]
+    given = [
+        {"y_true": Y, "y_score": scores, "qid": Q}
+        for scores in (large, list(large), large.astype(object))
+    ]
     for rows in (*given, {"y_true": [Y], "y_score": large[None]}):
-        with pytest.raises(ValueError, match=r"y_score must hold numbers within the range of float64"):
+        with pytest.raises(
+            ValueError, match=r"y_score must hold numbers within the range of float64"
+        ):
             ndcg_score(**rows)
     assert ndcg_score(Y, np.array([np.inf, 1, 0, -np.inf], dtype=np.longdouble), qid=Q) == 1
 
@@ -113,12 +188,21 @@ def test_frames_of_one_query_per_row_name_the_same_queries_and_documents(call):
     renumbered = scores.reset_index(drop=True), scores.set_axis(range(3), axis=1)
     for same in (scores, *renumbered, scores.to_numpy(), other_names):
         assert str(call(y, same)) == expected
-    where, in_turn = "while {} are taken by", "must have the same {} as y_true; got the same labels in different"
-    with pytest.raises(ValueError, match=f"y_score {in_turn.format('columns')} orders, {where.format('columns')}"):
+    where, in_turn = (
+        "while {} are taken by",
+        "must have the same {} as y_true; got the same labels in different",
+    )
+    with pytest.raises(
+        ValueError, match=f"y_score {in_turn.format('columns')} orders, {where.format('columns')}"
+    ):
         call(y, scores[["b", "a", "c"]])
-    with pytest.raises(ValueError, match=f"y_score {in_turn.format('index')} orders, {where.format('rows')}"):
+    with pytest.raises(
+        ValueError, match=f"y_score {in_turn.format('index')} orders, {where.format('rows')}"
+    ):
         call(y, scores.loc[["v", "u"]])
-    with pytest.raises(ValueError, match="y_score must have the same columns as y_true; got different labels"):
+    with pytest.raises(
+        ValueError, match="y_score must have the same columns as y_true; got different labels"
+    ):
         call(y, scores.set_axis(["b", "c", "d"], axis=1))
     with pytest.raises(ValueError, match=f"retrieved {in_turn.format('columns')} orders"):
         call(y, scores, retrieved=(scores >= 0)[["c", "b", "a"]])
@@ -129,7 +213,9 @@ def test_frames_of_one_query_per_row_name_the_same_queries_and_documents(call):
 @pytest.mark.parametrize("library", [pl.DataFrame, pa.table])
 def test_columns_of_other_libraries(library):
     y, scores = {"a": [1, 0], "b": [0, 1]}, {"b": [1.0, 2.0], "a": [2.0, 1.0]}
-    with pytest.raises(ValueError, match="y_score must have the same columns as y_true; got the same labels in"):
+    with pytest.raises(
+        ValueError, match="y_score must have the same columns as y_true; got the same labels in"
+    ):
         ndcg_score(library(y), library(scores))
     assert ndcg_score(library(y), library({name: scores[name] for name in y})) == 1
 
@@ -140,7 +226,9 @@ LARGE_INTEGERS = {
     "list of NumPy's numbers": [np.int64(LARGE + 1), np.int64(LARGE), np.float64(0.5), 1],
     "list of both signs": [2**63, 2**63 + 1, 0, -1],
     "negative": [-LARGE - 1, -LARGE, 0.5, 1],
-    "object array of fractions": np.array([Fraction(LARGE + 1), Fraction(LARGE), Fraction(1, 2), 1], dtype=object),
+    "object array of fractions": np.array(
+        [Fraction(LARGE + 1), Fraction(LARGE), Fraction(1, 2), 1], dtype=object
+    ),
     "pandas Int64": pd.Series([LARGE + 1, LARGE, 0, 1], dtype="Int64"),
     "polars": pl.Series([LARGE + 1, LARGE, 0, 1]),
     "pyarrow": pa.array([LARGE + 1, LARGE, 0, 1]),
@@ -167,11 +255,19 @@ def test_integers_that_float64_would_merge_are_refused_in_two_dimensions():
             ndcg_score([[1, 0], [1, 0]], values)
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda v: np.array(v, dtype=object), pd.Series])
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, lambda v: np.array(v, dtype=object), pd.Series]
+)
 def test_large_floats_and_integers_that_float64_holds_are_numbers(kind):
-    assert ndcg_score(Y, kind([1e300, 1e16, -1e16, -np.inf]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
-    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 0.5, -LARGE]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
-    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 1, -LARGE]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
+    assert ndcg_score(Y, kind([1e300, 1e16, -1e16, -np.inf]), qid=Q) == ndcg_score(
+        Y, [4, 3, 2, 1], qid=Q
+    )
+    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 0.5, -LARGE]), qid=Q) == ndcg_score(
+        Y, [4, 3, 2, 1], qid=Q
+    )
+    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 1, -LARGE]), qid=Q) == ndcg_score(
+        Y, [4, 3, 2, 1], qid=Q
+    )
 
 
 PROBABILITIES = ("err", "nerr", "pfound", "rbp")
@@ -189,8 +285,14 @@ def test_scores_of_documents_that_were_not_retrieved_may_be_missing(call):
 @pytest.mark.parametrize(
     ("spec", "labels", "message"),
     [
-        *((f"{name}(gain=exp2)@1", [1, 5], f"y_true {EXP2} got 5. Set max_grade=5") for name in PROBABILITIES),
-        *((f"{name}(gain=linear)@1", [1, 2], f"y_true {LINEAR} got 2. Use gain='exp2'") for name in PROBABILITIES),
+        *(
+            (f"{name}(gain=exp2)@1", [1, 5], f"y_true {EXP2} got 5. Set max_grade=5")
+            for name in PROBABILITIES
+        ),
+        *(
+            (f"{name}(gain=linear)@1", [1, 2], f"y_true {LINEAR} got 2. Use gain='exp2'")
+            for name in PROBABILITIES
+        ),
         ("dcg(gain=exp2)@1", [1, 2000], "gain='exp2' gives inf for the label 2000"),
         ("cg", [1e308, 1e308], "gain must stay finite when summed over 2 documents"),
         ("ndcg(gain=exp2)", [1023, 1023], "gain must stay finite when summed over 2 documents"),

@@ -15,7 +15,9 @@ from skrank_metrics import QueryKFold, evaluate, mrr_score, ndcg_score, query_fo
 from skrank_metrics._input.query_ids import check_aligned, group_ids, query_ids
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
-TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
+TWO_LEVELS = pd.Series(
+    [1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"])
+)
 
 
 def found(y, **sources):
@@ -27,25 +29,44 @@ def found(y, **sources):
 @pytest.mark.parametrize("y", [CARRIED, TWO_LEVELS])
 def test_rankings_are_by_qid_then_the_index_of_y_then_groups_and_splits_by_groups_first(y):
     assert found(y) == found(y, unit=True) == [5, 6, 6]
-    assert found(y, groups=["u", "u", "u"]) == found(y, qid=[5, 6, 6], groups=["u", "u", "u"]) == [5, 6, 6]
+    assert (
+        found(y, groups=["u", "u", "u"])
+        == found(y, qid=[5, 6, 6], groups=["u", "u", "u"])
+        == [5, 6, 6]
+    )
     assert found([1, 0, 2], groups=["u", "u", "v"]) == ["u", "u", "v"]
     assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"]) == ["a", "b", "b"]
-    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == ["u", "v", "v"]
+    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == [
+        "u",
+        "v",
+        "v",
+    ]
     assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
-    with pytest.raises(ValueError, match="groups must be constant within a query; got u and v in query 6"):
+    with pytest.raises(
+        ValueError, match="groups must be constant within a query; got u and v in query 6"
+    ):
         found(y, groups=["u", "u", "v"], unit=True)
 
 
 def test_qid_and_the_index_of_y_must_agree():
     assert found(CARRIED, qid=["a", "b", "b"]) == ["a", "b", "b"]  # other names of the same queries
-    for qid, got in (([5, 5, 6], "5 and 6 at row 1"), ([6, 6, 6], "6 and 5 at row 0")):  # at row 1, both say 6
-        with pytest.raises(ValueError, match=f"qid must agree with the index level 'qid' of y; got {got}"):
+    for qid, got in (
+        ([5, 5, 6], "5 and 6 at row 1"),
+        ([6, 6, 6], "6 and 5 at row 0"),
+    ):  # at row 1, both say 6
+        with pytest.raises(
+            ValueError, match=f"qid must agree with the index level 'qid' of y; got {got}"
+        ):
             found(CARRIED, qid=qid)
 
 
-@pytest.mark.parametrize("y", [[1, 0, 2], np.array([1, 0, 2]), pd.Series([1, 0, 2]), pl.Series([1, 0, 2])])
+@pytest.mark.parametrize(
+    "y", [[1, 0, 2], np.array([1, 0, 2]), pd.Series([1, 0, 2]), pl.Series([1, 0, 2])]
+)
 def test_no_ids_are_an_error_that_names_the_ways_out(y):
-    with pytest.raises(TypeError, match=r"A test needs the query id .* Pass qid=.* with_qid\(y, qid\)"):
+    with pytest.raises(
+        TypeError, match=r"A test needs the query id .* Pass qid=.* with_qid\(y, qid\)"
+    ):
         found(y)
     with pytest.raises(TypeError, match=r"and got none\. Somewhere else\.$"):
         found(y, unit=True, ways_out="Somewhere else.")
@@ -70,13 +91,23 @@ def test_a_missing_id_is_named(ids):
 
 # Further ones are in support/hostile.py and, for strings, in CONTAINERS below.
 ALMOST_EQUAL = {
-    "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],) * 2,
+    "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],)
+    * 2,
     "unsigned and negative, as objects": (np.array([2**64 - 1, -1, 2**64 - 2], dtype=object),) * 2,
-    "the ends of 64 bits": (np.array([-(2**63), 2**63 - 1, -(2**63) + 1]), [-(2**63), 2**63 - 1, -(2**63) + 1]),
-    "the ends of uint64": (np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64), [2**64 - 1, 2**64 - 2, 0]),
+    "the ends of 64 bits": (
+        np.array([-(2**63), 2**63 - 1, -(2**63) + 1]),
+        [-(2**63), 2**63 - 1, -(2**63) + 1],
+    ),
+    "the ends of uint64": (
+        np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64),
+        [2**64 - 1, 2**64 - 2, 0],
+    ),
     "the ends of int8": (np.array([-128, 127, 0], dtype=np.int8), [-128, 127, 0]),
     "far apart": (np.array([2**62, 0, 2**56]), [2**62, 0, 2**56]),
-    "integer and float, NumPy's": ([np.int64(2**53 + 1), np.float64(2**53), np.int64(0)], [2**53 + 1, 2.0**53, 0]),
+    "integer and float, NumPy's": (
+        [np.int64(2**53 + 1), np.float64(2**53), np.int64(0)],
+        [2**53 + 1, 2.0**53, 0],
+    ),
     "float32 and float64": ([np.float32(0.1), 0.1, 0.2], [float(np.float32(0.1)), 0.1, 0.2]),
     "a NUL at the end, bytes": ([b"a\0", b"a", b""],) * 2,
     "tuples": ([("a", 1), ("a", 2), ("b", 1)],) * 2,
@@ -84,12 +115,17 @@ ALMOST_EQUAL = {
     "a tuple of tuples": ((("a", 1), ("a", 2), ("b", 1)), [("a", 1), ("a", 2), ("b", 1)]),
     "tuples of different lengths": ([("a", 1), ("a",), ()],) * 2,
     "a tuple and a string": ([("a", 1), "a", ("a",)],) * 2,
-    "large categories": (pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]), [2**60 + 1, 2**60, 2**60 + 2]),
+    "large categories": (
+        pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]),
+        [2**60 + 1, 2**60, 2**60 + 2],
+    ),
     "the hour that comes twice": (
         pd.DatetimeIndex(["2001-10-28 02:30"] * 2 + ["2001-10-28 03:30"]).tz_localize(
             "Europe/Berlin", ambiguous=[True, False, False]
         ),
-        list(pd.to_datetime(["2001-10-28 00:30", "2001-10-28 01:30", "2001-10-28 02:30"], utc=True)),
+        list(
+            pd.to_datetime(["2001-10-28 00:30", "2001-10-28 01:30", "2001-10-28 02:30"], utc=True)
+        ),
     ),
 }
 
@@ -138,7 +174,9 @@ SUBCLASSES = {
 }
 
 
-@pytest.mark.parametrize("container", [list, tuple, pd.Series, lambda ids: with_qid([1, 0, 2], ids).index])
+@pytest.mark.parametrize(
+    "container", [list, tuple, pd.Series, lambda ids: with_qid([1, 0, 2], ids).index]
+)
 @pytest.mark.parametrize("ids", SUBCLASSES.values(), ids=SUBCLASSES)
 def test_ids_of_subclasses_stay_apart(ids, container):
     assert found([1, 0, 2], qid=container(ids)) == ids
@@ -152,16 +190,24 @@ def test_ids_of_subclasses_stay_apart(ids, container):
 def test_ids_of_subclasses_are_split_as_their_values(kind):
     ids = SUBCLASSES[kind] * 2
     plain = [getattr(one, "value", one) for one in ids]
-    plain = [str(one) if isinstance(one, Key) else bytes(one) if isinstance(one, Raw) else one for one in plain]
+    plain = [
+        str(one) if isinstance(one, Key) else bytes(one) if isinstance(one, Raw) else one
+        for one in plain
+    ]
     assert query_fold(ids, n_folds=1_000).tolist() == query_fold(plain, n_folds=1_000).tolist()
     assert len(set(query_fold(ids, n_folds=1_000).tolist())) == 3
     for cv in (QueryKFold(3), QueryKFold(3, shuffle=True, random_state=0)):
-        tests = [[test.tolist() for _, test in cv.split(np.zeros(6), groups=groups)] for groups in (ids, plain)]
+        tests = [
+            [test.tolist() for _, test in cv.split(np.zeros(6), groups=groups)]
+            for groups in (ids, plain)
+        ]
         assert tests[0] == tests[1]
         assert sorted(map(len, tests[0])) == [2, 2, 2]
 
 
-@pytest.mark.parametrize("ids", [[1, 1.0, True], [np.float32(0.5), 0.5, np.float64(0.5)], [0.0, -0.0, 0]])
+@pytest.mark.parametrize(
+    "ids", [[1, 1.0, True], [np.float32(0.5), 0.5, np.float64(0.5)], [0.0, -0.0, 0]]
+)
 def test_ids_that_python_calls_equal_are_one_query(ids):
     assert query_ids(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
 
@@ -174,7 +220,10 @@ def test_every_index_with_ids_must_agree():
     refused = r"index level 'qid' of y must agree with the .* 'qid' of X; got 6 and 5 at row 2"
     with pytest.raises(ValueError, match=refused):
         found(CARRIED, X=X.set_axis(pd.Index([5, 6, 5], name="qid")))
-    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y_score; got a and 6 at row 1"):
+    with pytest.raises(
+        ValueError,
+        match="qid must agree with the index level 'qid' of y_score; got a and 6 at row 1",
+    ):
         found([1, 0, 2], qid=["a", "a", "b"], y_score=CARRIED)
 
 
@@ -182,7 +231,11 @@ def test_every_index_with_ids_must_agree():
     ("ids", "error", "message"),
     [
         ([["a", 1], ["a", 2], ["b", 1]], ValueError, "qid must be 1-D.* got 2 dimensions"),
-        (np.array([("a", 1), ("a", 2), ("b", 1)]), ValueError, "qid must be 1-D.* got 2 dimensions"),
+        (
+            np.array([("a", 1), ("a", 2), ("b", 1)]),
+            ValueError,
+            "qid must be 1-D.* got 2 dimensions",
+        ),
         ([["a"], ["a", 2], ["b"]], ValueError, "qid must be 1-D.* got rows of different lengths"),
         ([("a", 1), ["a", 2], ("b", 1)], TypeError, "qid must hold hashable ids"),
         ("qid", ValueError, "qid must be 1-D, one id per document; got str"),
@@ -206,14 +259,24 @@ def test_the_index_of_labels_that_carry_ids_is_compared():
     X, y = pd.DataFrame({"x": range(4)}), with_qid(pd.Series([0, 1, 2, 3]), list("aabb"))
     for order in map(list, itertools.permutations(range(4))):
         assert refused(X=X.iloc[order], y=y) is (order != [0, 1, 2, 3])
-        assert refused(y_true=y, y_score=pd.Series(range(4), name="score").iloc[order]) is (order != [0, 1, 2, 3])
-        assert refused(y_true=y.iloc[order], y_score=pd.Series(range(4), name="score")) is (order != [0, 1, 2, 3])
+        assert refused(y_true=y, y_score=pd.Series(range(4), name="score").iloc[order]) is (
+            order != [0, 1, 2, 3]
+        )
+        assert refused(y_true=y.iloc[order], y_score=pd.Series(range(4), name="score")) is (
+            order != [0, 1, 2, 3]
+        )
         assert not refused(y_true=y, y_score=pd.Series(X.x.iloc[order].to_numpy()))  # fresh
         moved = y.iloc[order]
-        for alike in (moved, with_qid(moved, moved.index.get_level_values(0)), with_qid(range(4), list("aabb"))):
+        for alike in (
+            moved,
+            with_qid(moved, moved.index.get_level_values(0)),
+            with_qid(range(4), list("aabb")),
+        ):
             assert not refused(X=X.iloc[order], y=alike)
     assert refused(X=X[::-1], y=pickle.loads(pickle.dumps(y)))
-    with pytest.raises(ValueError, match=r"pass with_qid\(y\.to_numpy\(\), qid\) if the positions do match\."):
+    with pytest.raises(
+        ValueError, match=r"pass with_qid\(y\.to_numpy\(\), qid\) if the positions do match\."
+    ):
         check_aligned(X=X[::-1], y=y)
 
 
@@ -237,7 +300,11 @@ def test_rows_with_other_labels(one, other, error):
     ("y", "qid", "message"),
     [
         *(
-            (pd.Series(1, range(n)), pd.Series(1, range(n)[::-1]), "qid must have the same index as y")
+            (
+                pd.Series(1, range(n)),
+                pd.Series(1, range(n)[::-1]),
+                "qid must have the same index as y",
+            )
             for n in (3, 300)
         ),
         ([[1, 0]], [1, 1], "y must be 1-D"),
@@ -260,13 +327,17 @@ CONTAINERS = {
     "list": list,
     "tuple": tuple,
     "objects": lambda names: np.array(names, dtype=object),
-    "NumPy's StringDType": lambda names: np.array(names, dtype=np.dtypes.StringDType(na_object=None)),
+    "NumPy's StringDType": lambda names: np.array(
+        names, dtype=np.dtypes.StringDType(na_object=None)
+    ),
     "pandas objects": lambda names: pd.Series(names, dtype=object),
     "pandas, as it infers": pd.Series,
     "pandas string": lambda names: pd.Series(names, dtype="string", index=range(len(names))[::-1]),
     "pandas string, Index": lambda names: pd.Index(names, dtype="string[pyarrow]"),
     "pandas string, array": lambda names: pd.array(names, dtype="string[python]"),
-    "pandas categories": lambda names: pd.Series(pd.Categorical(names, categories=["c", "", "a", "b\0", "b"])),
+    "pandas categories": lambda names: pd.Series(
+        pd.Categorical(names, categories=["c", "", "a", "b\0", "b"])
+    ),
     "pandas CategoricalIndex": pd.CategoricalIndex,
     "pandas Categorical": pd.Categorical,
     "polars String": pl.Series,
@@ -284,7 +355,9 @@ CONTAINERS = {
 
 if not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"):  # NumPy before 2.0
     del CONTAINERS["NumPy's StringDType"]
-if len(pd.factorize(np.array(["b", "b\0"], dtype=object))[1]) == 1:  # older versions take the two for one category
+if (
+    len(pd.factorize(np.array(["b", "b\0"], dtype=object))[1]) == 1
+):  # older versions take the two for one category
     del CONTAINERS["pandas CategoricalIndex"], CONTAINERS["pandas Categorical"]
 
 
@@ -292,7 +365,9 @@ if len(pd.factorize(np.array(["b", "b\0"], dtype=object))[1]) == 1:  # older ver
 @pytest.mark.parametrize("with_pandas", [True, False])
 def test_strings_of_every_library_are_the_same_ids(container, with_pandas, monkeypatch):
     ids = container(NAMES)
-    if not with_pandas and not isinstance(ids, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+    if not with_pandas and not isinstance(
+        ids, pd.Series | pd.Index | pd.api.extensions.ExtensionArray
+    ):
         monkeypatch.setitem(sys.modules, "pandas", None)
     grouping = group_ids(ids, len(NAMES))
     assert grouping.ids.tolist() == ["b", "a", "b\0", ""]
@@ -307,7 +382,9 @@ def test_strings_of_every_library_are_the_same_ids(container, with_pandas, monke
 def test_a_missing_string_is_named_by_its_row(container):
     names = ["b", "a", "a", None, "", "b", "b"]
     ids = container(names)
-    with pytest.raises(ValueError, match=r"^qid must not hold missing ids; got (None|nan|<NA>) at row 3\."):
+    with pytest.raises(
+        ValueError, match=r"^qid must not hold missing ids; got (None|nan|<NA>) at row 3\."
+    ):
         group_ids(ids, len(names))
     with pytest.raises(ValueError, match=r"^qid must have the same length as y_true; got 7 and 6"):
         group_ids(ids, 6)
@@ -320,16 +397,24 @@ def test_categories_that_python_calls_equal_are_one_query():
 
 def test_large_integers_next_to_missing_ones_stay_apart():
     values = [2**60 + 1, None, 2**60, 2**60 + 1]
-    of_pandas = (pd.Series(values, dtype=dtype) for dtype in ("Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]"))
+    of_pandas = (
+        pd.Series(values, dtype=dtype)
+        for dtype in ("Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]")
+    )
     of_polars = (pl.Series(values, dtype=dtype) for dtype in (pl.Int64, pl.UInt64))
     for ids in (*of_pandas, *of_polars, pa.array(values), pa.array(values, pa.uint64())):
         grouping = group_ids(ids, 4, "by", may_be_missing=True)
-        assert (grouping.ids.tolist(), grouping.codes.tolist()) == ([2**60 + 1, None, 2**60], [0, 1, 2, 0])
+        assert (grouping.ids.tolist(), grouping.codes.tolist()) == (
+            [2**60 + 1, None, 2**60],
+            [0, 1, 2, 0],
+        )
 
 
 def test_only_ids_that_occur_matter():
     slices = pd.Series(pd.Categorical([1, 1, 2], categories=[3, 2, 1, 0]))
     report = evaluate([1, 0, 1], [1, 2, 3], qid=["a", "a", "b"], by=slices)
     assert list(report.slices) == [1, 2]
-    with pytest.raises(ValueError, match="by must be constant within a query; got 1 and 2 in query 'a'"):
+    with pytest.raises(
+        ValueError, match="by must be constant within a query; got 1 and 2 in query 'a'"
+    ):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "a"], by=slices)

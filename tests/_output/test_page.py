@@ -38,12 +38,16 @@ def test_page_escapes_all_that_it_shows_loads_nothing_and_forbids_scripts(tmp_pa
     assert {"script", "img"}.isdisjoint(seen.tags)
     assert seen.text.count(HOSTILE) == 6, "title twice, both heads, cell and sentence"
     assert "not UTF-8: a\\udc80b" in seen.text
-    assert [name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href")] == []
+    assert [
+        name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href")
+    ] == []
 
 
 @pytest.fixture(scope="module")
 def results():
-    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "dcg"], by=["x", "x", "y", "y", "y", "y"])
+    report = evaluate(
+        LABELS, SCORES, qid=QID, metrics=["mrr", "dcg"], by=["x", "x", "y", "y", "y", "y"]
+    )
     return {
         "report": report,
         "difference": explain_difference(LABELS, SCORES, qid=QID),
@@ -58,13 +62,19 @@ def test_a_page_begins_with_a_heading_in_words_and_a_note_and_ends_with_versions
     text = Seen(page_of(report, tmp_path)).text
     assert text.count("mrr is 0.7500 over 3 queries") == 2, "in the window and on top"
     assert "dcg: Discounted cumulative gain" in text, "a sentence on each metric"
-    versions = (
-        f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}"
-    )
+    versions = f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, "
+    versions += f"scikit-learn {sklearn.__version__}"
     assert f"{datetime.date.today():%d %B %Y}. {versions}" in text
-    assert Seen(page_of(results["health"], tmp_path)).text.count("Health of the labels and scores of 3 queries") == 2
+    assert (
+        Seen(page_of(results["health"], tmp_path)).text.count(
+            "Health of the labels and scores of 3 queries"
+        )
+        == 2
+    )
     text = Seen(page_of(report, tmp_path, title=HOSTILE, note=f"Queries of May. {HOSTILE}")).text
-    assert "".join(text.split()).startswith("".join(f"{HOSTILE}{HOSTILE}Queries of May. {HOSTILE}3 queries".split()))
+    assert "".join(text.split()).startswith(
+        "".join(f"{HOSTILE}{HOSTILE}Queries of May. {HOSTILE}3 queries".split())
+    )
     for name in ("title", "note"):
         with pytest.raises(TypeError, match=f"{name} must be text or None; got int"):
             report.to_html(tmp_path / "page.html", **{name: 3})
@@ -74,7 +84,9 @@ def test_a_page_has_the_picture_of_its_result_if_there_is_one(results, tmp_path,
     for kind in ("report", "health"):
         html = page_of(results[kind], tmp_path)
         assert ("<svg" in html) == (kind == "report")
-        assert html.find("<svg") < 0 or html.index("<table") < html.index("<svg"), "below the first table"
+        assert html.find("<svg") < 0 or html.index("<table") < html.index("<svg"), (
+            "below the first table"
+        )
     with pytest.raises(TypeError, match="There is no picture of a Health"):
         results["health"].plot()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -103,7 +115,9 @@ def test_a_new_page_has_the_usual_mode(results, tmp_path):
     assert (tmp_path / "page.html").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-def test_a_new_page_cannot_be_read_by_others_before_it_has_the_mode_of_the_old_one(results, tmp_path, monkeypatch):
+def test_a_new_page_cannot_be_read_by_others_before_it_has_the_mode_of_the_old_one(
+    results, tmp_path, monkeypatch
+):
     seen, chmod = [], os.chmod
 
     def look(path, mode):
@@ -120,7 +134,9 @@ def test_a_pipe_is_written_to_and_stays(results, tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     found = []
-    reader = threading.Thread(target=lambda: found.append(path.read_text(encoding="utf-8")), daemon=True)
+    reader = threading.Thread(
+        target=lambda: found.append(path.read_text(encoding="utf-8")), daemon=True
+    )
     reader.start()
     results["health"].to_html(path)
     reader.join(timeout=10)
@@ -139,7 +155,9 @@ def test_a_link_stays_a_link(results, tmp_path):
 @pytest.mark.parametrize("path", ["missing/page.html", "folder", "folder/"])
 def test_a_path_that_cannot_be_written_is_named_and_stays(results, tmp_path, path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match=r"path must be a writable file: .*" + re.escape(path)) as caught:
+    with pytest.raises(
+        OSError, match=r"path must be a writable file: .*" + re.escape(path)
+    ) as caught:
         results["health"].to_html(f"{tmp_path}/{path}")
     assert caught.value.filename == f"{tmp_path}/{path}"
     assert [file.name for file in tmp_path.rglob("*")] == ["folder"]

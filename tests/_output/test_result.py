@@ -27,23 +27,42 @@ from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
 HOSTILE = "<script>alert('x')</script><b onclick=y>&\""
-METRICS = ["ndcg@10", "ndcg(gain=exp2, ties=worst)@10", "map", "mrr", "precision(ties=worst)@5", "rbp(p=0.5)"]
-NAMES = [HOSTILE, "HistGradientBoostingRegressor with a learning rate of 0.05", "z" * 120, *"abcdefg"]
+METRICS = [
+    "ndcg@10",
+    "ndcg(gain=exp2, ties=worst)@10",
+    "map",
+    "mrr",
+    "precision(ties=worst)@5",
+    "rbp(p=0.5)",
+]
+NAMES = [
+    HOSTILE,
+    "HistGradientBoostingRegressor with a learning rate of 0.05",
+    "z" * 120,
+    *"abcdefg",
+]
 
 
 def ten_reports():
-    return {name: evaluate(Y, X[:, i].round(1), qid=QID, metrics=METRICS) for i, name in enumerate(NAMES)}
+    return {
+        name: evaluate(Y, X[:, i].round(1), qid=QID, metrics=METRICS)
+        for i, name in enumerate(NAMES)
+    }
 
 
 def searched():
     grid = {"estimator__alpha": np.logspace(-3, 9, 6), "estimator__fit_intercept": [True, False]}
     scoring = ranking_scorers(*METRICS)
-    search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=scoring, refit=METRICS[0], cv=QueryKFold(2))
+    search = GridSearchCV(
+        QueryRanker(Ridge()), grid, scoring=scoring, refit=METRICS[0], cv=QueryKFold(2)
+    )
     return search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID, n_candidates=4)
 
 
 RESULTS = {
-    "report": lambda: evaluate(Y, X[:, 0], qid=QID, metrics=METRICS, by=np.array([HOSTILE, "long " * 30])[QID % 2]),
+    "report": lambda: evaluate(
+        Y, X[:, 0], qid=QID, metrics=METRICS, by=np.array([HOSTILE, "long " * 30])[QID % 2]
+    ),
     "one report": lambda: evaluate(Y, X[:, 0], qid=QID, metrics="map"),
     "health": lambda: evaluate(Y, X[:, 0].round(1), qid=QID, metrics=METRICS).health,
     "ten compared": lambda: compare(ten_reports()),
@@ -53,7 +72,9 @@ RESULTS = {
     ),
     "search": searched,
     "audit": lambda: audit_splits(KFold(4), X, Y, qid=np.array([f"{HOSTILE} {q}" for q in QID])),
-    "difference": lambda: explain_difference(Y, X[:, 0].round(1), qid=QID, conventions=("sklearn", "xgboost")),
+    "difference": lambda: explain_difference(
+        Y, X[:, 0].round(1), qid=QID, conventions=("sklearn", "xgboost")
+    ),
     "match": lambda: match_convention(Y, X[:, 0].round(1), qid=QID, value=0.8),
 }
 
@@ -62,7 +83,8 @@ SLOW = "ten compared", "cross-evaluation", "search"
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RESULTS]
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RESULTS],
 )
 def result(request):
     return RESULTS[request.param]()
@@ -97,7 +119,11 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     words = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
     assert set(Seen(words).tags) <= PAGE | TAGS
-    assert {name for name, _ in Seen(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
+    assert {
+        name
+        for name, _ in Seen(page).attributes
+        if name.startswith("on") or name in ("src", "href")
+    } == set()
     assert numbers(str(result)) <= numbers(re.sub(r"<[^>]*>", " ", page))
     assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
 
@@ -112,7 +138,10 @@ def test_frames_of_both_libraries_agree(result):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frame_without_the_library(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=f"to_frame needs {library}: pip install {library}, or read the attributes"):
+    with pytest.raises(
+        ImportError,
+        match=f"to_frame needs {library}: pip install {library}, or read the attributes",
+    ):
         RESULTS["one report"]().to_frame(library)
 
 

@@ -30,7 +30,13 @@ def test_report(report):
     intervals = report.intervals()
     means = [["metric", "mean", "95% interval", "std over queries", "undefined queries"]]
     means += [
-        [name, number(mean), ends(intervals[name]), number(report.std[name]), str(report.n_undefined[name])]
+        [
+            name,
+            number(mean),
+            ends(intervals[name]),
+            number(report.std[name]),
+            str(report.n_undefined[name]),
+        ]
         for name, mean in report.mean.items()
     ]
     slices = [["slice", "metric", "queries", "mean", "95% interval"]]
@@ -47,23 +53,34 @@ def test_report(report):
     assert report.health.findings
     by = ["de", "fr", "fr", "de", "de", "fr"]
     values = {name: values.tolist() for name, values in report.per_query.items()}
-    check_frame(report.to_frame(), {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values})
+    check_frame(
+        report.to_frame(),
+        {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values},
+    )
     assert report.to_frame().index.name == "qid"
 
 
 def test_difference():
     labels, scores, qid = [1, 2, 0, 2, 1, 0], [2, 1, 0, 1, 1, 0], ["a", "a", "b", "c", "c", "c"]
-    difference = explain_difference(labels, scores, qid=qid, metric="ndcg@2", conventions=("lightgbm", "trec_eval"))
+    difference = explain_difference(
+        labels, scores, qid=qid, metric="ndcg@2", conventions=("lightgbm", "trec_eval")
+    )
     first, second = [[f"{c.effect:+.4f}", str(c.n_queries)] for c in difference.causes]
     changes = {"gain": "exp2 -> linear", "queries without a value": "1.0 -> 0.0"}
     assert {c.cause: c.change for c in difference.causes} == changes
-    rows = [["gain: exp2 -> linear", *first], ["queries with no relevant document count as 0, not 1", *second]]
+    rows = [
+        ["gain: exp2 -> linear", *first],
+        ["queries with no relevant document count as 0, not 1", *second],
+    ]
     gap = ["gap", f"{difference.end - difference.start:+.4f}", ""]
     title = f"ndcg@2: {difference.start:.4f} by lightgbm, {difference.end:.4f} by trec_eval"
     lines = [title, "To get trec_eval's value, pass convention='trec_eval'."]
     assert_shown(difference, [[["", "effect", "queries affected"], *rows, gap]], lines)
     names = ("cause", "change", "effect", "n_queries")
-    check_frame(difference.to_frame(), {name: [getattr(cause, name) for cause in difference.causes] for name in names})
+    check_frame(
+        difference.to_frame(),
+        {name: [getattr(cause, name) for cause in difference.causes] for name in names},
+    )
 
 
 def test_names_are_left_and_numbers_right_in_html(report):

@@ -6,8 +6,20 @@ import pytest
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Column, Table, as_text, p_text, plus_minus, signed, visible
 
-NAMES = ["ridge", "HistGradientBoostingRegressor", "x" * 100, "num_leaves=31, learning_rate=0.05, min_child_samples=20"]
-HEADS = ["mean over queries", "std over folds", "undefined queries", "share without relevant", "p", "adjusted p"]
+NAMES = [
+    "ridge",
+    "HistGradientBoostingRegressor",
+    "x" * 100,
+    "num_leaves=31, learning_rate=0.05, min_child_samples=20",
+]
+HEADS = [
+    "mean over queries",
+    "std over folds",
+    "undefined queries",
+    "share without relevant",
+    "p",
+    "adjusted p",
+]
 
 
 @pytest.mark.parametrize(
@@ -64,14 +76,20 @@ def test_names_of_thousands_of_characters_are_cut_and_cost_nothing():
     assert list(table.for_frame()["model"]) == names
 
 
-@pytest.mark.parametrize("hidden", ["\x1b]0;title\x07", "\x9b2J", "\u202eabc", "\x00", "\udc80", "\u2028", "\n", "\t"])
+@pytest.mark.parametrize(
+    "hidden", ["\x1b]0;title\x07", "\x9b2J", "\u202eabc", "\x00", "\udc80", "\u2028", "\n", "\t"]
+)
 def test_control_characters_are_shown_as_escapes(hidden):
     class Odd(Result):
         def _brief(self):
             return hidden
 
         def _parts(self):
-            return [f"title {hidden}", Table((f"head {hidden}", "n"), [(f"cell {hidden}", 1)]), f"sentence {hidden}"]
+            return [
+                f"title {hidden}",
+                Table((f"head {hidden}", "n"), [(f"cell {hidden}", 1)]),
+                f"sentence {hidden}",
+            ]
 
     escaped = repr(hidden)[1:-1]
     for text, n in ((str(Odd()), 4), (Odd()._repr_html_(), 4), (repr(Odd()), 1)):
@@ -80,7 +98,12 @@ def test_control_characters_are_shown_as_escapes(hidden):
 
 
 def test_joiners_and_other_scripts_are_text():
-    for text in ("\U0001f469\u200d\U0001f52c", "\u0645\u06cc\u200c\u062e\u0648", "東京\u3000都", "naïve\xa0name"):
+    for text in (
+        "\U0001f469\u200d\U0001f52c",
+        "\u0645\u06cc\u200c\u062e\u0648",
+        "東京\u3000都",
+        "naïve\xa0name",
+    ):
         assert visible(text) == text
 
 
@@ -89,10 +112,15 @@ def test_joiners_and_other_scripts_are_text():
 @pytest.mark.parametrize("n_names", [0, 1, 2])
 def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):
     heads = [*["name", "metric"][:n_names], *(f"{HEADS[i % 6]} {i}" for i in range(n_numbers))]
-    rows = [[*[name, "ndcg(gain=exp2)@10"][:n_names], *(i + 0.125 for i in range(n_numbers))] for name in NAMES]
+    rows = [
+        [*[name, "ndcg(gain=exp2)@10"][:n_names], *(i + 0.125 for i in range(n_numbers))]
+        for name in NAMES
+    ]
     text = Table(heads, rows).as_text()
     assert max(map(len, text.splitlines())) <= 80
-    for i in range(min(n_names == 0, n_numbers - 1), n_numbers):  # without names the first number may be repeated
+    for i in range(
+        min(n_names == 0, n_numbers - 1), n_numbers
+    ):  # without names the first number may be repeated
         assert text.split().count(f"{i + 0.125:.4f}") == len(NAMES), "numbers stay whole"
     letters = "".join(text.split())
     if n_names == 1:
@@ -102,7 +130,10 @@ def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):
 
 def test_long_names_break_between_the_words_of_class_names():
     table = Table(("model", *HEADS[:2], *"abcde"), [("HistGradientBoostingRegressor", *[0.5] * 7)])
-    assert [line.split()[0] for line in table.as_text().splitlines()[-2:]] == ["HistGradientBoosting", "Regressor"]
+    assert [line.split()[0] for line in table.as_text().splitlines()[-2:]] == [
+        "HistGradientBoosting",
+        "Regressor",
+    ]
 
 
 def test_columns_that_do_not_fit_go_on_below():

@@ -28,18 +28,26 @@ def report(values, metrics=("ndcg@10", "map", "mrr")):
 
 
 def comparison(names):
-    reports = {name: report(np.linspace(0.1, 0.7 - number / 100, 40)) for number, name in enumerate(names)}
+    reports = {
+        name: report(np.linspace(0.1, 0.7 - number / 100, 40)) for number, name in enumerate(names)
+    }
     return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
 def pair(names):
-    reports = {names[0]: report([0.1, 0.5, 0.75] * 9), names[-1] + " again": report([0.2, 0.5, 0.25] * 9)}
+    reports = {
+        names[0]: report([0.1, 0.5, 0.75] * 9),
+        names[-1] + " again": report([0.2, 0.5, 0.25] * 9),
+    }
     return compare(reports, "mrr")
 
 
 def curves(names):
     metrics = ["recall@1", "recall@2", "recall@5"]
-    reports = {name: report(np.linspace(0, 0.5 + number / 50, 9), metrics) for number, name in enumerate(names)}
+    reports = {
+        name: report(np.linspace(0, 0.5 + number / 50, 9), metrics)
+        for number, name in enumerate(names)
+    }
     return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
@@ -53,7 +61,10 @@ def candidates(names):
     names = names if len(names) > 1 else [*names, "defaults"]
     folds = {f"split{fold}_test_score": np.full(len(names), 0.5 + fold / 10) for fold in range(2)}
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_scorer(r2_score))
-    search.cv_results_ = {"params": [{"name": name} for name in names], "mean_test_score": np.full(len(names), 0.55)}
+    search.cv_results_ = {
+        "params": [{"name": name} for name in names],
+        "mean_test_score": np.full(len(names), 0.55),
+    }
     search.cv_results_ |= folds
     search.scorer_ = search.scoring
     return search
@@ -61,13 +72,20 @@ def candidates(names):
 
 def waterfall(names):
     effects = np.resize([0.25, -0.5], len(names)).tolist()
-    causes = [Cause("gain", name, effect, 1, name) for name, effect in zip(names, effects, strict=True)]
+    causes = [
+        Cause("gain", name, effect, 1, name) for name, effect in zip(names, effects, strict=True)
+    ]
     return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
 
 
 def folds(names):
     count, leaks = np.ones(len(names), dtype=int), np.arange(len(names))
-    table = {"documents": 300 * count, "queries": 20 * count, "share_relevant": 0.5 * count, "leaking": leaks}
+    table = {
+        "documents": 300 * count,
+        "queries": 20 * count,
+        "share_relevant": 0.5 * count,
+        "leaking": leaks,
+    }
     return SplitReport(" ".join(names), table, {"leaking": [np.arange(n) for n in leaks]})
 
 
@@ -94,7 +112,9 @@ def luminance(colour):
 
 @pytest.mark.parametrize("look", BACKGROUNDS, ids=["light", "dark"])
 def test_colours_contrast_with_the_background(look):
-    for background, name in itertools.product(BACKGROUNDS[look], ("ink", "soft", "best", "alarm", *look.curves)):
+    for background, name in itertools.product(
+        BACKGROUNDS[look], ("ink", "soft", "best", "alarm", *look.curves)
+    ):
         dark, light = sorted([luminance(getattr(look, name, name)), luminance(background)])
         assert (light + 0.05) / (dark + 0.05) >= (4.5 if name != "#d946ef" else 4), name
 
@@ -102,9 +122,21 @@ def test_colours_contrast_with_the_background(look):
 # Machado, Oliveira & Fernandes (2009), on linear RGB: how full protanopia, deuteranopia and tritanopia see colours.
 BLINDNESS = {
     "none": np.eye(3),
-    "red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "blue": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 # From linear RGB to the responses of cones, and from their cube roots to OKLab (Ottosson 2020).
 TO_CONES = [
@@ -125,7 +157,9 @@ def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(look, 
     seen = np.clip(linear(*look.curves, look.soft) @ np.transpose(BLINDNESS[kind]), 0, 1)
     places = np.cbrt(seen @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
     # 0.02 is just visible.
-    assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
+    assert (
+        min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
+    )
 
 
 def texts_of(figure):
@@ -133,10 +167,17 @@ def texts_of(figure):
     figure.draw_without_rendering()
     found = [figure._suptitle] if figure._suptitle else []
     for ax in figure.axes:
-        found += [*ax.texts, ax.xaxis.label, ax.yaxis.label, *((ax.get_title(loc="left") and [ax._left_title]) or [])]
+        found += [
+            *ax.texts,
+            ax.xaxis.label,
+            ax.yaxis.label,
+            *((ax.get_title(loc="left") and [ax._left_title]) or []),
+        ]
         for axis in (ax.xaxis, ax.yaxis):
             low, high = sorted(axis.get_view_interval())
-            found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+            found += [
+                tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high
+            ]
     return [(text.get_text(), text.get_window_extent()) for text in found if text.get_text()]
 
 
@@ -151,7 +192,10 @@ def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
         assert -1 <= box.x0 < box.x1 <= width + 1, text
         assert -1 <= box.y0 < box.y1 <= height + 1, text
     for (text, box), (other, near) in itertools.combinations(found, 2):
-        shared = min(box.x1, near.x1) - max(box.x0, near.x0), min(box.y1, near.y1) - max(box.y0, near.y0)
+        shared = (
+            min(box.x1, near.x1) - max(box.x0, near.x0),
+            min(box.y1, near.y1) - max(box.y0, near.y0),
+        )
         assert min(shared) <= 2, (text, other)
 
 
@@ -181,13 +225,20 @@ def test_given_axes_are_drawn_into(make):
 
 def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
+    with pytest.raises(
+        ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"
+    ):
         draw(curves, ["a"])
     assert page_picture(evaluate([[1, 0]], [[1, 2]])) == ""
 
 
 def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
-    found = evaluate([[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)])
+    found = evaluate(
+        [[1, 0, 1]] * 9,
+        [[3, 2, 1]] * 9,
+        metrics=["mrr", "map"],
+        by=[["a", "b"][i % 2] for i in range(9)],
+    )
     html = page_picture(found)
     assert html == page_picture(found), "reproducible"
     assert len(html) < 60_000
@@ -196,14 +247,18 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
     ids = re.findall(r'\bid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
-    assert {one or other for one, other in re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)} <= set(ids)
+    assert {one or other for one, other in re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)} <= set(
+        ids
+    )
     assert "<script" not in html
     assert not re.findall(r"https?://(?!www\.w3\.org)", html)
     css, drawn = html.split("</style>", 1)
     assert "prefers-color-scheme:dark" in css
     assert not set(re.findall("#[0-9a-f]{6}", drawn)), "all colours are variables of the theme"
     assert set(re.findall(r"var\((--[\w-]+)\)", drawn)) <= set(re.findall(r"(--[\w-]+):", css))
-    assert {"mrr", "map", "a", "b"} <= {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"mrr", "map", "a", "b"} <= {
+        text.text for text in root.iter("{http://www.w3.org/2000/svg}text")
+    }
 
 
 def test_names_stay_as_they_are_in_a_picture():

@@ -24,11 +24,16 @@ def drawn(panel):
     """Value and interval of each mark; NaN if no interval is drawn."""
     marks = [float(bar.lines[0].get_xdata()[0]) for bar in panel.containers]
     segments = [bar.lines[2][0].get_segments()[0] for bar in panel.containers]
-    return marks, [segment[:, 0].tolist() if len(segment) else [np.nan, np.nan] for segment in segments]
+    return marks, [
+        segment[:, 0].tolist() if len(segment) else [np.nan, np.nan] for segment in segments
+    ]
 
 
 def written(panel):
-    return [text.get_text().replace("\N{MINUS SIGN}", "-").replace("\N{EN SPACE}", " ") for text in panel.texts]
+    return [
+        text.get_text().replace("\N{MINUS SIGN}", "-").replace("\N{EN SPACE}", " ")
+        for text in panel.texts
+    ]
 
 
 def row_names(ax):
@@ -46,7 +51,11 @@ def test_means_and_differences_are_those_of_the_standings(board):
         np.testing.assert_allclose(ends, intervals)
     standings = board.standings()
     differences, ends = drawn(display.axes_[3])
-    assert differences == [row.difference for row in standings] == pytest.approx([1 / 6, -1 / 6, -2 / 3])
+    assert (
+        differences
+        == [row.difference for row in standings]
+        == pytest.approx([1 / 6, -1 / 6, -2 / 3])
+    )
     np.testing.assert_allclose(ends, [row.interval for row in standings])
     assert written(display.axes_[3]) == [f"{row.difference:+.4f} {row.status}" for row in standings]
     assert [panel.get_xlabel().replace("\n", " ") for panel in display.axes_[::3]] == [
@@ -61,8 +70,14 @@ def test_colours_show_what_may_be_best_by_each_metric(board):
     display = board.plot()
     for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
         status = {row.name: row.status for row in board.standings(metric)}
-        colours = {name: bar.lines[0].get_color() for name, bar in zip(board.names, panel.containers, strict=True)}
-        expected = {name: style.LIGHT.soft if word == "worse" else style.LIGHT.best for name, word in status.items()}
+        colours = {
+            name: bar.lines[0].get_color()
+            for name, bar in zip(board.names, panel.containers, strict=True)
+        }
+        expected = {
+            name: style.LIGHT.soft if word == "worse" else style.LIGHT.best
+            for name, word in status.items()
+        }
         assert colours == expected
     assert {"worse", "may be best"} <= {row.status for row in board.standings()}
 
@@ -73,11 +88,18 @@ def test_names_marks_and_bands_show_the_status(baseline):
     status, ax = [row.status for row in found.standings()], found.plot().ax_
     good = [word not in ("worse", "undecided", "baseline") for word in status]
     labels, marks = ax.get_yticklabels(), [bar.lines[0].get_color() for bar in ax.containers]
-    assert [label.get_weight() == "bold" for label in labels] == [word in ("best", "better") for word in status]
-    assert [label.get_color() == style.LIGHT.soft for label in labels] == [word == "worse" for word in status]
+    assert [label.get_weight() == "bold" for label in labels] == [
+        word in ("best", "better") for word in status
+    ]
+    assert [label.get_color() == style.LIGHT.soft for label in labels] == [
+        word == "worse" for word in status
+    ]
     assert [colour == style.LIGHT.best for colour in marks] == good
     assert [colour == style.LIGHT.soft for colour in marks] == [word == "worse" for word in status]
-    middles = [ax.transData.inverted().transform(np.mean(band.get_window_extent(), axis=0))[1] for band in ax.patches]
+    middles = [
+        ax.transData.inverted().transform(np.mean(band.get_window_extent(), axis=0))[1]
+        for band in ax.patches
+    ]
     np.testing.assert_allclose(middles, np.flatnonzero(good), atol=1e-9)
 
 
@@ -106,7 +128,9 @@ def test_two_models_show_their_queries():
 
 def test_queries_in_the_direction_of_the_metric():
     two = {name: SCORES[name] for name in ("worst", "best")}
-    display = leaderboard(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(metric=kendall_tau_distance)
+    display = leaderboard(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(
+        metric=kendall_tau_distance
+    )
     first, second = (area.get_data().values for area in display.axes_[-1].patches)
     assert first.tolist() == [-2] * 9, "inversions"
     assert not second.any()
@@ -115,7 +139,10 @@ def test_queries_in_the_direction_of_the_metric():
 
 def test_many_queries_are_drawn_by_quantiles():
     values = np.linspace(-1, 1, 10_001)
-    first, second = ({"qid": range(len(values)), "kendall_tau": column} for column in (values, np.zeros(len(values))))
+    first, second = (
+        {"qid": range(len(values)), "kendall_tau": column}
+        for column in (values, np.zeros(len(values)))
+    )
     reports = {"first": RankingReport.from_frame(first), "second": RankingReport.from_frame(second)}
     display = compare(reports, test="t").plot()
     above, below = (area.get_data() for area in display.axes_[-1].patches)
@@ -137,7 +164,9 @@ def test_a_baseline_and_a_margin():
     options = {"metrics": [kendall_tau_distance], "baseline": "middle", "margin": 0.05}
     distances = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
     for shown, place in ((display, -0.05), (distances, 0.05)):
-        assert [float(bar.get_xdata()[0]) for bar in shown.axes_[1].lines if bar.get_linestyle() == "--"] == [place]
+        assert [
+            float(bar.get_xdata()[0]) for bar in shown.axes_[1].lines if bar.get_linestyle() == "--"
+        ] == [place]
 
 
 def test_one_axes_is_divided():

@@ -32,20 +32,25 @@ def test_means_and_intervals_at_each_cutoff():
     assert display.ax_.get_xticks().tolist() == [1, 2, 3]
     later = MetricAtKDisplay.from_result(evaluate(Y, SCORES, qid=QID, metrics="recall@5,10"))
     assert later.ax_.get_xticks().tolist() == [5, 6, 7, 8, 9, 10]
-    many = MetricAtKDisplay.from_result(evaluate(Y, SCORES, qid=QID, metrics=[f"recall@{k}" for k in range(1, 31)]))
+    many = MetricAtKDisplay.from_result(
+        evaluate(Y, SCORES, qid=QID, metrics=[f"recall@{k}" for k in range(1, 31)])
+    )
     assert many.ax_.lines[0].get_markevery() == 2, "15 markers"
     assert many.ax_.get_xticks().tolist() == [1, 5, 10, 15, 20, 25, 30]
     assert names_beside(display) == []
 
 
 @pytest.mark.parametrize(
-    ("metric", "k"), [(None, [1, 3]), ("recall", [1, 2]), ("recall@5", [1, 2]), ("map(normalizer=hits)", [1, 3])]
+    ("metric", "k"),
+    [(None, [1, 3]), ("recall", [1, 2]), ("recall@5", [1, 2]), ("map(normalizer=hits)", [1, 3])],
 )
 def test_cutoffs_of_a_report(metric, k):
     metrics = ["map", "ndcg@3", "ndcg(ties=worst)@2", "ndcg@1", "ndcg", "recall@2", "recall@1"]
     report = evaluate(Y, SCORES, qid=QID, metrics=[*metrics, "map(normalizer=hits)@3,1"])
     display = MetricAtKDisplay.from_result(report, metric=metric)
-    expected = [(cutoff, report.mean[f"{(metric or 'ndcg').removesuffix('@5')}@{cutoff}"]) for cutoff in k]
+    expected = [
+        (cutoff, report.mean[f"{(metric or 'ndcg').removesuffix('@5')}@{cutoff}"]) for cutoff in k
+    ]
     np.testing.assert_array_equal(display.ax_.lines[0].get_xydata(), expected)
 
 
@@ -57,7 +62,9 @@ def test_a_convention_changes_parameters_but_not_names():
 
 
 def board(n_models):
-    ranks = [[1 + (query + model) % 5 * (model > 0) for query in range(12)] for model in range(n_models)]
+    ranks = [
+        [1 + (query + model) % 5 * (model > 0) for query in range(12)] for model in range(n_models)
+    ]
     scores = {f"model {model}": rows_of_ranks(row)[1] for model, row in enumerate(ranks)}
     labels, _, qid = rows_of_ranks(ranks[0])
     return leaderboard(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
@@ -87,7 +94,14 @@ def test_a_result_with_one_cutoff(metric):
 @pytest.mark.parametrize("name", displays.__all__)
 def test_parameters_of_every_public_method_are_documented(name):
     cls = getattr(displays, name)
-    for method in (cls.__init__, *(getattr(cls, name) for name in dir(cls) if name.startswith(("from_", "plot")))):
-        documented = NumpyDocString(inspect.getdoc(cls if method is cls.__init__ else method))["Parameters"]
+    for method in (
+        cls.__init__,
+        *(getattr(cls, name) for name in dir(cls) if name.startswith(("from_", "plot"))),
+    ):
+        documented = NumpyDocString(inspect.getdoc(cls if method is cls.__init__ else method))[
+            "Parameters"
+        ]
         listed = [one.strip(" *") for parameter in documented for one in parameter.name.split(",")]
-        assert listed == [name for name in inspect.signature(method).parameters if name not in ("self", "cls")]
+        assert listed == [
+            name for name in inspect.signature(method).parameters if name not in ("self", "cls")
+        ]

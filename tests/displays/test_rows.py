@@ -45,8 +45,13 @@ def test_each_metric_has_its_histogram_mean_and_interval():
         (segment,) = bars.lines[2][0].get_segments()
         assert tuple(segment[:, 0]) == pytest.approx(report.intervals()[name])
     heights, edges, base = display.ax_.patches[0].get_data()
-    shares = {round(float(edges[place]), 2): float(base - heights[place]) for place in np.flatnonzero(heights < base)}
-    assert shares == pytest.approx({0.32: 0.3, 0.48: 0.3, 0.96: 0.6}), "two queries at 1, one each at 1/2 and 1/3"
+    shares = {
+        round(float(edges[place]), 2): float(base - heights[place])
+        for place in np.flatnonzero(heights < base)
+    }
+    assert shares == pytest.approx({0.32: 0.3, 0.48: 0.3, 0.96: 0.6}), (
+        "two queries at 1, one each at 1/2 and 1/3"
+    )
     assert row_names(QueryScoreDisplay.from_result(report, metric="recall@1")) == ["recall@1"]
     with pytest.raises(ValueError, match=r"metric must be one of .* got 'ndcg@5'"):
         QueryScoreDisplay.from_result(report, metric="ndcg@5")
@@ -56,7 +61,9 @@ def test_slices_stand_below_the_first_metric():
     by = np.repeat(["b", "a", "b", "a"], len(Y) // 4)
     display = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"], by=by).plot()
     assert row_names(display) == ["mrr", "a", "b", "recall@1"]
-    assert written(display) == ["0.7083", "0.4167", "1.0000", "0.5000"], "of slice a (1/2 + 1/3) / 2"
+    assert written(display) == ["0.7083", "0.4167", "1.0000", "0.5000"], (
+        "of slice a (1/2 + 1/3) / 2"
+    )
     whole, *slices, other = (text.get_color() for text in display.ax_.texts)
     assert whole == other
     assert {whole}.isdisjoint(slices)
@@ -67,13 +74,17 @@ def test_weights_and_undefined_queries_of_a_distribution():
     display = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], **options).plot()
     assert written(display) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
-    assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), "weights 1, 1 and 3"
+    assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), (
+        "weights 1, 1 and 3"
+    )
     empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr", replace_undefined_by=np.nan)
     with pytest.raises(ValueError, match="There is nothing to draw: mrr is NaN for all queries"):
         empty.plot()
 
 
-@pytest.mark.parametrize(("metrics", "ends"), [(["mrr", "cg"], (0, 1)), (["neg_kendall_tau_distance", "mrr"], (-2, 0))])
+@pytest.mark.parametrize(
+    ("metrics", "ends"), [(["mrr", "cg"], (0, 1)), (["neg_kendall_tau_distance", "mrr"], (-2, 0))]
+)
 def test_metrics_of_another_range_are_left_out(metrics, ends):
     display = evaluate(Y, SCORES, qid=QID, metrics=[*metrics, kendall_tau_distance]).plot()
     assert row_names(display) == metrics[: 2 if ends == (0, 1) else 1]
@@ -84,7 +95,10 @@ def test_metrics_of_another_range_are_left_out(metrics, ends):
 
 def test_models_of_a_comparison_share_an_axis():
     values = {"a": [4.0, 9.0, 8.0], "b": [2.0, 3.0, 7.0]}
-    reports = {name: RankingReport.from_frame({"judge": own, "qid": [1, 2, 3]}) for name, own in values.items()}
+    reports = {
+        name: RankingReport.from_frame({"judge": own, "qid": [1, 2, 3]})
+        for name, own in values.items()
+    }
     display = QueryScoreDisplay.from_result(compare(reports))
     assert (row_names(display), written(display)) == (["a", "b"], ["7.0000", "4.0000"])
     assert [tuple(area.get_data().edges[[0, -1]]) for area in display.ax_.patches] == [(2, 9)] * 2
@@ -105,35 +119,60 @@ def difference(effects, changes):
 
 def test_steps_lead_from_one_value_to_the_other():
     display = difference([0.25, -0.5, 0.125], ["a -> b", "c -> d", "e -> f"]).plot()
-    assert [(bar.get_x(), bar.get_width()) for bar in display.ax_.patches] == [(0.5, 0.25), (0.75, -0.5), (0.25, 0.125)]
+    assert [(bar.get_x(), bar.get_width()) for bar in display.ax_.patches] == [
+        (0.5, 0.25),
+        (0.75, -0.5),
+        (0.25, 0.125),
+    ]
     up, down, again = (bar.get_facecolor() for bar in display.ax_.patches)
     assert up == again != down
     assert marked(display) == [[0.5, 0], [0.375, 4]]
-    by_place = sorted(zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True))
+    by_place = sorted(
+        zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True)
+    )
     assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
-    assert sorted(text.xy[0] for text in display.ax_.texts) == [0.375, 0.375, 0.5, 0.75, 0.75], "beyond the longer end"
-    assert row_names(display) == ["sklearn", *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")), "xgboost"]
+    assert sorted(text.xy[0] for text in display.ax_.texts) == [0.375, 0.375, 0.5, 0.75, 0.75], (
+        "beyond the longer end"
+    )
+    assert row_names(display) == [
+        "sklearn",
+        *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")),
+        "xgboost",
+    ]
     tiny = difference([0.00002], ["a"]).plot()
-    assert set(written(tiny)) == {"0.50000", "+0.00002", "0.50002"}, "as many digits as show the sign"
+    assert set(written(tiny)) == {"0.50000", "+0.00002", "0.50002"}, (
+        "as many digits as show the sign"
+    )
     assert written(difference([], []).plot()) == ["0.5000", "0.5000"]
 
 
 def test_a_difference_is_drawn_as_it_is_explained():
-    expected = explain_difference(Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost"))
+    expected = explain_difference(
+        Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost")
+    )
     display = expected.plot()
     widths = [bar.get_width() for bar in display.ax_.patches]
     np.testing.assert_allclose(widths, [cause.effect for cause in expected.causes])
-    assert [x for x, _ in marked(display)] == pytest.approx([expected.start, expected.end], abs=1e-15)
+    assert [x for x, _ in marked(display)] == pytest.approx(
+        [expected.start, expected.end], abs=1e-15
+    )
     assert display.ax_.get_xlabel() == "ndcg"
 
 
 def test_folds_and_leaks():
     table = {"documents": [300, 1000], "queries": [5, 1], "share_relevant": [0.5, 0.25]}
-    table = {name: np.array(column) for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()}
+    table = {
+        name: np.array(column)
+        for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()
+    }
     display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
     widths = [[bar.get_width() for bar in panel.patches] for panel in display.axes_]
     assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
-    assert [panel.get_xlabel() for panel in display.axes_] == ["queries", "documents", "share of relevant documents"]
+    assert [panel.get_xlabel() for panel in display.axes_] == [
+        "queries",
+        "documents",
+        "share of relevant documents",
+    ]
     texts = [[text.get_text() for text in panel.texts] for panel in display.axes_]
     assert texts == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
     assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
@@ -153,18 +192,30 @@ def test_folds_of_splitters():
 def fitted_search(folds, params=None, scoring="map", refit=True):
     """A search with these scores of candidates in folds, by name of the metric, and nothing fitted."""
     folds = {name: np.array(values, dtype=float) for name, values in folds.items()}
-    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, scoring=scoring, refit=refit)
+    search = GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [1]}, scoring=scoring, refit=refit
+    )
     n_candidates = len(next(iter(folds.values())))
-    search.cv_results_ = {"params": params or [{"estimator__alpha": 10**i} for i in range(n_candidates)]}
+    search.cv_results_ = {
+        "params": params or [{"estimator__alpha": 10**i} for i in range(n_candidates)]
+    }
     for name, values in folds.items():
-        search.cv_results_ |= {f"split{fold}_test_{name}": column for fold, column in enumerate(values.T)}
-        search.cv_results_ |= {f"mean_test_{name}": values.mean(axis=1), f"std_test_{name}": values.std(axis=1)}
+        search.cv_results_ |= {
+            f"split{fold}_test_{name}": column for fold, column in enumerate(values.T)
+        }
+        search.cv_results_ |= {
+            f"mean_test_{name}": values.mean(axis=1),
+            f"std_test_{name}": values.std(axis=1),
+        }
     search.scorer_ = scoring
     return search
 
 
 SEARCH = fitted_search(
-    {"ndcg@10": [[0.3, 0.5], [0.7, 0.5], [0.8, 0.8]], "map": [[0.5, 0.7], [0.4, 0.4], [0.9, np.nan]]},
+    {
+        "ndcg@10": [[0.3, 0.5], [0.7, 0.5], [0.8, 0.8]],
+        "map": [[0.5, 0.7], [0.4, 0.4], [0.9, np.nan]],
+    },
     scoring=ranking_scorers("ndcg@10", "map"),
     refit="ndcg@10",
 )
@@ -189,7 +240,9 @@ def test_metric_and_number_of_candidates():
     assert row_names(other) == ["alpha=1", "alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
     assert row_names(CVResultsDisplay.from_result(later)) == ["alpha=100", "alpha=10"]
-    assert CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(", best 2 of 3 candidates"), "one failed"
+    assert (
+        CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(", best 2 of 3 candidates")
+    ), "one failed"
     many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
     assert len(row_names(CVResultsDisplay.from_result(many))) == 10, "the default"
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
@@ -199,16 +252,31 @@ def test_metric_and_number_of_candidates():
 
 
 def test_scores_of_other_packages_and_candidates_without_parameters():
-    search = fitted_search({"score": [[0.5, 0.6], [0.1, 0.2]]}, [{}, {"estimator__alpha": 3}], make_scorer(r2_score))
+    search = fitted_search(
+        {"score": [[0.5, 0.6], [0.1, 0.2]]}, [{}, {"estimator__alpha": 3}], make_scorer(r2_score)
+    )
     display = CVResultsDisplay.from_result(search)
     assert display.ax_.get_xlabel().startswith("score, ")
     assert row_names(display) == ["defaults", "alpha=3"]
 
 
 def test_candidates_that_a_race_dropped_are_hollow_and_last():
-    search = fitted_search({"score": [[0.875, np.nan, np.nan], [0.625, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP)
-    search.cv_results_ |= {"dropped_after": np.array([1, np.nan, 2]), "dropped_because": np.array(["", "", ""])}
+    search = fitted_search(
+        {"score": [[0.875, np.nan, np.nan], [0.625, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP
+    )
+    search.cv_results_ |= {
+        "dropped_after": np.array([1, np.nan, 2]),
+        "dropped_because": np.array(["", "", ""]),
+    }
     display = CVResultsDisplay.from_result(search)
-    assert row_names(display) == ["alpha=10", "alpha=100 dropped after fold 2", "alpha=1 dropped after fold 1"]
-    assert [line.get_markerfacecolor() == "none" for line in display.ax_.lines[1::2]] == [False, True, True]
+    assert row_names(display) == [
+        "alpha=10",
+        "alpha=100 dropped after fold 2",
+        "alpha=1 dropped after fold 1",
+    ]
+    assert [line.get_markerfacecolor() == "none" for line in display.ax_.lines[1::2]] == [
+        False,
+        True,
+        True,
+    ]
     assert written(display) == ["0.7083", "0.7500", "0.8750"], "2.125 / 3, 1.5 / 2 and 0.875"

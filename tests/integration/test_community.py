@@ -17,15 +17,24 @@ def load(place):
 
 
 def test_commands_that_ci_reads_are_in_one_line():
-    patterns = re.findall(r"grep -E '(.+)' (\S+\.md)", (ROOT / ".ci/run").read_text(encoding="utf-8"))
+    patterns = re.findall(
+        r"grep -E '(.+)' (\S+\.md)", (ROOT / ".ci/run").read_text(encoding="utf-8")
+    )
     assert [place for _, place in patterns] == ["CONTRIBUTING.md", "README.md"]
     for pattern, place in patterns:
-        assert len(re.findall(pattern, (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE)) == 1
+        assert (
+            len(re.findall(pattern, (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE)) == 1
+        )
 
 
 def test_citation():
     citation = load("CITATION.cff")
-    assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # which the format requires
+    assert {
+        "cff-version",
+        "message",
+        "title",
+        "authors",
+    } <= citation.keys()  # which the format requires
     for name in ("version", "license", "authors"):
         assert citation[name] == ABOUT[name]
 
@@ -35,7 +44,9 @@ def test_the_recipe_for_conda():
     assert recipe["package"]["name"] == ABOUT["name"]
     oldest = ABOUT["requires-python"].removeprefix(">=")
     assert recipe["context"] == {"version": ABOUT["version"], "python_min": oldest}
-    run, host = ([line.replace(" ", "") for line in recipe["requirements"][part]] for part in ("run", "host"))
+    run, host = (
+        [line.replace(" ", "") for line in recipe["requirements"][part]] for part in ("run", "host")
+    )
     assert run == ["python>=${{python_min}}", *ABOUT["dependencies"]]
     assert host[2:] == PROJECT["build-system"]["requires"]
     scripts = [f"{name} = {target}" for name, target in ABOUT["scripts"].items()]
@@ -52,5 +63,12 @@ def test_the_workflow_runs_the_check_on_all_supported_versions_of_python():
 
 def test_the_sdist_holds_the_community_files():
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"} <= set(included)
+    assert {
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CITATION.cff",
+        "LICENSE",
+    } <= set(included)
     assert [place for place in included if not (ROOT / place).exists()] == []

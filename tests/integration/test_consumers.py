@@ -11,7 +11,11 @@ from support.consumers import CONSUMERS, WAYS, models, problem
 MODELS = models()
 CELLS = [(consumer, name, way) for consumer in CONSUMERS for name in MODELS for way in WAYS]
 # The number by hand is the same for all ways, and takes as long as one of them.
-WORKS = {(one, name): [way for way in WAYS if not limit(one, name, way.name)] for one in CONSUMERS for name in MODELS}
+WORKS = {
+    (one, name): [way for way in WAYS if not limit(one, name, way.name)]
+    for one in CONSUMERS
+    for name in MODELS
+}
 REFUSED = [cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name)]
 
 
@@ -26,7 +30,9 @@ def run(consumer, name, way):
 def test_gives_the_number_that_a_loop_by_hand_gives(consumer, name):
     expected = CONSUMERS[consumer][1](MODELS[name], *problem())
     for way in WORKS[consumer, name]:
-        np.testing.assert_allclose(run(consumer, name, way), expected, rtol=0, atol=1e-12, err_msg=way.name)
+        np.testing.assert_allclose(
+            run(consumer, name, way), expected, rtol=0, atol=1e-12, err_msg=way.name
+        )
 
 
 @pytest.mark.slow
@@ -45,4 +51,6 @@ def test_the_documentation_holds_the_table():
     page = (Path(__file__).parents[2] / "docs" / "consumers.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- consumers -->\n(.*?)\n<!-- /consumers -->", page, re.DOTALL)
     assert found is not None
-    assert found[1] == table(), "python -m support.consumer_limits, in tests/, prints the table that belongs there"
+    assert found[1] == table(), (
+        "python -m support.consumer_limits, in tests/, prints the table that belongs there"
+    )

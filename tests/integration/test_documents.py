@@ -52,9 +52,18 @@ def test_the_page_on_pictures_names_each_display_and_links_each_example_by_its_t
     page = (DOCS / "pictures.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(displays.__all__)
     found = {place: title for title, place in re.findall(r"\[([^]]+)\]\(gallery/(\w+\.py)\)", page)}
-    sources = {example.name: example.read_text("utf-8") for example in (DOCS / "gallery").glob("plot_*.py")}
-    assert found == {name: ast.get_docstring(ast.parse(source)).split("\n")[1] for name, source in sources.items()}
-    assert [name for name, source in sources.items() if not re.search(r"\.plot\(\)|Display\.from_", source)] == []
+    sources = {
+        example.name: example.read_text("utf-8") for example in (DOCS / "gallery").glob("plot_*.py")
+    }
+    assert found == {
+        name: ast.get_docstring(ast.parse(source)).split("\n")[1]
+        for name, source in sources.items()
+    }
+    assert [
+        name
+        for name, source in sources.items()
+        if not re.search(r"\.plot\(\)|Display\.from_", source)
+    ] == []
 
 
 @pytest.mark.slow

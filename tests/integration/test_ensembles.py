@@ -52,15 +52,21 @@ def test_stacking_fits_a_ranker_on_out_of_fold_scores(way):
         stacked = stacking.fit(X, Y, **way.keywords(QID))
     out_of_fold = np.empty((len(Y), 2))
     for train, test in folds(X, QID):
-        out_of_fold[test] = np.column_stack([model.predict(X[test]) for model in fitted_by_hand(train)])
+        out_of_fold[test] = np.column_stack(
+            [model.predict(X[test]) for model in fitted_by_hand(train)]
+        )
     second = fit_by_hand(final, out_of_fold, Y, QID)
     expected = second.predict(np.column_stack([model.predict(X) for model in fitted_by_hand(ALL)]))
     np.testing.assert_array_equal(stacked.predict(X), expected)
 
 
-@pytest.mark.parametrize("kind", [VotingRegressor, StackingRegressor, lambda members: BaggingRegressor(members[0][1])])
+@pytest.mark.parametrize(
+    "kind", [VotingRegressor, StackingRegressor, lambda members: BaggingRegressor(members[0][1])]
+)
 def test_ensembles_drop_the_index_of_y(kind):
-    with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*enable metadata routing"):
+    with pytest.raises(
+        TypeError, match=r"QueryRanker.fit needs the query id.*enable metadata routing"
+    ):
         kind(MEMBERS).fit(X, with_qid(Y, QID))
 
 
@@ -77,15 +83,21 @@ def test_a_scoring_monitor_logs_the_training_scores_of_every_fit(way, callback):
     ranker = QueryRanker(booster).set_callbacks(monitor)
     with way.context():
         search = GridSearchCV(ranker, grid, scoring=make_ranking_scorer(SCORER), cv=CV)
-        best = search.fit(X, way.labels(Y, QID), **way.keywords(QID)).best_params_["estimator__num_leaves"]
+        best = search.fit(X, way.labels(Y, QID), **way.keywords(QID)).best_params_[
+            "estimator__num_leaves"
+        ]
     fits = [(leaves, train) for leaves in (3, 7) for train, _ in folds(X, QID)]
     values = {SCORER: [], "map": []}
     for leaves, rows in [*fits, (best, ALL)]:  # the last is the refit
-        fitted = fit_by_hand(clone(booster).set_params(num_leaves=leaves), X[rows], Y[rows], QID[rows])
+        fitted = fit_by_hand(
+            clone(booster).set_params(num_leaves=leaves), X[rows], Y[rows], QID[rows]
+        )
         for name, found in values.items():
             found.append(get_metric(name)(Y[rows], fitted.predict(X[rows]), qid=QID[rows]))
     for name, found in values.items():
-        assert sorted(row[name] for row in monitor.get_logs().data) == pytest.approx(sorted(found), abs=1e-12)
+        assert sorted(row[name] for row in monitor.get_logs().data) == pytest.approx(
+            sorted(found), abs=1e-12
+        )
 
 
 def test_callbacks_end_if_the_fit_fails(callback):

@@ -9,17 +9,23 @@ from support.paths import DATA
 
 from skrank_metrics import evaluate, get_metric
 
-VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS = json.loads(
+    (Path(__file__).parents[1] / "golden" / "vectors.json").read_text(encoding="utf-8")
+)
 
 
-@pytest.mark.parametrize("row", VECTORS, ids=lambda row: f"{row['source'].split('/')[1].split()[0]}-{row['metric']}")
+@pytest.mark.parametrize(
+    "row", VECTORS, ids=lambda row: f"{row['source'].split('/')[1].split()[0]}-{row['metric']}"
+)
 def test_unit_tests_of_others(row):
     metric = get_metric(row["metric"], convention=row["convention"])
     value = metric(row["y_true"], row["y_score"], qid=row["qid"])
     assert value == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
-@pytest.mark.skipif(not (DATA / "vectors.json").is_file(), reason="SKRANK_TEST_DATA can say where the vectors are")
+@pytest.mark.skipif(
+    not (DATA / "vectors.json").is_file(), reason="SKRANK_TEST_DATA can say where the vectors are"
+)
 def test_every_vector_is_transcribed():
     rows = json.loads((DATA / "vectors.json").read_text(encoding="utf-8"))
     ours = [[row[name] for name in ("y_true", "y_score", "expected", "source")] for row in VECTORS]
@@ -27,7 +33,12 @@ def test_every_vector_is_transcribed():
 
 
 NAMES = {"map": "map", "Rprec": "r_precision", "recip_rank": "mrr", "ndcg": "ndcg"}
-for measure, ours in {"P": "precision", "recall": "recall", "ndcg_cut": "ndcg", "map_cut": "map"}.items():
+for measure, ours in {
+    "P": "precision",
+    "recall": "recall",
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+}.items():
     NAMES |= {f"{measure}_{k}": f"{ours}@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}
 NAMES |= {f"success_{k}": f"hit_rate@{k}" for k in (1, 5, 10)}
 
@@ -37,14 +48,24 @@ def trec():
     """Rows in trec_eval's order, NaN for what was not judged or not retrieved, and its figures by topic and measure."""
     folder = DATA / "trec_eval"
     if not folder.is_dir():
-        pytest.skip(f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is")
+        pytest.skip(
+            f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is"
+        )
     options = {"sep": r"\s+", "dtype": {"topic": str}}
-    qrels = pd.read_csv(folder / "qrels.test", names=["topic", "zero", "document", "label"], **options)
-    run = pd.read_csv(folder / "results.test", names=["topic", "q0", "document", "rank", "score", "tag"], **options)
+    qrels = pd.read_csv(
+        folder / "qrels.test", names=["topic", "zero", "document", "label"], **options
+    )
+    run = pd.read_csv(
+        folder / "results.test",
+        names=["topic", "q0", "document", "rank", "score", "tag"],
+        **options,
+    )
     rows = run.merge(qrels[qrels["topic"].isin(run["topic"])], "outer", ["topic", "document"])
     # Documents of equal scores are ordered by id, descending.
     rows = rows.sort_values("document", ascending=False, kind="stable")
-    figures = pd.read_csv(folder / "out.test.aq", sep=r"\s+", names=["measure", "topic", "value"], dtype=str)
+    figures = pd.read_csv(
+        folder / "out.test.aq", sep=r"\s+", names=["measure", "topic", "value"], dtype=str
+    )
     return rows, figures.set_index(["topic", "measure"])["value"]
 
 

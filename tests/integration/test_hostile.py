@@ -27,7 +27,10 @@ def given(k, name):
 def metrics(labels, scores, ids, k):
     for name in get_metric_names():
         if k is None or REGISTRY[name].record.has_cutoff:
-            yield name, lambda name=name: get_metric(name, **given(k, name))(labels, scores, qid=ids)
+            yield (
+                name,
+                lambda name=name: get_metric(name, **given(k, name))(labels, scores, qid=ids),
+            )
 
 
 def of_ndcg(call):
@@ -40,7 +43,9 @@ def scorer(way):
         by_index = way == "index of y"
         y, keywords = (with_qid(labels, ids), {}) if by_index else (labels, {way: ids})
         with sklearn.config_context(enable_metadata_routing=not by_index):
-            return make_ranking_scorer("ndcg", **given(k, "ndcg"))(Recorded(scores), hostile.X, y, **keywords)
+            return make_ranking_scorer("ndcg", **given(k, "ndcg"))(
+                Recorded(scores), hostile.X, y, **keywords
+            )
 
     return of_ndcg(call)
 
@@ -63,7 +68,9 @@ WAYS_IN = {
 def expected(name, labels, scores, ids, k):
     of = name.removeprefix("neg_")
     queries = [[i == query for i in ids] for query in dict.fromkeys(ids)]
-    columns = [[list(itertools.compress(column, rows)) for column in (labels, scores)] for rows in queries]
+    columns = [
+        [list(itertools.compress(column, rows)) for column in (labels, scores)] for rows in queries
+    ]
     values = [reference.expected(of, *pair, **given(k, name)) for pair in columns]
     value = np.nan_to_num(values).mean()
     return value if REGISTRY[name].record.greater_is_better else -value
@@ -79,18 +86,26 @@ PLACES = [(way, case) for case in CASES for way in WAYS_IN if takes(way, case)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("way", "case"), [place for place in PLACES if not place[1].error], ids=str)
+@pytest.mark.parametrize(
+    ("way", "case"), [place for place in PLACES if not place[1].error], ids=str
+)
 def test_gives_the_right_number(way, case):
     for name, call in WAYS_IN[way](**case.passed):
         value = call()
         if name == "fit":
-            assert sorted(value._fitted.sizes.values()) == sorted(Counter(case.meant["ids"]).values())
+            assert sorted(value._fitted.sizes.values()) == sorted(
+                Counter(case.meant["ids"]).values()
+            )
         else:
             assert value == pytest.approx(expected(name, **case.meant), abs=1e-12), name
 
 
 # Models are fitted on labels of any sign; metrics and boosters refuse those that they cannot use.
-REFUSED = [(way, case) for way, case in PLACES if case.error and (way, case.what) != ("QueryRanker.fit", "negative")]
+REFUSED = [
+    (way, case)
+    for way, case in PLACES
+    if case.error and (way, case.what) != ("QueryRanker.fit", "negative")
+]
 
 
 @pytest.mark.parametrize(("way", "case"), REFUSED, ids=str)
@@ -105,7 +120,10 @@ def test_gives_an_error_that_names_the_argument(way, case):
         assert re.search(case.error, str(caught.value)), (name, str(caught.value))
         if "too few" in case.what:  # of two lengths, either may be called wrong
             continue
-        assert re.search(rf"\b({NAMES_OF[case.argument]})\b", str(caught.value)), (name, str(caught.value))
+        assert re.search(rf"\b({NAMES_OF[case.argument]})\b", str(caught.value)), (
+            name,
+            str(caught.value),
+        )
     assert tried
 
 
@@ -128,9 +146,13 @@ def test_every_seam_is_tried():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="older versions give NA where newer ones give nan")
+@pytest.mark.skipif(
+    int(pd.__version__.split(".")[0]) < 3, reason="older versions give NA where newer ones give nan"
+)
 def test_the_documentation_holds_the_table():
     page = (Path(__file__).parents[2] / "docs" / "hostile_input.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- hostile -->\n(.*?)\n<!-- /hostile -->", page, re.DOTALL)
     assert found is not None
-    assert found[1] == hostile.table(), "python -m support.hostile, in tests/, prints the table that belongs there"
+    assert found[1] == hostile.table(), (
+        "python -m support.hostile, in tests/, prints the table that belongs there"
+    )

@@ -7,7 +7,9 @@ import nbformat
 import pytest
 from run_notebooks import NOTEBOOKS, executed
 
-OF_EACH = pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
+OF_EACH = pytest.mark.parametrize(
+    "path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem
+)
 TIME = re.compile(r"\b\d+(\.\d+)? ?(ms|s|seconds)\b")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -35,7 +37,9 @@ def texts(cell):
 @pytest.mark.slow
 @OF_EACH
 def test_runs_and_shows_what_the_repository_has(path, tmp_path, monkeypatch, request):
-    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel is this interpreter, not one of the user's
+    monkeypatch.setenv(
+        "JUPYTER_PREFER_ENV_PATH", "1"
+    )  # the kernel is this interpreter, not one of the user's
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")  # or old versions warn that they will do so
     monkeypatch.delenv("MPLBACKEND")  # pictures go into the notebook
     found, kept = executed(path, str(tmp_path)), nbformat.read(path, as_version=4)
@@ -56,7 +60,9 @@ def test_holds_the_outputs_of_one_run_and_no_other_traces(path):
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert all(len(cell.id) < 32 and not cell.metadata for cell in notebook.cells)
-    assert [cell.execution_count for cell in code_cells(notebook)] == list(range(1, len(code_cells(notebook)) + 1))
+    assert [cell.execution_count for cell in code_cells(notebook)] == list(
+        range(1, len(code_cells(notebook)) + 1)
+    )
     shown = [kind for cell in code_cells(notebook) for kind in kinds(cell)]
     assert "error" not in shown
     assert shown.count("image/png") >= 3

@@ -36,11 +36,17 @@ def optuna():
 
 
 def mean_of_cross_val_score(model, y, keywords):
-    return cross_val_score(model, X, y, scoring=make_ranking_scorer(SCORER), cv=CV, params=keywords or None).mean()
+    return cross_val_score(
+        model, X, y, scoring=make_ranking_scorer(SCORER), cv=CV, params=keywords or None
+    ).mean()
 
 
 def mean_of_cross_evaluate(model, y, keywords):
-    return cross_evaluate(model, X, y, cv=CV, metrics=[SCORER], **keywords).reports["QueryRanker"].mean[SCORER]
+    return (
+        cross_evaluate(model, X, y, cv=CV, metrics=[SCORER], **keywords)
+        .reports["QueryRanker"]
+        .mean[SCORER]
+    )
 
 
 def mean_over_queries(leaves):
@@ -57,7 +63,9 @@ def test_an_optuna_study(way, optuna, by_hand):
         with way.context():
             study.optimize(
                 lambda trial, objective=objective: objective(
-                    with_leaves(trial.suggest_categorical("leaves", [3, 7])), way.labels(Y, QID), way.keywords(QID)
+                    with_leaves(trial.suggest_categorical("leaves", [3, 7])),
+                    way.labels(Y, QID),
+                    way.keywords(QID),
                 ),
                 n_trials=2,
             )
@@ -93,24 +101,37 @@ def test_bayes_search_cv_of_scikit_optimize(way, by_hand):
     )  # fmt: skip
     with way.context():
         results = search.fit(X, way.labels(Y, QID), **way.keywords(QID)).cv_results_
-    found = {params[LEAVES]: mean for params, mean in zip(results["params"], results["mean_test_score"], strict=True)}
+    found = {
+        params[LEAVES]: mean
+        for params, mean in zip(results["params"], results["mean_test_score"], strict=True)
+    }
     assert found == pytest.approx(by_hand, abs=1e-12)
     assert search.best_params_[LEAVES] == max(by_hand, key=by_hand.get)
 
 
 @pytest.mark.slow
 def test_sequential_feature_selector_of_mlxtend():
-    selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
+    selection = pytest.importorskip(
+        "mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'"
+    )
     found = {}
     for way in WAYS[1:]:
-        options = {"k_features": 2, "forward": True, "scoring": make_ranking_scorer(SCORER), "cv": CV}
+        options = {
+            "k_features": 2,
+            "forward": True,
+            "scoring": make_ranking_scorer(SCORER),
+            "cv": CV,
+        }
         selector = selection.SequentialFeatureSelector(clone(MODEL), **options)
         with way.context():
             found[way.name] = selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_
     chosen = ()
     for size in (1, 2):
         larger = [tuple(sorted({*chosen, new})) for new in range(X.shape[1]) if new not in chosen]
-        means = {features: np.mean(fold_scores(MODEL, X[:, list(features)], Y, QID)) for features in larger}
+        means = {
+            features: np.mean(fold_scores(MODEL, X[:, list(features)], Y, QID))
+            for features in larger
+        }
         chosen = max(means, key=means.get)
         for subsets in found.values():
             assert subsets[size]["feature_idx"] == chosen
@@ -124,11 +145,15 @@ def test_a_report_in_mlflow(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # a database takes seconds to set up
     mlflow = pytest.importorskip("mlflow", reason="needs mlflow-skinny, of the extra 'consumers'")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
-    report = evaluate([1, 0, 0, 1, 0], [1, 2, 0, 3, 1], qid=["a", "a", "a", "b", "b"], metrics=["ndcg@10", "mrr"])
+    report = evaluate(
+        [1, 0, 0, 1, 0], [1, 2, 0, 3, 1], qid=["a", "a", "a", "b", "b"], metrics=["ndcg@10", "mrr"]
+    )
     with mlflow.start_run() as run:
         mlflow.log_metrics(report.to_dict(flat=True))
         mlflow.log_text(report._repr_html_(), "report.html")
     logged = mlflow.get_run(run.info.run_id).data.metrics
     assert logged["ndcg_at_10"] == pytest.approx((1 / np.log2(3) + 1) / 2)
     assert logged == pytest.approx(report.to_dict(flat=True), nan_ok=True)
-    assert mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == report._repr_html_()
+    assert (
+        mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == report._repr_html_()
+    )

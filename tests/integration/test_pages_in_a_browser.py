@@ -58,7 +58,9 @@ def pages(tmp_path_factory):
     results = {
         "report": one,
         "leaderboard": board,
-        "inspection": compare({HOSTILE: one, "other": two}, "ndcg@10").inspect(4, documents=[HOSTILE + TEXT] * len(y)),
+        "inspection": compare({HOSTILE: one, "other": two}, "ndcg@10").inspect(
+            4, documents=[HOSTILE + TEXT] * len(y)
+        ),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, result in results.items():
@@ -74,9 +76,13 @@ def browser(pages, tmp_path_factory):
 
 def open_in(browser, path, width, theme):
     browser.resize(width, 900)
-    browser.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    browser.send(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}]
+    )
     browser.send("Page.navigate", url=path.as_uri())
-    while not browser.evaluate(f"document.readyState === 'complete' && location.href.endsWith('/{path.name}')"):
+    while not browser.evaluate(
+        f"document.readyState === 'complete' && location.href.endsWith('/{path.name}')"
+    ):
         pass
     browser.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
@@ -92,5 +98,7 @@ def test_pages_are_legible_and_run_no_script(browser, pages, name, width, theme)
     assert browser.evaluate(FAINT) == []
     assert browser.evaluate("document.body.textContent.includes('<script>')")
     assert browser.evaluate("typeof window.ran") == "undefined"
-    is_dark = browser.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    is_dark = (
+        browser.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    )
     assert is_dark == (theme == "dark")

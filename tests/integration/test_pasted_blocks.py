@@ -44,7 +44,9 @@ def copied(block):
     lines = block.splitlines()
     if not any(PROMPT.match(line) for line in lines):
         return block
-    return "\n".join(PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line) or not line.strip())
+    return "\n".join(
+        PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line) or not line.strip()
+    )
 
 
 def examples(docstring):
@@ -65,11 +67,17 @@ def blocks_of(path):
         return BLOCK.findall(text)
     if path in EXAMPLES:
         return re.split(r"^# %%.*\n(?:#.*\n)*", text, flags=re.MULTILINE)
-    documented = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    documented = [
+        n
+        for n in ast.walk(ast.parse(text))
+        if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
     return [block for node in documented for block in examples(ast.get_docstring(node) or "")]
 
 
-@pytest.mark.parametrize("path", [*PAGES, *EXAMPLES, *MODULES], ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", [*PAGES, *EXAMPLES, *MODULES], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_blocks_can_be_pasted(path):
     assert [wrong for block in blocks_of(path) for wrong in Session().paste(block)] == []
 

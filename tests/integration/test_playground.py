@@ -38,7 +38,11 @@ def browser(tmp_path_factory):
 def page(browser):
     browser.resize(900, 1300)
     click(browser, "[value=ndcg]")
-    follow(browser, "#documents=" + "*".join(f"{name}_{label}_{score}" for name, (label, score) in TIED.items()))
+    follow(
+        browser,
+        "#documents="
+        + "*".join(f"{name}_{label}_{score}" for name, (label, score) in TIED.items()),
+    )
     yield browser
     assert browser.errors == []
 
@@ -49,7 +53,9 @@ def click(page, place):
 
 def follow(page, link):
     page.evaluate("location.hash = ''")
-    page.evaluate(f"new Promise(done => {{ onhashchange = done; location.hash = {json.dumps(link)}; }}).then(() => 0)")
+    page.evaluate(
+        f"new Promise(done => {{ onhashchange = done; location.hash = {json.dumps(link)}; }}).then(() => 0)"
+    )
 
 
 def in_python(name, lists, options):
@@ -57,7 +63,9 @@ def in_python(name, lists, options):
     function, own = METRICS[name]
     given = {option: options[option] for option in [*own, "ties"]}
     given |= {} if name == "kendall" else {"replace_undefined_by": np.nan}
-    return np.concatenate([function([labels], [scores], average=None, **given) for labels, scores in lists])
+    return np.concatenate(
+        [function([labels], [scores], average=None, **given) for labels, scores in lists]
+    )
 
 
 def random_options(rng):
@@ -73,7 +81,9 @@ def random_options(rng):
 def random_list(rng):
     n = rng.integers(1, 13)
     # Few scores for many documents, so that most lists have ties.
-    return rng.integers(0, rng.integers(1, 6), n).tolist(), (rng.integers(0, rng.integers(1, 9), n) / 4).tolist()
+    return rng.integers(0, rng.integers(1, 6), n).tolist(), (
+        rng.integers(0, rng.integers(1, 9), n) / 4
+    ).tolist()
 
 
 def test_metrics_are_those_of_python(page, rng):
@@ -87,8 +97,13 @@ def test_metrics_are_those_of_python(page, rng):
             expected = in_python(name, lists, options)
             # JSON has null for NaN.
             values = np.array([result[name]["value"] for result in results], dtype=float)
-            np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9, err_msg=f"{name} with {options}")
-            sums = [sum(result[name]["terms"]) / (result[name]["divisor"] or np.nan) for result in results]
+            np.testing.assert_allclose(
+                values, expected, rtol=0, atol=1e-9, err_msg=f"{name} with {options}"
+            )
+            sums = [
+                sum(result[name]["terms"]) / (result[name]["divisor"] or np.nan)
+                for result in results
+            ]
             defined = ~np.isnan(values)
             np.testing.assert_allclose(np.array(sums)[defined], values[defined], rtol=0, atol=1e-12)
         n_tied += sum(len(set(scores)) < len(scores) for _, scores in lists)
@@ -103,13 +118,22 @@ def shown(page):
         "['.handle span', 'select', 'input'].map(kind => [...document.querySelectorAll(`#documents li ${kind}`)]"
         ".map(element => element.value ?? element.textContent))"
     )
-    values = page.evaluate("Object.fromEntries([...document.querySelectorAll('data')].map(d => [d.id, d.textContent]))")
-    return "".join(names), [int(label) for label in labels], [float(score) for score in scores], values
+    values = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('data')].map(d => [d.id, d.textContent]))"
+    )
+    return (
+        "".join(names),
+        [int(label) for label in labels],
+        [float(score) for score in scores],
+        values,
+    )
 
 
 def choose(page, **options):
     for name, value in options.items():
-        page.evaluate(f"document.getElementById('options').elements.{name}.value = {json.dumps(value)}")
+        page.evaluate(
+            f"document.getElementById('options').elements.{name}.value = {json.dumps(value)}"
+        )
     page.evaluate("document.getElementById('options').dispatchEvent(new Event('input'))")
 
 
@@ -124,7 +148,13 @@ def centre(page, name):
 
 
 def assert_as_in_python(page, order, **changed):
-    options = {"gain": "linear", "discount": "log2", "ties": "average", "k": None, "p": 0.8} | changed
+    options = {
+        "gain": "linear",
+        "discount": "log2",
+        "ties": "average",
+        "k": None,
+        "p": 0.8,
+    } | changed
     names, labels, scores, values = shown(page)
     assert names == order
     assert scores == sorted(scores, reverse=True)
@@ -135,10 +165,16 @@ def assert_as_in_python(page, order, **changed):
 
 
 def test_keys_move_a_document_and_a_label_can_be_edited(page):
-    assert assert_as_in_python(page, "ABCDEF") == ([3, 2, 3, 0, 1, 2], [0.9, 0.8, 0.7, 0.5, 0.5, 0.3])
+    assert assert_as_in_python(page, "ABCDEF") == (
+        [3, 2, 3, 0, 1, 2],
+        [0.9, 0.8, 0.7, 0.5, 0.5, 0.3],
+    )
     focus(page, "C", ".handle")
     page.press("ArrowUp")
-    assert assert_as_in_python(page, "ACBDEF") == ([3, 3, 2, 0, 1, 2], [0.9, 0.85, 0.8, 0.5, 0.5, 0.3])
+    assert assert_as_in_python(page, "ACBDEF") == (
+        [3, 3, 2, 0, 1, 2],
+        [0.9, 0.85, 0.8, 0.5, 0.5, 0.3],
+    )
     said = page.evaluate("document.querySelector('[aria-live]').textContent")
     ndcg = ndcg_score([[3, 3, 2, 0, 1, 2]], [[6, 5, 4, 3, 3, 2]])
     assert said == f"C at rank 2 of 6, score 0.85. NDCG {ndcg:.4f}."
@@ -147,7 +183,10 @@ def test_keys_move_a_document_and_a_label_can_be_edited(page):
     focus(page, "E", "select")
     page.press("4")
     assert assert_as_in_python(page, "ABCDEF")[0] == [3, 2, 3, 0, 4, 2]
-    assert shown(page)[3]["value-ndcg"] == f"{ndcg_score([[3, 2, 3, 0, 4, 2]], [[9, 8, 7, 5, 5, 3]]):.4f}"
+    assert (
+        shown(page)[3]["value-ndcg"]
+        == f"{ndcg_score([[3, 2, 3, 0, 4, 2]], [[9, 8, 7, 5, 5, 3]]):.4f}"
+    )
 
 
 def test_keys_move_into_and_out_of_a_tie(page):
@@ -201,9 +240,15 @@ def test_terms_and_call_of_each_metric(page, name):
     choose(page, gain="exp2", k="5", ties="stable", p="0.6")
     click(page, f"[value={name}]")
     value = shown(page)[3][f"value-{name}"]
-    terms = page.evaluate("[...document.querySelectorAll('tbody .term')].map(cell => cell.textContent)")
-    total, line = page.evaluate("['tfoot td', '#sum'].map(place => document.querySelector(place).textContent)")
-    assert sum(float(term) for term in terms if term[0].isdigit()) == pytest.approx(float(total), abs=5e-4)
+    terms = page.evaluate(
+        "[...document.querySelectorAll('tbody .term')].map(cell => cell.textContent)"
+    )
+    total, line = page.evaluate(
+        "['tfoot td', '#sum'].map(place => document.querySelector(place).textContent)"
+    )
+    assert sum(float(term) for term in terms if term[0].isdigit()) == pytest.approx(
+        float(total), abs=5e-4
+    )
     assert line.endswith(f" = {value}")
     first, call = page.evaluate("document.getElementById('python').textContent").split("\n\n")
     names = {}
@@ -222,13 +267,19 @@ def test_documents_come_and_go(page):
     click(page, "#tie-all")
     assert assert_as_in_python(page, "ABFEDG")[1] == [1.0] * 6
     click(page, "#reset")  # the page opens without ties
-    assert assert_as_in_python(page, "ABCDEF") == ([3, 2, 3, 0, 1, 2], [0.9, 0.8, 0.7, 0.5, 0.4, 0.3])
+    assert assert_as_in_python(page, "ABCDEF") == (
+        [3, 2, 3, 0, 1, 2],
+        [0.9, 0.8, 0.7, 0.5, 0.4, 0.3],
+    )
 
 
 def test_a_link_holds_documents_options_and_metric(page):
     choose(page, gain="exp2", discount="reciprocal", k="4", ties="worst", p="0.5")
     click(page, "[value=err]")
-    before, link = shown(page), page.evaluate("document.getElementById('link').getAttribute('href')")
+    before, link = (
+        shown(page),
+        page.evaluate("document.getElementById('link').getAttribute('href')"),
+    )
     click(page, "#reset")
     click(page, "[value=ndcg]")
     assert shown(page) != before

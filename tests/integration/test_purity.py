@@ -17,7 +17,11 @@ from skrank_metrics import QueryKFold, QueryRanker, get_metric, get_metric_names
 
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
-BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
+BOUND = [
+    get_metric(name, ties=ties, **GRADED.get(name, {}))
+    for name in get_metric_names()
+    for ties in TIES
+]
 BOUND += [m.replace(k=3) for m in BOUND if m.record.has_cutoff]
 
 
@@ -27,7 +31,14 @@ def columns(rows):
     weights = 1.0 + np.unique(qid, return_inverse=True)[1]
     X = np.column_stack([y_score, np.arange(len(qid)), y_true % 2]).astype(float)
     retrieved = np.arange(len(qid)) % 7 > 0
-    return {"X": X, "y": y_true, "scores": y_score, "qid": qid, "weights": weights, "retrieved": retrieved}
+    return {
+        "X": X,
+        "y": y_true,
+        "scores": y_score,
+        "qid": qid,
+        "weights": weights,
+        "retrieved": retrieved,
+    }
 
 
 def read_only(data):
@@ -45,7 +56,9 @@ def with_index(data):
 CONTAINERS = {
     "arrays": dict,
     "read-only": read_only,
-    "strided": lambda data: {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()},
+    "strided": lambda data: {
+        name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()
+    },
     "pandas": with_index,
     "ids in the index": lambda data: {**data, "y": with_qid(data["y"], data["qid"])},
     "lists": lambda data: {name: array.tolist() for name, array in data.items()},
@@ -71,11 +84,21 @@ def every_metric(X, y, scores, qid, weights, retrieved):
 
 def reports(X, y, scores, qid, weights, retrieved):
     metrics = [metric for metric in BOUND if metric.k is None][::3]
-    package.evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
-    str(package.evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
+    package.evaluate(
+        y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved
+    ).to_frame()
+    str(
+        package.evaluate(
+            y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True
+        ).health
+    )
     with_qid(y, qid, judged=retrieved, sample_weight=weights)
-    package.explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
-    package.match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
+    package.explain_difference(
+        y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost")
+    )
+    package.match_convention(
+        y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved
+    )
     str(package.audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 
@@ -105,7 +128,9 @@ def rankers(X, y, scores, qid, weights, retrieved):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("use", [every_metric, reports, splitters, rankers], ids=lambda use: use.__name__)
+@pytest.mark.parametrize(
+    "use", [every_metric, reports, splitters, rankers], ids=lambda use: use.__name__
+)
 @pytest.mark.slow
 def test_inputs_are_byte_for_byte_what_they_were(use, container, rows):
     data = CONTAINERS[container](columns(rows))
@@ -117,7 +142,11 @@ def test_inputs_are_byte_for_byte_what_they_were(use, container, rows):
 def problem_of(seed):
     rng = np.random.default_rng(seed)
     qid = rng.permutation(np.repeat(np.arange(20), rng.integers(1, 30, 20)))
-    return np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]), rng.integers(0, 4, len(qid)), qid
+    return (
+        np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]),
+        rng.integers(0, 4, len(qid)),
+        qid,
+    )
 
 
 SHARED = package.ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
@@ -199,5 +228,7 @@ def test_neither_import_nor_scoring_touches_network_programs_or_disk():
 @pytest.mark.slow
 def test_the_audit_sees_what_it_looks_for(tmp_path):
     acts = "import socket, subprocess; open('written', 'w'); socket.socket(); subprocess.Popen(['true']).wait()"
-    printed = audited("", acts + "; print({event for event, _ in seen}); raise SystemExit", cwd=tmp_path)
+    printed = audited(
+        "", acts + "; print({event for event, _ in seen}); raise SystemExit", cwd=tmp_path
+    )
     assert all(event in printed for event in ("open", "socket.__new__", "subprocess.Popen"))

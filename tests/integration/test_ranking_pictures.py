@@ -22,7 +22,9 @@ NAMES = sorted(REGISTRY)
 @functools.cache
 def picture(name):
     """The elements of a metric's section."""
-    section = reference_pages.metric_page(REGISTRY[name]).partition("One case by hand\n----------------\n")[2]
+    section = reference_pages.metric_page(REGISTRY[name]).partition(
+        "One case by hand\n----------------\n"
+    )[2]
     html = section.partition(".. raw:: html\n\n   ")[2].partition("\n")[0]
     return ElementTree.fromstring(f"<div>{html}</div>")
 
@@ -41,7 +43,9 @@ def value_of(text):
 def columns(figure):
     """The numbers of a table by the heads of their columns, from rank 1 down to the cutoff."""
     heads = texts(figure.findall(".//thead//th"))
-    body = [row for row in figure.findall(".//tbody/tr") if row.get("class") not in ("behind", "cutoff")]
+    body = [
+        row for row in figure.findall(".//tbody/tr") if row.get("class") not in ("behind", "cutoff")
+    ]
     return dict(zip(heads, zip(*map(texts, body), strict=False), strict=False))
 
 
@@ -50,7 +54,11 @@ def documents(figure):
     rows = [row for row in figure.findall(".//tbody/tr") if row.get("class") != "cutoff"]
     spelled, scores = (texts(row[place] for row in rows) for place in (1, 2))
     labels = [text.rpartition(", ")[2] for text in spelled]
-    return [None if label == "?" else float(label) for label in labels], [float(text) for text in scores], spelled
+    return (
+        [None if label == "?" else float(label) for label in labels],
+        [float(text) for text in scores],
+        spelled,
+    )
 
 
 def footer(figure):
@@ -73,7 +81,9 @@ def _first_call(function):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_value_is_that_of_the_docstring(name):
     shown = [float(text.replace("\u2212", "-")) for text in texts(picture(name).iter("strong"))]
-    returned = [float(number) for number in re.findall(r"-?[0-9.]+", _first_call(REGISTRY[name]).want)]
+    returned = [
+        float(number) for number in re.findall(r"-?[0-9.]+", _first_call(REGISTRY[name]).want)
+    ]
     # The mean is the last; one value per query if the call returns an array.
     assert shown[-len(returned) :] == pytest.approx(returned, abs=5e-5)
 
@@ -83,8 +93,12 @@ def test_documents_and_arithmetic_give_the_value(name):
     for figure in picture(name).iter("figure"):
         labels, scores, spelled = documents(figure)
         assert scores == sorted(scores, reverse=True)
-        assert [text.startswith("relevant, ") for text in spelled] == [bool(label) for label in labels]
-        expected = reference.expected(name.removeprefix("neg_"), labels, scores, **arguments(REGISTRY[name]))
+        assert [text.startswith("relevant, ") for text in spelled] == [
+            bool(label) for label in labels
+        ]
+        expected = reference.expected(
+            name.removeprefix("neg_"), labels, scores, **arguments(REGISTRY[name])
+        )
         value = value_of(figure.findtext("figcaption/strong"))
         assert value == pytest.approx(0.0 if expected != expected else expected, abs=5e-5)
         caption = "".join(figure.find("figcaption").itertext())
@@ -180,13 +194,21 @@ def test_tied_documents_are_bracketed_and_share_their_gain(monkeypatch):
     assert texts(shown.findall(".//th[@class='tied']")) == ["1, tied", "2, tied"]
     assert [row.get("class") for row in shown.findall(".//tbody/tr")] == ["joined", "", ""]
     assert columns(shown.find("div/figure"))["gain"] == ("1", "1", "1")
-    shown = of_call(monkeypatch, auc_score, "auc_score([[0, 1, 0, 0]], [[5, 5, 5, 4]])")  # a tied pair counts half
+    shown = of_call(
+        monkeypatch, auc_score, "auc_score([[0, 1, 0, 0]], [[5, 5, 5, 4]])"
+    )  # a tied pair counts half
     assert texts(shown.iter("figcaption")) == ["auc = 2 / 3 = 0.6667"]
-    assert [arc.get("class") for arc in shown.find(".//td[@class='pairs']/svg")] == ["in-order", "tied", "tied"]
+    assert [arc.get("class") for arc in shown.find(".//td[@class='pairs']/svg")] == [
+        "in-order",
+        "tied",
+        "tied",
+    ]
 
 
 def test_the_cutoff_is_a_line_and_a_threshold_decides_what_is_relevant(monkeypatch):
-    shown = of_call(monkeypatch, precision_at_k_score, "precision_at_k_score([[1, 0, 1]], [[3, 2, 1]], k=2)")
+    shown = of_call(
+        monkeypatch, precision_at_k_score, "precision_at_k_score([[1, 0, 1]], [[3, 2, 1]], k=2)"
+    )
     rows = shown.findall(".//tbody/tr")
     assert [row.get("class") for row in rows] == ["", "", "cutoff", "behind"]
     assert texts(rows)[2] == "k = 2"

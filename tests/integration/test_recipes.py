@@ -31,10 +31,16 @@ def test_revenue_and_novelty_follow_the_ids_of_documents(page):
         "popularity": {"tea": 1 / 2, "jam": 1 / 8, "milk": 1 / 4},
     }
     needs = {"revenue": "price", "novelty": "popularity"}
-    metrics = [get_metric(make_metric(page[name], documents=[column]), k=2) for name, column in needs.items()]
+    metrics = [
+        get_metric(make_metric(page[name], documents=[column]), k=2)
+        for name, column in needs.items()
+    ]
     report = evaluate_run(qrels, run, metrics, documents=columns)
     assert report.per_query["revenue@2"].tolist() == [3.0, 5.0]
-    assert report.per_query["novelty@2"].tolist() == [(3 + 1) / 2, (1 + 3) / 2]  # -log2(1/8) = 3, -log2(1/2) = 1
+    assert report.per_query["novelty@2"].tolist() == [
+        (3 + 1) / 2,
+        (1 + 3) / 2,
+    ]  # -log2(1/8) = 3, -log2(1/2) = 1
 
 
 def test_exposure_is_that_of_singh_and_joachims(page):
@@ -50,15 +56,21 @@ def test_alpha_ndcg_is_that_of_ndeval(page, seed):
     n, k = 12, (5, 10, 20)[seed % 3]
     has = rng.random((n, 4)) < 0.3
     has[0, 0] = True
-    has = has[np.lexsort(has.T[::-1])]  # ndeval settles ties of the greedy ideal by id, the recipe by subtopics
+    has = has[
+        np.lexsort(has.T[::-1])
+    ]  # ndeval settles ties of the greedy ideal by id, the recipe by subtopics
     order = rng.permutation(n)[: n - 3]  # three documents are not returned
-    judged = [("q", f"t{topic}", f"d{d:02}", int(has[d, topic])) for d in range(n) for topic in range(4)]
+    judged = [
+        ("q", f"t{topic}", f"d{d:02}", int(has[d, topic])) for d in range(n) for topic in range(4)
+    ]
     run = [("q", f"d{d:02}", float(n - place)) for place, d in enumerate(order)]
     expected = pyndeval.RelevanceEvaluator(judged, [f"alpha-nDCG@{k}"], alpha=0.5).evaluate(run)
     qrels = {"q": {f"d{d:02}": int(has[d].any()) for d in range(n)}}
     subtopics = {f"d{d:02}": " ".join(map(str, np.flatnonzero(has[d]))) for d in range(n)}
     scores = {"q": {d: score for _, d, score in run}}
-    found = evaluate_run(qrels, scores, get_metric(page["alpha_ndcg"], k=k), documents={"subtopics": subtopics}).mean
+    found = evaluate_run(
+        qrels, scores, get_metric(page["alpha_ndcg"], k=k), documents={"subtopics": subtopics}
+    ).mean
     assert list(found.values()) == pytest.approx([expected["q"][f"alpha-nDCG@{k}"]], abs=1e-6)
 
 
@@ -75,4 +87,6 @@ def test_clicks_over_propensities_give_dcg_on_average(page):
 
 def test_clipping_bounds_the_weights(page):
     given = {"documents": {"propensity": [[1e-9, 0.5]]}}
-    assert page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, **given) == pytest.approx(10 + 2 / np.log2(3), abs=1e-12)
+    assert page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, **given) == pytest.approx(
+        10 + 2 / np.log2(3), abs=1e-12
+    )

@@ -12,7 +12,14 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
-from skrank_metrics import PredefinedQuerySplit, QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryRanker,
+    make_ranking_scorer,
+    ndcg_score,
+    with_qid,
+)
 
 
 class Candidate(BaseEstimator):
@@ -102,7 +109,9 @@ def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (1, "raise"), (2, np.nan)])
-def test_a_fold_without_a_relevant_document_counts_0_or_ends_the_search(problem, n_jobs, error_score):
+def test_a_fold_without_a_relevant_document_counts_0_or_ends_the_search(
+    problem, n_jobs, error_score
+):
     X, y, qid = problem
     problem, cv = (X, np.where(qid % 3 == 1, 0.0, y), qid), PredefinedQuerySplit(qid % 3)
     options = {"cv": cv, "n_jobs": n_jobs, "error_score": error_score}
@@ -113,7 +122,9 @@ def test_a_fold_without_a_relevant_document_counts_0_or_ends_the_search(problem,
     assert search.best_params_ == {"estimator__what": "fine"}
     # Where such queries are left out, every candidate would have a mean of NaN, and the first one would win.
     scorer = make_ranking_scorer("ndcg@5", replace_undefined_by=np.nan)
-    with pytest.raises(ValueError, match=r"ndcg.* is undefined for all scored queries, and replace_undefined_by"):
+    with pytest.raises(
+        ValueError, match=r"ndcg.* is undefined for all scored queries, and replace_undefined_by"
+    ):
         searched(problem, ["reversed", "fine"], scorer=scorer, **options)
 
 
@@ -130,7 +141,9 @@ def test_one_query_of_50000_documents(problem):
 def test_ids_on_both_sides_of_a_split_are_warned_of(problem):
     X, _, qid = problem
     train, test = ({*qid[rows]} for rows in next(KFold(2).split(X)))
-    with pytest.warns(UserWarning, match=f"^{len(train & test)} of the {len(test)} scored queries were also in"):
+    with pytest.warns(
+        UserWarning, match=f"^{len(train & test)} of the {len(test)} scored queries were also in"
+    ):
         search = searched(problem, ["fine"], cv=KFold(2))
     assert split_scores(search, 0) == by_hand(problem, "fine", KFold(2))
 
@@ -140,7 +153,11 @@ def test_weights_that_leave_no_query_end_the_search(problem, error_score):
     X, y, qid = problem
     with sklearn.config_context(enable_metadata_routing=True):
         model = QueryRanker(Candidate()).set_fit_request(sample_weight=False)
-        scorer = make_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True)
-        search = search_of(["fine"], model, scorer, cv=PredefinedQuerySplit(qid % 3), error_score=error_score)
+        scorer = make_ranking_scorer("ndcg@5").set_score_request(
+            qid=True, groups=True, sample_weight=True
+        )
+        search = search_of(
+            ["fine"], model, scorer, cv=PredefinedQuerySplit(qid % 3), error_score=error_score
+        )
         with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):
             search.fit(X, y, groups=qid, sample_weight=(qid % 3 > 0).astype(float))

@@ -41,14 +41,18 @@ def of_groups(kind, n_default=5, **defaults):
         def __init__(self, n_splits=n_default, **params):
             given = {name: value for name, value in params.items() if value is not None}
             with in_words_of_scikit_learn():
-                super().__init__(n_splits, **params | ({} if "train_size" in given else {**defaults, **given}))
+                super().__init__(
+                    n_splits, **params | ({} if "train_size" in given else {**defaults, **given})
+                )
 
         def split(self, X, y=None, groups=None):
             with in_words_of_scikit_learn():
                 yield from super().split(X, y, groups)
 
     parameters = inspect.signature(kind.__init__).parameters
-    own = [one for name, one in parameters.items() if name not in ("stratify", "time")]  # texts of splitters have all
+    own = [
+        one for name, one in parameters.items() if name not in ("stratify", "time")
+    ]  # texts of splitters have all
     LookAlike.__init__.__signature__ = inspect.Signature(own)
     return LookAlike
 
@@ -73,7 +77,9 @@ KINDS = {
 }
 for name, kind in KINDS.items():
     kind.__name__ = kind.__qualname__ = name
-NOT_CONTIGUOUS = "without shuffling, scikit-learn's folds are contiguous, while queries are dealt out by length"
+NOT_CONTIGUOUS = (
+    "without shuffling, scikit-learn's folds are contiguous, while queries are dealt out by length"
+)
 TAKES_GROUPS = "of splitters that take no groups, as all of this package do"
 EXCLUDED = {
     "test_kfold_no_shuffle": NOT_CONTIGUOUS,

@@ -39,7 +39,9 @@ class GridSearchCV(Unraced):
         self, estimator, param_grid, *, scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
         pre_dispatch="2*n_jobs", error_score=np.nan, return_train_score=False,
     ):  # fmt: skip
-        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        given = {
+            name: value for name, value in locals().items() if name not in ("self", "__class__")
+        }
         vars(self).update(given)
 
 
@@ -48,7 +50,9 @@ class RandomizedSearchCV(Unraced):
         self, estimator, param_distributions, *, n_iter=10, scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
         pre_dispatch="2*n_jobs", random_state=None, error_score=np.nan, return_train_score=False,
     ):  # fmt: skip
-        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        given = {
+            name: value for name, value in locals().items() if name not in ("self", "__class__")
+        }
         vars(self).update(given)
 
     @property
@@ -67,19 +71,25 @@ module = load("sklearn.model_selection.tests.test_search", sklearn.model_selecti
 globals().update(chosen_tests(module, EXCLUDED))
 
 
-@pytest.mark.parametrize(("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})])
+@pytest.mark.parametrize(
+    ("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})]
+)
 def test_estimator_checks_fail_where_those_of_grid_search_fail(model, grid):
     kinds = sklearn.model_selection.GridSearchCV, GridSearchCV
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        both = [check_estimator(kind(model, grid, cv=2), on_fail=None, on_skip=None) for kind in kinds]
+        both = [
+            check_estimator(kind(model, grid, cv=2), on_fail=None, on_skip=None) for kind in kinds
+        ]
     (expected, found) = ({one["check_name"]: one["status"] for one in results} for results in both)
     assert found == expected
     assert sum(status == "passed" for status in found.values()) >= 40
 
 
 SCORERS = ["test_all_scorers_repr", "test_scorer_set_score_request_raises"]
-if not sklearn.__version__.startswith("1.6."):  # there, calls with metadata that is not requested must raise
+if not sklearn.__version__.startswith(
+    "1.6."
+):  # there, calls with metadata that is not requested must raise
     SCORERS.append("test_scorer_metadata_request")
 
 
@@ -87,9 +97,13 @@ def without_requests(name):
     """A scorer whose requests are taken back, as scikit-learn's scorers have none."""
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer(name)
-        return scorer.set_score_request(qid=None, groups=None, retrieved=None, judged=None, sample_weight=None)
+        return scorer.set_score_request(
+            qid=None, groups=None, retrieved=None, judged=None, sample_weight=None
+        )
 
 
-of_scorers = load("sklearn.metrics.tests.test_score_objects", sklearn.metrics, get_scorer_names=get_metric_names)
+of_scorers = load(
+    "sklearn.metrics.tests.test_score_objects", sklearn.metrics, get_scorer_names=get_metric_names
+)
 of_scorers.get_scorer = without_requests
 globals().update({name: getattr(of_scorers, name) for name in SCORERS})

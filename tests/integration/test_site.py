@@ -12,7 +12,9 @@ import skrank_metrics
 from skrank_metrics.metrics._registry import REGISTRY
 
 SITE = os.environ.get("SKRANK_SITE")
-pytestmark = pytest.mark.skipif(SITE is None, reason="SKRANK_SITE does not name the folder of a built site")
+pytestmark = pytest.mark.skipif(
+    SITE is None, reason="SKRANK_SITE does not name the folder of a built site"
+)
 
 
 class Page(HTMLParser):
@@ -28,13 +30,19 @@ class Page(HTMLParser):
         self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
         if tag == "a" and found.get("href"):
             self.links.append(found["href"])
-        self.loads += [found[name] for name in ("src", "href") if tag not in ("a", "use") and found.get(name)]
+        self.loads += [
+            found[name] for name in ("src", "href") if tag not in ("a", "use") and found.get(name)
+        ]
 
 
 @pytest.fixture(scope="module")
 def pages():
     site = Path(SITE).resolve()
-    return {path: Page(path) for path in sorted(site.rglob("*.html")) if site / "_static" not in path.parents}
+    return {
+        path: Page(path)
+        for path in sorted(site.rglob("*.html"))
+        if site / "_static" not in path.parents
+    }
 
 
 def broken(path, address, pages):
@@ -46,32 +54,54 @@ def broken(path, address, pages):
     if not target.is_file():
         return "no such file"
     anchor = unquote(parts.fragment)
-    return "no such anchor" if anchor and target in pages and anchor not in pages[target].anchors else None
+    return (
+        "no such anchor"
+        if anchor and target in pages and anchor not in pages[target].anchors
+        else None
+    )
 
 
 def test_links_inside_the_site_lead_somewhere(pages):
-    addresses = [(path, address) for path, page in pages.items() for address in [*page.links, *page.loads]]
-    wrong = [(path.name, address, why) for path, address in addresses if (why := broken(path, address, pages))]
+    addresses = [
+        (path, address) for path, page in pages.items() for address in [*page.links, *page.loads]
+    ]
+    wrong = [
+        (path.name, address, why)
+        for path, address in addresses
+        if (why := broken(path, address, pages))
+    ]
     assert wrong == []
     assert sum(len(page.links) for page in pages.values()) > 1000
 
 
 def test_nothing_is_loaded_from_elsewhere(pages):
-    assert [address for page in pages.values() for address in page.loads if urlsplit(address).netloc] == []
+    assert [
+        address for page in pages.values() for address in page.loads if urlsplit(address).netloc
+    ] == []
     # Names such as ndcg@10 are no addresses.
-    assert [link for page in pages.values() for link in page.links if link.startswith("mailto:")] == []
+    assert [
+        link for page in pages.values() for link in page.links if link.startswith("mailto:")
+    ] == []
     assert "../index.html" in pages[Path(SITE).resolve() / "playground" / "index.html"].links
 
 
 def test_every_public_name_has_a_page(pages):
     anchors = set().union(*(page.anchors for page in pages.values()))
-    names = [*skrank_metrics.__all__, "datasets.make_ranking", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]
+    names = [
+        *skrank_metrics.__all__,
+        "datasets.make_ranking",
+        "trec.evaluate_run",
+        "dask.evaluate",
+        "spark.evaluate",
+    ]
     assert [name for name in names if f"skrank_metrics.{name}" not in anchors] == []
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_the_page_of_a_metric_shows_its_formula_and_one_case(name):
-    text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(encoding="utf-8")
+    text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(
+        encoding="utf-8"
+    )
     formula = REGISTRY[name].record.formula
     assert formula
     assert "".join(formula.split()) in "".join(unescape(text).split())

@@ -27,12 +27,25 @@ def wheels(tmp_path_factory):
     built = []
     for place, time in (("one", 1_500_000_000), ("other", 1_700_000_000)):
         copy = tmp_path_factory.mktemp(place) / place
-        shutil.copytree(ROOT / "skrank_metrics", copy / "skrank_metrics", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / "skrank_metrics",
+            copy / "skrank_metrics",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, copy)
         for path in copy.rglob("*"):
             os.utime(path, (time, time))
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(copy / "dist")]
+        command = [
+            sys.executable,
+            "-m",
+            "hatchling",
+            "build",
+            "-t",
+            "wheel",
+            "-d",
+            str(copy / "dist"),
+        ]
         subprocess.run(command, cwd=copy, check=True, capture_output=True)
         built += (copy / "dist").iterdir()
     return built
@@ -49,7 +62,11 @@ def test_the_wheel_is_pure_python_and_holds_the_package_alone(wheels):
         names = wheel.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         required = Parser().parsestr(wheel.read(metadata).decode()).get_all("Requires-Dist")
-    package = [*SOURCES, *(ROOT / "skrank_metrics").rglob("*.pyi"), ROOT / "skrank_metrics" / "py.typed"]
+    package = [
+        *SOURCES,
+        *(ROOT / "skrank_metrics").rglob("*.pyi"),
+        ROOT / "skrank_metrics" / "py.typed",
+    ]
     files = {path.relative_to(ROOT).as_posix() for path in package}
     assert {name for name in names if ".dist-info/" not in name} == files
     assert {name_of(line) for line in required if "extra ==" not in line} == DEPENDENCIES
@@ -59,8 +76,13 @@ UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve
                   "urllib", "http", "requests", "ctypes", "tempfile"}  # fmt: skip
 ALLOWED = {
     "skrank_metrics/_cli/inputs.py": ["load"],  # RankingReport.load, which reads JSON
-    "skrank_metrics/sources/batches.py": ["tempfile"],  # rows are shuffled through files without names
-    "skrank_metrics/spark.py": ["pickle", "loads"],  # Spark's own executors return all Python objects pickled
+    "skrank_metrics/sources/batches.py": [
+        "tempfile"
+    ],  # rows are shuffled through files without names
+    "skrank_metrics/spark.py": [
+        "pickle",
+        "loads",
+    ],  # Spark's own executors return all Python objects pickled
 }
 UNSAFE_CALLS = {"eval", "exec", "compile", "__import__", "loads", "system", "popen"}
 
@@ -69,8 +91,13 @@ def unsafe(tree):
     """Imports and calls that unpickle, run text as code, or reach out of the process."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in UNSAFE_MODULES)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in UNSAFE_MODULES:
+            yield from (
+                alias.name for alias in node.names if alias.name.partition(".")[0] in UNSAFE_MODULES
+            )
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").partition(".")[0] in UNSAFE_MODULES
+        ):
             yield str(node.module)
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if alias.name in {"load", "loads"})
@@ -78,7 +105,9 @@ def unsafe(tree):
             # np.load can unpickle. json.loads, re.compile, and whatever else is called compile, are harmless.
             name = ast.unparse(node.func)
             of_others = (UNSAFE_CALLS - {"compile"}) | {"load"}
-            if name in UNSAFE_CALLS or ("." in name and name != "json.loads" and name.rpartition(".")[2] in of_others):
+            if name in UNSAFE_CALLS or (
+                "." in name and name != "json.loads" and name.rpartition(".")[2] in of_others
+            ):
                 yield name.rpartition(".")[2]
 
 

@@ -37,7 +37,12 @@ EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its val
     ("precision@3", BOUGHT, 1 / 3, 0.3333),
     ("rbp(p=0.5)", [1, 0, 1], (1 - 0.5) * (1 + 0.5**2), 0.625),
     ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3), 0.2824),
-    ("err(p=0.9)", [4, 2, 3], 15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3, 0.9488),
+    (
+        "err(p=0.9)",
+        [4, 2, 3],
+        15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3,
+        0.9488,
+    ),
     ("kendall_tau_distance", [0, 1, 2, 2], 5, 5),  # of six pairs, one has equal labels
     ("map", EARLY, (1 / 1 + 2 / 2) / 2, 1),
     ("map", LATE, (1 / 9 + 2 / 10) / 2, 0.1556),
@@ -46,7 +51,9 @@ EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its val
 
 @pytest.mark.parametrize(("name", "labels", "expected", "published"), EXAMPLES)
 def test_one_list(name, labels, expected, published):
-    assert get_metric(name)([labels], [range(len(labels), 0, -1)]) == pytest.approx(expected, abs=1e-12)
+    assert get_metric(name)([labels], [range(len(labels), 0, -1)]) == pytest.approx(
+        expected, abs=1e-12
+    )
     assert expected == pytest.approx(published, abs=2e-3)
 
 

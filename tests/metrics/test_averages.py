@@ -33,12 +33,16 @@ def test_median_of_values():
 
 @pytest.mark.parametrize("average", ["median", "geometric", "macro"])
 @given(
-    pairs=values, undefined=st.sampled_from([0.0, math.nan]), scale=st.sampled_from([1.0, 0.1, 5e-324, 1e-200, 3e307])
+    pairs=values,
+    undefined=st.sampled_from([0.0, math.nan]),
+    scale=st.sampled_from([1.0, 0.1, 5e-324, 1e-200, 3e307]),
 )
 def test_whole_weights_count_like_repeated_queries(average, pairs, undefined, scale):
     ranks, weights = np.array(pairs).T
     weighted = mean_of(ranks, average, weights * scale, undefined)
-    np.testing.assert_allclose(weighted, mean_of(np.repeat(ranks, weights), average, None, undefined), rtol=1e-12)
+    np.testing.assert_allclose(
+        weighted, mean_of(np.repeat(ranks, weights), average, None, undefined), rtol=1e-12
+    )
 
 
 def test_geometric_mean_has_the_floor_of_trec_eval():
@@ -47,10 +51,14 @@ def test_geometric_mean_has_the_floor_of_trec_eval():
 
 
 def test_names_reports_and_scorers_take_them():
-    report = report_of_ranks([1, 2, 5, 0], metrics=["mrr(average=median)", "mrr(average=geometric)", "mrr"])
+    report = report_of_ranks(
+        [1, 2, 5, 0], metrics=["mrr(average=median)", "mrr(average=geometric)", "mrr"]
+    )
     assert report.mean["mrr(average=median)"] == (1 / 2 + 1 / 5) / 2
     assert all(np.isnan(report.intervals()[name]).all() for name in list(report.mean)[:2])
-    assert "Intervals: Student's t over queries; none for medians and geometric means." in " ".join(str(report).split())
+    assert "Intervals: Student's t over queries; none for medians and geometric means." in " ".join(
+        str(report).split()
+    )
     assert np.isfinite(report.intervals()["mrr"]).all()
     assert report.to_dict(flat=True)["mrr_average_median"] == (1 / 2 + 1 / 5) / 2
     board = compare([report] * 2, "mrr(average=median)")
@@ -67,5 +75,7 @@ def test_smaller_is_better():
 
 @pytest.mark.parametrize("name", ["kendall_tau", "spearman"])
 def test_geometric_means_of_negative_values_are_refused(name):
-    with pytest.raises(ValueError, match=r"average='geometric' is not defined for .*, which can be negative"):
+    with pytest.raises(
+        ValueError, match=r"average='geometric' is not defined for .*, which can be negative"
+    ):
         get_metric(name, average="geometric")

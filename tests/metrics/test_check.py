@@ -22,7 +22,9 @@ def test_a_metric_of_documents_is_checked_with_their_columns():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ndcg(gain=exp2)", "map(normalizer=hits)", "mrr", "neg_fall_out", "bpref"])
+@pytest.mark.parametrize(
+    "name", ["ndcg(gain=exp2)", "map(normalizer=hits)", "mrr", "neg_fall_out", "bpref"]
+)
 def test_metrics_of_the_package_pass(name):
     check_metric(name)
 
@@ -32,7 +34,10 @@ def test_metrics_of_the_package_pass(name):
 def test_labels_that_a_metric_takes():
     check_metric("pfound@3", labels=[0, 0.4, 1])
     check_metric(make_metric(lambda labels: 1 / labels[0], name="inverse"), labels=(1, 2))
-    with pytest.raises(AssertionError, match=r"pfound.* must accept the labels \[0, 1, 2, 3\], or be checked .*; got"):
+    with pytest.raises(
+        AssertionError,
+        match=r"pfound.* must accept the labels \[0, 1, 2, 3\], or be checked .*; got",
+    ):
         check_metric("pfound")
 
 
@@ -46,11 +51,27 @@ LOCK, CALLS, HOME = threading.Lock(), [], os.getpid()
 @pytest.mark.parametrize(
     ("function", "bounds", "message"),
     [
-        (lambda labels: CALLS.append(1) or len(CALLS), (0, 1e9), "must give the same values when called again"),
+        (
+            lambda labels: CALLS.append(1) or len(CALLS),
+            (0, 1e9),
+            "must give the same values when called again",
+        ),
         (lambda labels: labels[0], (0, 2), r"number within its bounds, 0 to 2, .*got .*3\.0"),
-        (lambda labels, lock=LOCK: 1.0, (0, 1), "must be picklable to be used with n_jobs; got PicklingError"),
-        (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
-        (lambda labels, home=HOME: float(os.getpid() == home), (0, 1), "must be the same in another process"),
+        (
+            lambda labels, lock=LOCK: 1.0,
+            (0, 1),
+            "must be picklable to be used with n_jobs; got PicklingError",
+        ),
+        (
+            lambda labels, k=None: float(k is None),
+            (0, 1),
+            "must be the same with k=5 as without a cutoff",
+        ),
+        (
+            lambda labels, home=HOME: float(os.getpid() == home),
+            (0, 1),
+            "must be the same in another process",
+        ),
     ],
 )
 @pytest.mark.slow
@@ -67,8 +88,14 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
             lambda ranked: ranked.relevance(None).sum(axis=1) ** 2,
             r"over all orders of tied .* got 0\.25 instead of 0\.5",
         ),
-        (lambda ranked: 9 * ranked.gains(linear_gain).sum(axis=1), "must be within its bounds, 0 to 25; got"),
-        (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
+        (
+            lambda ranked: 9 * ranked.gains(linear_gain).sum(axis=1),
+            "must be within its bounds, 0 to 25; got",
+        ),
+        (
+            lambda ranked: np.arange(len(ranked.n_documents)) / 100,
+            "must be the mean over all orders|not depend",
+        ),
     ],
 )
 def test_finds_what_is_wrong_with_a_kernel(kernel, message):
@@ -85,6 +112,8 @@ def test_documents_that_the_metric_does_not_take():
 
 
 def test_an_overflow_on_the_way_is_no_error():
-    logistic = make_metric(lambda labels: (1 / (1 + np.exp(1000.0 * labels))).sum(), name="logistic")
+    logistic = make_metric(
+        lambda labels: (1 / (1 + np.exp(1000.0 * labels))).sum(), name="logistic"
+    )
     with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
         assert logistic([[1, 0]], [[2, 1]]) == 1 / 2

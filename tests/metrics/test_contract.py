@@ -20,7 +20,16 @@ names = pytest.mark.parametrize("name", get_metric_names())
 def table_of(seed, n, n_grades, above, n_queries):
     """Labels, scores and ids of up to six queries and thirty rows, interleaved, with many ties."""
     rng = np.random.default_rng(seed)
-    return np.stack([rng.integers(0, n_grades, n), rng.integers(-3, above, n), rng.integers(0, n_queries, n)]) * 1.0
+    return (
+        np.stack(
+            [
+                rng.integers(0, n_grades, n),
+                rng.integers(-3, above, n),
+                rng.integers(0, n_queries, n),
+            ]
+        )
+        * 1.0
+    )
 
 
 limits = st.integers(1, 30), st.integers(1, 5), st.integers(-2, 9), st.integers(1, 6)
@@ -42,7 +51,11 @@ def bound(name, k=None, **params):
     record = REGISTRY[name].record
     cutoff = {"k": k} if record.has_cutoff else {}
     # Linear gains of a user model are probabilities.
-    grades = {"gain": "exp2"} if "max_grade" in record.options and record.defaults["gain"] == "linear" else {}
+    grades = (
+        {"gain": "exp2"}
+        if "max_grade" in record.options and record.defaults["gain"] == "linear"
+        else {}
+    )
     if record.undefined is None:
         params.pop("replace_undefined_by", None)
     return get_metric(name, **cutoff, **grades, **params)
@@ -53,7 +66,9 @@ def undefined_query(name):
     metric = bound(name, replace_undefined_by=np.nan)
     queries = (([0, 0], [True] * 2), ([1, 1], [True] * 2), ([1, 0], [False] * 2))
     return next(
-        (labels, [2, 1], shown) for labels, shown in queries if np.isnan(metric([labels], [[2, 1]], retrieved=[shown]))
+        (labels, [2, 1], shown)
+        for labels, shown in queries
+        if np.isnan(metric([labels], [[2, 1]], retrieved=[shown]))
     )
 
 
@@ -70,13 +85,23 @@ def by_id(metric, y_true, y_score, qid, **masks):
 def test_lies_within_its_bounds(name, table, k, ties):
     values = per_query(name, k, ties)(*table[:2], qid=table[2])
     record, sign = REGISTRY[name].record, 1 if REGISTRY[name].record.greater_is_better else -1
-    assert ((sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)).all()
+    assert (
+        (sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)
+    ).all()
 
 
 @names
-@given(table=tables, k=cutoffs, ties=st.sampled_from(["average", "best", "worst"]), seed=st.integers(0, 99))
+@given(
+    table=tables,
+    k=cutoffs,
+    ties=st.sampled_from(["average", "best", "worst"]),
+    seed=st.integers(0, 99),
+)
 def test_ignores_the_order_of_rows(name, table, k, ties, seed):
-    metric, shuffled = per_query(name, k, ties), np.random.default_rng(seed).permutation(table.shape[1])
+    metric, shuffled = (
+        per_query(name, k, ties),
+        np.random.default_rng(seed).permutation(table.shape[1]),
+    )
     expected = by_id(metric, *table)
     assert by_id(metric, *table[:, shuffled]) == pytest.approx(expected, abs=1e-12)
 
@@ -98,7 +123,12 @@ def test_ignores_what_ids_are_called(name, table, k, ties):
     metric = per_query(name, k, ties)
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(with_qid(y_true, qid), y_score), expected)
-    for other in (qid.astype(int), qid.astype(int) + 2**60, [f"q{i:.0f}" for i in qid], qid.astype("datetime64[D]")):
+    for other in (
+        qid.astype(int),
+        qid.astype(int) + 2**60,
+        [f"q{i:.0f}" for i in qid],
+        qid.astype("datetime64[D]"),
+    ):
         np.testing.assert_array_equal(metric(y_true, y_score, qid=other), expected)
 
 
@@ -109,7 +139,9 @@ def test_depends_on_the_order_of_scores_only(name, table, k, ties):
     metric = per_query(name, k, ties)
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(y_true, np.exp(y_score) - 5, qid=qid), expected)
-    infinite = np.where(y_score == y_score.max(), np.inf, np.where(y_score == y_score.min(), -np.inf, y_score))
+    infinite = np.where(
+        y_score == y_score.max(), np.inf, np.where(y_score == y_score.min(), -np.inf, y_score)
+    )
     if y_score.max() > y_score.min():
         np.testing.assert_array_equal(metric(y_true, infinite, qid=qid), expected)
 
@@ -126,18 +158,24 @@ def test_labels_may_be_negative_if_only_their_order_counts(name, table, ties):
         metric, shifted = metric.replace(**{signed: 5.5}), metric.replace(**{signed: 1.5})
         y_true = y_true + 4
     if signed:
-        np.testing.assert_array_equal(shifted(y_true - 4, y_score, qid=qid), metric(y_true, y_score, qid=qid))
+        np.testing.assert_array_equal(
+            shifted(y_true - 4, y_score, qid=qid), metric(y_true, y_score, qid=qid)
+        )
         with pytest.raises(ValueError, match="y_true contains -4"):
             metric([-4.0, 1.0], [1, 2], qid=[1, 1], judged=[True, True])
     else:
-        with pytest.raises(ValueError, match=r"y_true contains -1.0, first at row 0\. Labels must be >= 0 for"):
+        with pytest.raises(
+            ValueError, match=r"y_true contains -1.0, first at row 0\. Labels must be >= 0 for"
+        ):
             metric(y_true - y_true[0] - 1, y_score, qid=qid)
 
 
 @names
 @given(table=tables, k=cutoffs)
 def test_the_expectation_lies_between_worst_and_best(name, table, k):
-    worst, average, best = (per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best"))
+    worst, average, best = (
+        per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best")
+    )
     assert (worst <= average + 1e-12).all()
     assert (average <= best + 1e-12).all()
 
@@ -168,7 +206,9 @@ def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties)
     assert metric(y_true, y_score, qid=qid) == pytest.approx(values.mean(), abs=1e-12)
     weights = 1.0 + np.array([list(dict.fromkeys(qid)).index(i) for i in qid])
     expected = np.average(values, weights=1.0 + np.arange(len(values)))
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 @names
@@ -177,7 +217,11 @@ def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
     metric = bound(name, k, ties=ties)
     assume(table.shape[1] > 1)  # a column is refused
     two = metric(np.stack([table[0]] * 2), np.stack([table[1], -table[1]]), average=None)
-    one = metric(np.tile(table[0], 2), np.concatenate([table[1], -table[1]]), qid=np.repeat([7, 3], table.shape[1]))
+    one = metric(
+        np.tile(table[0], 2),
+        np.concatenate([table[1], -table[1]]),
+        qid=np.repeat([7, 3], table.shape[1]),
+    )
     assert two.mean() == pytest.approx(one, abs=1e-12)
 
 
@@ -187,11 +231,17 @@ def test_an_undefined_query_has_the_value_that_replaces_it_and_its_weight(name):
     metric = bound(name, 2)
     if REGISTRY[name].record.undefined is None:
         assert metric([[0, 0]], [[2, 1]]) == 0
-        with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
+        with pytest.raises(
+            ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"
+        ):
             metric([[0, 0]], [[2, 1]], replace_undefined_by=0.25)
         return
     labels, scores, shown = undefined_query(name)
-    rows = {"y_true": [1, 0, 1, 0, *labels], "y_score": [4, 3, 2, 1, *scores], "qid": ["a"] * 4 + ["b"] * 2}
+    rows = {
+        "y_true": [1, 0, 1, 0, *labels],
+        "y_score": [4, 3, 2, 1, *scores],
+        "qid": ["a"] * 4 + ["b"] * 2,
+    }
     rows["retrieved"] = [True] * 4 + shown
     sign = 1 if REGISTRY[name].record.greater_is_better else -1  # it is a value of the function
     for value in (0, np.nan, 0.25):
@@ -222,7 +272,9 @@ def test_micro_average_only_where_documents_can_be_pooled(name, rows):
     weights = np.where(qid == "f", 0.0, 1.0)
     kept = qid != "f"
     expected = metric(y_true[kept], y_score[kept], qid=qid[kept])
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_pooled_precision_of_queries_without_relevant_documents():
@@ -231,24 +283,44 @@ def test_pooled_precision_of_queries_without_relevant_documents():
     for value, expected in ((0, (1 + 0) / 4), (0.5, (1 + 0.5 * 2) / 4), (np.nan, 1 / 2)):
         metric = get_metric("precision(average=micro)", replace_undefined_by=value)
         assert metric(**rows) == expected
-        assert metric(**rows, sample_weight=[1, 3]) == {0: 1 / 8, 0.5: (1 + 3) / 8}.get(value, 1 / 2)
+        assert metric(**rows, sample_weight=[1, 3]) == {0: 1 / 8, 0.5: (1 + 3) / 8}.get(
+            value, 1 / 2
+        )
         np.testing.assert_equal(metric([[0, 0]], [[2, 1]]), value)
     assert get_metric("f1(average=micro)@2")(**rows) == 2 * 1 / (2 + 1)
 
 
 @pytest.mark.parametrize("label_type", ["float16", "float32", "float64", "longdouble", "int64"])
-@pytest.mark.parametrize("name", ["precision", "recall", "hit_rate", "mrr", "map", "auc", "bpref", "rbp", "err"])
+@pytest.mark.parametrize(
+    "name", ["precision", "recall", "hit_rate", "mrr", "map", "auc", "bpref", "rbp", "err"]
+)
 @pytest.mark.slow
 def test_thresholds_compare_as_in_numpy(name, label_type):
     binary = {"gain": "binary"} if name in ("rbp", "err") else {}
     # NumPy warns if float16 overflows.
-    thresholds = (0.7, 0.1, 1 / 3, 2 / 3, 5 / 11, 1.0, 1.1, 2, 1e-9, 1e-300, *[1e6] * (label_type != "float16"))
+    thresholds = (
+        0.7,
+        0.1,
+        1 / 3,
+        2 / 3,
+        5 / 11,
+        1.0,
+        1.1,
+        2,
+        1e-9,
+        1e-300,
+        *[1e6] * (label_type != "float16"),
+    )
     for threshold, number in [(t, n) for t in thresholds for n in (t, 0.5, 1, 3)]:
         labels = np.array([[0, number, 0.3], [5, 0, 0]], dtype=label_type)
         relevant = (labels >= threshold) & (labels > 0)
         scores = [[3, 2, 1], [1, 2, 2]]
-        value = get_metric(name, relevance_threshold=threshold, average=None, **binary)(labels, scores)
-        np.testing.assert_array_equal(value, get_metric(name, average=None, **binary)(relevant.astype(float), scores))
+        value = get_metric(name, relevance_threshold=threshold, average=None, **binary)(
+            labels, scores
+        )
+        np.testing.assert_array_equal(
+            value, get_metric(name, average=None, **binary)(relevant.astype(float), scores)
+        )
 
 
 @pytest.mark.parametrize("label_type", ["float16", "float32", "float64"])
@@ -261,7 +333,9 @@ def test_above_half_is_not_half_in_any_type(label_type):
 @names
 def test_pickles(name, rows):
     metric = pickle.loads(pickle.dumps(bound(name, ties="worst")))
-    assert metric(rows[0], rows[1], qid=rows[2]) == bound(name, ties="worst")(rows[0], rows[1], qid=rows[2])
+    assert metric(rows[0], rows[1], qid=rows[2]) == bound(name, ties="worst")(
+        rows[0], rows[1], qid=rows[2]
+    )
     assert pickle.loads(pickle.dumps(REGISTRY[name])) is REGISTRY[name]
 
 
@@ -303,7 +377,9 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     assert values == pytest.approx(by_id(metric, *table), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in get_metric_names() if not REGISTRY[n].record.depth_is_relevant])
+@pytest.mark.parametrize(
+    "name", [n for n in get_metric_names() if not REGISTRY[n].record.depth_is_relevant]
+)
 def test_relevant_documents_that_were_not_retrieved_never_help(name):
     y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
     metric = bound(name, 3)
@@ -314,7 +390,9 @@ def test_relevant_documents_that_were_not_retrieved_never_help(name):
 @names
 @pytest.mark.parametrize("retrieved", [[False, False, False], [False, False, True]])
 def test_a_query_for_which_nothing_or_one_document_was_retrieved(name, retrieved):
-    value = bound(name, replace_undefined_by=-1.0)([1, 0, 1], [3, 2, 1], qid=[1, 1, 1], retrieved=retrieved)
+    value = bound(name, replace_undefined_by=-1.0)(
+        [1, 0, 1], [3, 2, 1], qid=[1, 1, 1], retrieved=retrieved
+    )
     assert np.isfinite(value)
 
 
@@ -329,12 +407,17 @@ def test_a_long_list_of_tied_documents_takes_no_square_of_its_length(name):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 * labels.nbytes
-    worst, best = metric(labels, np.zeros(n), qid=np.zeros(n), ties="worst"), metric(labels, labels, qid=np.zeros(n))
+    worst, best = (
+        metric(labels, np.zeros(n), qid=np.zeros(n), ties="worst"),
+        metric(labels, labels, qid=np.zeros(n)),
+    )
     assert worst <= value <= best
 
 
 @pytest.mark.slow
 def test_correlations_of_long_constant_lists_are_undefined():
     for n in (333_333, 600_007, 777_777):
-        value = get_metric("spearman", replace_undefined_by=np.nan)(np.ones((1, n)), np.arange(float(n))[None])
+        value = get_metric("spearman", replace_undefined_by=np.nan)(
+            np.ones((1, n)), np.arange(float(n))[None]
+        )
         assert np.isnan(value)

@@ -49,21 +49,32 @@ def lightgbm_value(lists, name, k, weights=None, **own):
     labels, scores, qid = lists
     own = {"verbose": -1, **own}
     params = {"objective": "lambdarank", "metric": name, "eval_at": [k], "num_threads": 1, **own}
-    rows, weight = np.arange(len(labels), dtype=float)[:, None], None if weights is None else weights[qid]
-    data = lightgbm.Dataset(rows, labels, group=np.bincount(qid), init_score=scores, weight=weight, params=own)
+    rows, weight = (
+        np.arange(len(labels), dtype=float)[:, None],
+        None if weights is None else weights[qid],
+    )
+    data = lightgbm.Dataset(
+        rows, labels, group=np.bincount(qid), init_score=scores, weight=weight, params=own
+    )
     return lightgbm.Booster(params, data).eval_train()[0][2]
 
 
 def xgboost_value(lists, weights=None, **params):
     xgboost = pytest.importorskip("xgboost")
     labels, scores, qid = lists
-    data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores, weight=weights)
-    booster = xgboost.train({"objective": "rank:ndcg", "base_score": 0.0, **params}, data, num_boost_round=0)
+    data = xgboost.DMatrix(
+        np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores, weight=weights
+    )
+    booster = xgboost.train(
+        {"objective": "rank:ndcg", "base_score": 0.0, **params}, data, num_boost_round=0
+    )
     return float(booster.eval(data).rpartition(":")[2])
 
 
 def catboost_value(lists, name, **weights):
-    (value,) = pytest.importorskip("catboost.utils").eval_metric(*lists[:2], name, group_id=lists[2], **weights)
+    (value,) = pytest.importorskip("catboost.utils").eval_metric(
+        *lists[:2], name, group_id=lists[2], **weights
+    )
     return value
 
 
@@ -96,17 +107,25 @@ def test_xgboost_counts_pairs_of_equal_labels_in_its_auc(weights, lists):
     found, shares = xgboost_value(lists, weights, eval_metric="auc"), []
     for query in np.flatnonzero(np.bincount(qid) > 2):
         ranked = scores[qid == query][np.argsort(-labels[qid == query], kind="stable")]
-        shares.append(np.mean([(a > b) + (a == b) / 2 for a, b in itertools.combinations(ranked, 2)]))
+        shares.append(
+            np.mean([(a > b) + (a == b) / 2 for a, b in itertools.combinations(ranked, 2)])
+        )
     assert found == pytest.approx(np.mean(shares), abs=1e-9)
     assert abs(found - ours("auc", "sklearn", ((labels > 0).astype(int), scores, qid))) > 1e-3
-    difference = explain_difference(labels, scores, qid=qid, metric="auc", conventions=("sklearn", "xgboost"))
+    difference = explain_difference(
+        labels, scores, qid=qid, metric="auc", conventions=("sklearn", "xgboost")
+    )
     assert "auc counts pairs" in str(difference)
 
 
 @pytest.mark.parametrize("k", CUTOFFS)
-@pytest.mark.parametrize(("name", "params"), [*((name, {}) for name in CATBOOST), ("ndcg", {"gain": "exp2"})])
+@pytest.mark.parametrize(
+    ("name", "params"), [*((name, {}) for name in CATBOOST), ("ndcg", {"gain": "exp2"})]
+)
 def test_catboost(name, params, k, lists):
-    if "cg" not in name:  # probabilities, or relevant above a half; CatBoost holds labels as float32
+    if (
+        "cg" not in name
+    ):  # probabilities, or relevant above a half; CatBoost holds labels as float32
         lists = lists[0] / 4, *lists[1:]
     peer = CATBOOST[name].replace("=k", f"={k}").replace("Base", "Exp" if params else "Base")
     expected = catboost_value(lists, peer)
@@ -138,12 +157,16 @@ def test_options_of_xgboost(peer, params, lists):
     xgboost = pytest.importorskip("xgboost")
     if "ndcg_exp_gain" in peer and xgboost.__version__ < "3.1":
         pytest.skip("metrics of this XGBoost ignore ndcg_exp_gain")
-    assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(xgboost_value(lists, **peer), abs=1e-6)
+    assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(
+        xgboost_value(lists, **peer), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(("name", "weighs_them"), [("ndcg", False), ("map", True)])
 @pytest.mark.parametrize("convention", ["lightgbm", "xgboost"])
-def test_boosters_do_not_weight_queries_without_relevant_documents_in_ndcg(convention, name, weighs_them, lists):
+def test_boosters_do_not_weight_queries_without_relevant_documents_in_ndcg(
+    convention, name, weighs_them, lists
+):
     lists = lists if name == "ndcg" else binary(lists)
     (labels, scores, qid), weights = lists, np.arange(1.0, 81.0)
     if convention == "xgboost":
@@ -159,7 +182,10 @@ def test_boosters_do_not_weight_queries_without_relevant_documents_in_ndcg(conve
 
 def test_catboost_ranks_scores_of_nan_anywhere():
     utils = pytest.importorskip("catboost.utils")
-    found = {name: utils.eval_metric([0, 1], [1.0, np.nan], name, group_id=[0, 0]) for name in ("MRR", "QueryAUC")}
+    found = {
+        name: utils.eval_metric([0, 1], [1.0, np.nan], name, group_id=[0, 0])
+        for name in ("MRR", "QueryAUC")
+    }
     assert found == {"MRR": [1 / 2], "QueryAUC": [1.0]}  # last, first
 
 
@@ -167,16 +193,22 @@ def test_catboost_ranks_scores_of_nan_anywhere():
 def test_catboost_ignores_group_weights_in_three_metrics(name, lists):
     labels, scores, qid = binary(lists)
     weights = (np.random.default_rng(0).integers(1, 8, 80) / 2)[qid]
-    expected = catboost_value((labels, scores, qid), CATBOOST[name].replace("=k", "=5"), group_weight=weights)
+    expected = catboost_value(
+        (labels, scores, qid), CATBOOST[name].replace("=k", "=5"), group_weight=weights
+    )
     metric = get_metric(f"{name}@5", convention="catboost")
     weighted, plain = (metric(labels, scores, qid=qid, sample_weight=w) for w in (weights, None))
-    assert (plain if name in ("map", "precision", "recall") else weighted) == pytest.approx(expected, abs=1e-9)
+    assert (plain if name in ("map", "precision", "recall") else weighted) == pytest.approx(
+        expected, abs=1e-9
+    )
     assert abs(weighted - plain) > 1e-4
 
 
 def test_rbp_of_trec_eval_has_its_persistence_and_linear_gains():
     rbp, rows = get_metric("rbp", convention="trec_eval"), ([[1, 0, 0.5]], [[3, 2, 1]])
-    assert rbp(*rows) == pytest.approx((1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15)  # as in its m_rbp.c
+    assert rbp(*rows) == pytest.approx(
+        (1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15
+    )  # as in its m_rbp.c
     assert get_metric("rbp(p=0.5)", convention="trec_eval")(*rows) == (1 - 0.5) * (1 + 0.5**2 * 0.5)
     assert get_metric("rbp")(*rows) == pytest.approx((1 - 0.8) * (1 + 0.8**2), rel=1e-15)
     with pytest.raises(ValueError, match="y_true must be at most 1 for gain='linear'"):
@@ -194,7 +226,10 @@ def test_parameters_set_explicitly_win():
 
 
 def test_unknown_conventions_are_named():
-    unknown, rows = r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'", ([[1, 0]], [[1, 2]])
+    unknown, rows = (
+        r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'",
+        ([[1, 0]], [[1, 2]]),
+    )
     for call in (get_metric, make_ranking_scorer):
         with pytest.raises(ValueError, match=unknown):
             call("ndcg", convention="lightgmb")
@@ -212,7 +247,9 @@ def test_a_metric_that_cannot_be_imitated_is_refused():
         evaluate([0, 1], [1, 2], qid=[0, 0], metrics=["ndcg", "auc"], convention="xgboost")
     with pytest.raises(ValueError, match="'bpref' of convention='ranx' cannot"):
         get_metric("bpref", convention="ranx")
-    assert get_metric("err", convention="ir_measures").get("ties") == "stable"  # differs only in rounding
+    assert (
+        get_metric("err", convention="ir_measures").get("ties") == "stable"
+    )  # differs only in rounding
 
 
 def test_another_base_of_the_logarithm_is_a_factor_as_the_table_says(rng):

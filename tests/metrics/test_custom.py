@@ -110,13 +110,20 @@ def test_documents_that_were_not_ranked_are_passed_as_unranked():
     def true_recall(labels, k=None, unranked=()):
         return (labels[:k] > 0).sum() / ((labels > 0).sum() + np.sum(np.asarray(unranked) > 0))
 
-    rows = {"y_true": [1, 0, 1, 1], "y_score": [1, 3, 2, 0], "qid": [1] * 4, "retrieved": [True, True, True, False]}
+    rows = {
+        "y_true": [1, 0, 1, 1],
+        "y_score": [1, 3, 2, 0],
+        "qid": [1] * 4,
+        "retrieved": [True, True, True, False],
+    }
     assert make_metric(true_recall)(**rows, k=2) == 1 / 3 == recall_at_k_score(**rows, k=2)
     refused = r"retrieved must be True .* query 1, since depth_of_last .* got 1 .* unranked="
     with pytest.raises(ValueError, match=refused):
         depth(**rows)
     assert depth(**{**rows, "retrieved": [True] * 4}) == 1
-    assert make_metric(true_recall)(**{**rows, "retrieved": [False] * 4}, replace_undefined_by=-1) == 0
+    assert (
+        make_metric(true_recall)(**{**rows, "retrieved": [False] * 4}, replace_undefined_by=-1) == 0
+    )
 
 
 def revenue(labels, price, k=None):
@@ -130,19 +137,28 @@ def test_columns_of_documents_come_in_ranked_order():
     rows = {"y_true": [0, 1, 1, 0, 1], "y_score": [1, 3, 2, 1, 2], "qid": [0, 0, 0, 1, 1], "k": 1}
     price = [10, 20, 30, 40, 50]
     for column in (np.array, pd.Series, pl.Series):
-        assert TAKINGS(**rows, documents={"price": column(price)}, average=None).tolist() == [20, 50]
+        assert TAKINGS(**rows, documents={"price": column(price)}, average=None).tolist() == [
+            20,
+            50,
+        ]
     for frame in (pd.DataFrame, pa.table):
         assert get_metric(TAKINGS)(**rows, documents=frame({"price": price})) == (20 + 50) / 2
     two_dimensional = [[0, 1], [1, 0]], [[1, 2], [2, 1]]
-    assert TAKINGS(*two_dimensional, documents={"price": [[1, 2], [3, 4]]}, average=None).tolist() == [2, 3]
+    assert TAKINGS(
+        *two_dimensional, documents={"price": [[1, 2], [3, 4]]}, average=None
+    ).tolist() == [2, 3]
     assert "documents=None" in str(inspect.signature(TAKINGS))
     assert "documents : dict or frame, default=None" in TAKINGS.__doc__
     seen = []
-    texts = make_metric(lambda labels, text: seen.extend(text) or 1, name="texts", documents=["text"])
+    texts = make_metric(
+        lambda labels, text: seen.extend(text) or 1, name="texts", documents=["text"]
+    )
     texts([[1, 0, 0]], [[3, 2, 1]], documents={"text": [["a\0", "a", "b"]]})
     assert seen == ["a\0", "a", "b"]
     mixed = {
-        name: np.array(column)[[4, 0, 3, 2, 1]] for name, column in {**rows, "price": price}.items() if name != "k"
+        name: np.array(column)[[4, 0, 3, 2, 1]]
+        for name, column in {**rows, "price": price}.items()
+        if name != "k"
     }
     prices = {"price": mixed.pop("price")}
     assert TAKINGS(**mixed, k=1, documents=prices, average=None).tolist() == [50, 20]
@@ -186,18 +202,40 @@ def test_columns_of_unranked_documents_follow_the_ranked_ones():
 
 
 def test_many_orders_are_drawn_alike_in_every_order_of_rows(rng):
-    rows = {"y_true": rng.integers(0, 3, 60), "y_score": np.arange(60) // 15 % 2, "qid": np.arange(60) // 30}
+    rows = {
+        "y_true": rng.integers(0, 3, 60),
+        "y_score": np.arange(60) // 15 % 2,
+        "qid": np.arange(60) // 30,
+    }
     orders = np.arange(60), np.arange(60)[::-1], rng.permutation(60)
-    metric = make_metric(lambda labels, c: float(len(set(c[:3].tolist()))) + labels[0], name="m", documents=["c"])
+    metric = make_metric(
+        lambda labels, c: float(len(set(c[:3].tolist()))) + labels[0], name="m", documents=["c"]
+    )
     assert len({depth(**{name: values[o] for name, values in rows.items()}) for o in orders}) == 1
-    for column in (rng.integers(0, 9, 60), rng.choice(["a", "b"], 60), rng.choice([None, "a", 1], 60)):
-        drawn = [{name: values[o] for name, values in rows.items()} | {"documents": {"c": column[o]}} for o in orders]
+    for column in (
+        rng.integers(0, 9, 60),
+        rng.choice(["a", "b"], 60),
+        rng.choice([None, "a", 1], 60),
+    ):
+        drawn = [
+            {name: values[o] for name, values in rows.items()} | {"documents": {"c": column[o]}}
+            for o in orders
+        ]
         assert len({metric(**arguments) for arguments in drawn}) == 1
 
 
 def test_labels_settle_ties_and_leave_those_of_equal_labels_open():
-    rows = {"y_true": [[1, 0, 1, 1]], "y_score": [[5, 5, 5, 6]], "documents": {"price": [[1, 2, 4, 8]]}, "k": 2}
-    assert [TAKINGS(**rows, ties=ties) for ties in ("best", "worst", "stable")] == [8 + (1 + 4) / 2, 8 + 0, 8 + 1]
+    rows = {
+        "y_true": [[1, 0, 1, 1]],
+        "y_score": [[5, 5, 5, 6]],
+        "documents": {"price": [[1, 2, 4, 8]]},
+        "k": 2,
+    }
+    assert [TAKINGS(**rows, ties=ties) for ties in ("best", "worst", "stable")] == [
+        8 + (1 + 4) / 2,
+        8 + 0,
+        8 + 1,
+    ]
 
 
 def test_columns_of_documents_neither_ranked_nor_judged_are_left_out_with_them():
@@ -213,14 +251,20 @@ def test_tied_documents_with_entries_that_cannot_be_hashed_take_all_orders():
 
 def test_missing_and_unfit_columns():
     rows = {"y_true": [1, 0], "y_score": [1, 2], "qid": [1, 1]}
-    with pytest.raises(ValueError, match=r"^metric 'revenue' needs documents=\.\.\. with the column 'price'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^metric 'revenue' needs documents=\.\.\. with the column 'price'\.$"
+    ):
         TAKINGS(**rows)
     with pytest.raises(ValueError, match=r"needs documents=.* with the column 'price'"):
         evaluate(**rows, metrics=["map", TAKINGS])
-    with pytest.raises(ValueError, match=r"documents\['price'\] must have the same shape as y_true; got \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"documents\['price'\] must have the same shape as y_true; got \(3,\)"
+    ):
         TAKINGS(**rows, documents={"price": [1, 2, 3]})
     labels, price = pd.Series([1, 0], index=[8, 9]), pd.Series([1, 0], index=[9, 8])
-    with pytest.raises(ValueError, match=r"documents\['price'\] must have the same index as y_true"):
+    with pytest.raises(
+        ValueError, match=r"documents\['price'\] must have the same index as y_true"
+    ):
         TAKINGS(**{**rows, "y_true": labels}, documents={"price": price})
     with pytest.raises(TypeError, match="documents must be a dict or a frame of columns; got list"):
         TAKINGS(**rows, documents=[1, 2])
@@ -244,7 +288,9 @@ def test_looks_like_a_metric_function():
         "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
         "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
-    assert recall.__doc__.startswith("Weighted share of the relevant documents\nthat are in the first k.\n\nUndefined")
+    assert recall.__doc__.startswith(
+        "Weighted share of the relevant documents\nthat are in the first k.\n\nUndefined"
+    )
     assert "weight : object, default=1.0" in recall.__doc__
     assert repr(recall) == "make_metric(own_recall)"
     assert str(get_metric(recall, k=5, weight=0.5)) == "own_recall(weight=0.5)@5"
@@ -258,9 +304,16 @@ def test_bounds_limit_values_and_intervals():
     unbounded = make_metric(lambda labels: labels[0], name="first")
     assert evaluate(**rows, metrics=bounded).intervals()["first"][1] <= 1
     assert evaluate(**rows, metrics=unbounded).intervals()["first"][1] > 1
-    with pytest.raises(ValueError, match=r"within its bounds, 0 to 1, or NaN if it is undefined; got .*2\.0.* query 0"):
+    with pytest.raises(
+        ValueError,
+        match=r"within its bounds, 0 to 1, or NaN if it is undefined; got .*2\.0.* query 0",
+    ):
         bounded([[2, 0]], [[2, 1]])
-    for value, limits, expected in ((1 + 1e-12, (0, 1), 1), (-1e-12, (0, 1), 0), (1e6 + 1e-6, (0, 1e6), 1e6)):
+    for value, limits, expected in (
+        (1 + 1e-12, (0, 1), 1),
+        (-1e-12, (0, 1), 0),
+        (1e6 + 1e-6, (0, 1e6), 1e6),
+    ):
         almost = make_metric(lambda labels, value=0.0: value, name="almost", bounds=limits)
         assert almost([[1]], [[1]], value=value) == expected
 
@@ -292,7 +345,9 @@ def test_pickles_if_the_function_does():
     scorer = pickle.loads(pickle.dumps(make_ranking_scorer(depth)))
     assert scorer._score_func.metric.function.__name__ == "depth_of_last"
     assert not get_metric(pickle.loads(pickle.dumps(depth))).greater_is_better
-    assert pickle.loads(pickle.dumps(TAKINGS))([[1, 0]], [[2, 1]], documents={"price": [[3, 4]]}) == 3
+    assert (
+        pickle.loads(pickle.dumps(TAKINGS))([[1, 0]], [[2, 1]], documents={"price": [[3, 4]]}) == 3
+    )
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(make_metric(lambda labels: 1.0, name="one"))
 
@@ -309,22 +364,31 @@ def test_pickles_if_the_function_does():
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
-    refused = f"^mine must return one finite number within .* or NaN .* got {expected} for query 'a'"
+    refused = (
+        f"^mine must return one finite number within .* or NaN .* got {expected} for query 'a'"
+    )
     with pytest.raises(ValueError, match=refused):
         make_metric(lambda labels: result, name="mine")([1, 0], [1, 2], qid=["a", "a"])
 
 
-@pytest.mark.parametrize("result", [1, True, np.True_, np.float32(1), np.array(1.0), fractions.Fraction(1)])
+@pytest.mark.parametrize(
+    "result", [1, True, np.True_, np.float32(1), np.array(1.0), fractions.Fraction(1)]
+)
 def test_takes_every_kind_of_number(result):
     assert make_metric(lambda labels: result, name="mine")([[1, 0]], [[1, 2]]) == 1
 
 
 def test_errors_of_the_function_name_it_and_the_query():
     rows = {"y_true": [1, 0], "y_score": [1, 2], "qid": ["a", "a"]}
-    with pytest.raises(ValueError, match=r"^mine failed for query 'a' with 2 labels: KeyError: 'x'") as raised:
+    with pytest.raises(
+        ValueError, match=r"^mine failed for query 'a' with 2 labels: KeyError: 'x'"
+    ) as raised:
         make_metric(lambda labels: {}["x"], name="mine")(**rows)
     assert isinstance(raised.value.__cause__, KeyError)
-    with pytest.raises(ValueError, match=r"^mine failed for query 'a' .*read-only\. Change a copy: labels\.copy\(\)\."):
+    with pytest.raises(
+        ValueError,
+        match=r"^mine failed for query 'a' .*read-only\. Change a copy: labels\.copy\(\)\.",
+    ):
         evaluate(**rows, metrics=make_metric(lambda labels: labels.sort(), name="mine"))
 
 
@@ -334,36 +398,141 @@ def test_errors_of_the_function_name_it_and_the_query():
         (3, {}, TypeError, "function must be callable; got int"),
         (max, {}, TypeError, "once per query, .* as max.labels., .* got <built-in function max>"),
         (lambda: 1, {"name": "m"}, TypeError, r"as m\(labels\), .*: too many positional arguments"),
-        (lambda y_true, y_score: 1, {"name": "m"}, TypeError, r"m\(labels\), .* required argument: 'y_score'"),
-        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "Declare the cutoff as k=None; set 10 with get_metric"),
-        (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
-        (lambda labels, convention=1: 1, {"name": "m"}, TypeError, "must not have an option convention, which all"),
-        (lambda labels, metric=1: 1, {"name": "m"}, TypeError, "must not have an option metric, which all"),
-        (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass another name="),
-        (functools.partial(depth_of_last), {}, ValueError, r"name must be at most 64 .* got None\. Pass another name="),
+        (
+            lambda y_true, y_score: 1,
+            {"name": "m"},
+            TypeError,
+            r"m\(labels\), .* required argument: 'y_score'",
+        ),
+        (
+            lambda labels, k=10: 1,
+            {"name": "m"},
+            TypeError,
+            "Declare the cutoff as k=None; set 10 with get_metric",
+        ),
+        (
+            lambda labels, ties=1: 1,
+            {"name": "m"},
+            TypeError,
+            "must not have an option ties, which all metrics have",
+        ),
+        (
+            lambda labels, convention=1: 1,
+            {"name": "m"},
+            TypeError,
+            "must not have an option convention, which all",
+        ),
+        (
+            lambda labels, metric=1: 1,
+            {"name": "m"},
+            TypeError,
+            "must not have an option metric, which all",
+        ),
+        (
+            lambda labels: 1,
+            {},
+            ValueError,
+            "name must be at most 64 .* got '<lambda>'. Pass another name=",
+        ),
+        (
+            functools.partial(depth_of_last),
+            {},
+            ValueError,
+            r"name must be at most 64 .* got None\. Pass another name=",
+        ),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
-        (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),
-        (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),
-        (depth_of_last, {"name": "neg_depth"}, ValueError, "not with 'neg_' .pass greater_is_better=False"),
-        (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "not end in a cutoff rank.* got 'ndcg_at_10'"),
-        (depth_of_last, {"name": "weight"}, ValueError, "not be that of another column.*, by, .* 'weight'"),
-        (depth_of_last, {"name": "n_queries"}, ValueError, "not be that of another column.* got 'n_queries'"),
+        (
+            depth_of_last,
+            {"name": "ndcg"},
+            ValueError,
+            "name must be new; 'ndcg' is the metric ndcg_score",
+        ),
+        (
+            depth_of_last,
+            {"name": "kendall_tau_distance"},
+            ValueError,
+            "'neg_kendall_tau_distance' is the metric",
+        ),
+        (
+            depth_of_last,
+            {"name": "neg_depth"},
+            ValueError,
+            "not with 'neg_' .pass greater_is_better=False",
+        ),
+        (
+            depth_of_last,
+            {"name": "ndcg_at_10"},
+            ValueError,
+            "not end in a cutoff rank.* got 'ndcg_at_10'",
+        ),
+        (
+            depth_of_last,
+            {"name": "weight"},
+            ValueError,
+            "not be that of another column.*, by, .* 'weight'",
+        ),
+        (
+            depth_of_last,
+            {"name": "n_queries"},
+            ValueError,
+            "not be that of another column.* got 'n_queries'",
+        ),
         (depth_of_last, {"name": "d" * 65}, ValueError, "name must be at most 64 .* got 'd"),
-        (depth_of_last, {"documents": "price"}, ValueError, "documents must list columns as .* got 'price'"),
+        (
+            depth_of_last,
+            {"documents": "price"},
+            ValueError,
+            "documents must list columns as .* got 'price'",
+        ),
         (
             lambda labels, qid: 1,
             {"name": "m", "documents": ["qid"]},
             ValueError,
             "documents must list columns as .*'qid'",
         ),
-        (depth_of_last, {"documents": ["k"]}, ValueError, r"documents must list columns as .* parameters; got \['k'\]"),
-        (depth_of_last, {"documents": ["price"]}, TypeError, r"depth_of_last\(labels, price\), .* argument 'price'"),
-        (depth_of_last, {"documents": ["x", "x"]}, ValueError, r"documents must list columns .* got \['x', 'x'\]"),
-        (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be a pair .* ascending order; got \(1, 0\)"),
-        (depth_of_last, {"bounds": (1, 1)}, ValueError, r"bounds must be a pair .* ascending order; got \(1, 1\)"),
-        (depth_of_last, {"bounds": (0, 1, 2)}, ValueError, r"bounds must be a pair .*; got \(0, 1, 2\)"),
+        (
+            depth_of_last,
+            {"documents": ["k"]},
+            ValueError,
+            r"documents must list columns as .* parameters; got \['k'\]",
+        ),
+        (
+            depth_of_last,
+            {"documents": ["price"]},
+            TypeError,
+            r"depth_of_last\(labels, price\), .* argument 'price'",
+        ),
+        (
+            depth_of_last,
+            {"documents": ["x", "x"]},
+            ValueError,
+            r"documents must list columns .* got \['x', 'x'\]",
+        ),
+        (
+            depth_of_last,
+            {"bounds": (1, 0)},
+            ValueError,
+            r"bounds must be a pair .* ascending order; got \(1, 0\)",
+        ),
+        (
+            depth_of_last,
+            {"bounds": (1, 1)},
+            ValueError,
+            r"bounds must be a pair .* ascending order; got \(1, 1\)",
+        ),
+        (
+            depth_of_last,
+            {"bounds": (0, 1, 2)},
+            ValueError,
+            r"bounds must be a pair .*; got \(0, 1, 2\)",
+        ),
         (depth_of_last, {"bounds": "01"}, ValueError, "bounds must be a pair .*; got '01'"),
-        (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
+        (
+            depth_of_last,
+            {"greater_is_better": "no"},
+            TypeError,
+            "greater_is_better must be True or False",
+        ),
     ],
 )
 def test_refuses(function, options, error, message):
@@ -374,11 +543,19 @@ def test_refuses(function, options, error, message):
 def test_refuses_the_options_that_it_lacks():
     with pytest.raises(TypeError, match=r"depth_of_last.. got an unexpected parameter 'k'"):
         depth([[1]], [[1]], k=2)
-    with pytest.raises(ValueError, match="average='micro' is not defined for depth_of_last, which cannot be pooled"):
+    with pytest.raises(
+        ValueError, match="average='micro' is not defined for depth_of_last, which cannot be pooled"
+    ):
         depth([[1]], [[1]], average="micro")
-    with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric from .* make_metric"):
+    with pytest.raises(
+        TypeError, match=r"metric must be a name .* got function. Make a metric from .* make_metric"
+    ):
         evaluate([[1]], [[1]], metrics=[depth_of_last])
-    with pytest.raises(TypeError, match="weight must not be an array, since options are compared; pass a tuple"):
+    with pytest.raises(
+        TypeError, match="weight must not be an array, since options are compared; pass a tuple"
+    ):
         recall([[1]], [[1]], weight=np.ones(2))
     with pytest.raises(ValueError, match="metrics must have different names; got two named 'same'"):
-        evaluate([[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)])
+        evaluate(
+            [[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)]
+        )

@@ -16,9 +16,18 @@ from skrank_metrics.metrics._registry import REGISTRY
 TIES = ("average", "best", "worst", "stable")
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 OPTIONS = {
-    "f1": [{}, {"relevance_threshold": 2}, {"beta": 0.5, "divisor": "retrieved"}, {"beta": 0}, {"beta": 3}],
+    "f1": [
+        {},
+        {"relevance_threshold": 2},
+        {"beta": 0.5, "divisor": "retrieved"},
+        {"beta": 0},
+        {"beta": 3},
+    ],
     **{name: [{}] for name in ("cg", "judged", "kendall_tau", "pairwise_accuracy", "spearman")},
-    **{name: [{}, {"relevance_threshold": 2}] for name in ("auc", "bpref", "hit_rate", "neg_fall_out", "r_precision")},
+    **{
+        name: [{}, {"relevance_threshold": 2}]
+        for name in ("auc", "bpref", "hit_rate", "neg_fall_out", "r_precision")
+    },
     "rbp": [
         {},
         {"p": 0.5, "gain": "exp2", "max_grade": 3},
@@ -29,7 +38,11 @@ OPTIONS = {
     "err": [
         {**normalize, **options}
         for normalize in ({}, {"normalize": True})
-        for options in ({}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9, "relevance_threshold": 2})
+        for options in (
+            {},
+            {"p": 0.7, "max_grade": 3},
+            {"gain": "binary", "p": 0.9, "relevance_threshold": 2},
+        )
     ],
     "pfound": [
         {"gain": "exp2"},
@@ -43,7 +56,12 @@ OPTIONS = {
     "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
     "recall": [{}, {"relevance_threshold": 2}, {"normalizer": "min"}],
     "mrr": [{}, {"relevance_threshold": 3}],
-    "map": [{}, {"normalizer": "relevant"}, {"normalizer": "hits"}, {"normalizer": "hits", "relevance_threshold": 2}],
+    "map": [
+        {},
+        {"normalizer": "relevant"},
+        {"normalizer": "hits"},
+        {"normalizer": "hits", "relevance_threshold": 2},
+    ],
 }
 
 
@@ -66,7 +84,11 @@ def bound_metrics(name, ties, cutoffs):
     """The function of a metric with each set of options and each cutoff, and these."""
     function = REGISTRY[name]
     for options in OPTIONS[name]:
-        nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
+        nan = (
+            {}
+            if (name, options) == ("neg_kendall_tau_distance", {})
+            else {"replace_undefined_by": np.nan}
+        )
         for cutoff in [{"k": k} for k in cutoffs] if function.record.has_cutoff else [{}]:
             given = {**options, **cutoff}
             yield get_metric(function, ties=ties, average=None, **nan, **given), given
@@ -78,7 +100,9 @@ def test_every_metric_is_enumerated():
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_every_option_of_a_metric_is_enumerated(name):
-    assert set(REGISTRY[name].record.options) <= {option for options in OPTIONS[name] for option in options}
+    assert set(REGISTRY[name].record.options) <= {
+        option for options in OPTIONS[name] for option in options
+    }
 
 
 @pytest.mark.slow
@@ -99,5 +123,10 @@ def test_every_option_of_a_metric_is_enumerated(name):
 )
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
     for metric, options in bound_metrics(name, ties, CUTOFFS):
-        expected = [reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options) for query in QUERIES]
-        np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")
+        expected = [
+            reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options)
+            for query in QUERIES
+        ]
+        np.testing.assert_allclose(
+            metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}"
+        )

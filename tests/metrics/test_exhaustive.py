@@ -18,7 +18,11 @@ CUTOFFS = (None, 1, 2, 3, 4, 5, 6)
 
 def weak_orders(n):
     """Ways to rank n documents with ties, as scores: 1, 3, 13, 75, 541 for n = 1, ..., 5."""
-    return [scores for scores in itertools.product(range(n), repeat=n) if set(scores) == set(range(max(scores) + 1))]
+    return [
+        scores
+        for scores in itertools.product(range(n), repeat=n)
+        if set(scores) == set(range(max(scores) + 1))
+    ]
 
 
 QUERIES = [
@@ -26,7 +30,9 @@ QUERIES = [
     for n in range(1, N_DOCUMENTS + 1)
     for query in itertools.product(itertools.product(range(3), repeat=n), weak_orders(n))
 ]
-ROWS = [np.array(list(itertools.chain.from_iterable(column))) for column in zip(*QUERIES, strict=True)]
+ROWS = [
+    np.array(list(itertools.chain.from_iterable(column))) for column in zip(*QUERIES, strict=True)
+]
 QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
 
 
@@ -35,7 +41,9 @@ def distinct_queries(ties):
     """The queries that differ in more than the order of rows, and the number of the one that each query equals."""
 
     def ranked(query):
-        rows = sorted(zip(*query, strict=True), key=lambda row: (-row[1], 0 if ties == "stable" else row[0]))
+        rows = sorted(
+            zip(*query, strict=True), key=lambda row: (-row[1], 0 if ties == "stable" else row[0])
+        )
         return tuple(zip(*rows, strict=True))
 
     numbers = {}
@@ -55,6 +63,11 @@ def test_no_query_is_left_out():
 def test_equals_exact_arithmetic_on_every_query(name, ties):
     distinct, each = distinct_queries(ties)
     for metric, options in bound_metrics(name, ties, CUTOFFS):
-        expected = [reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options) for query in distinct]
+        expected = [
+            reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options)
+            for query in distinct
+        ]
         values = metric(*ROWS, qid=QID)
-        np.testing.assert_allclose(values, np.array(expected)[each], rtol=0, atol=1e-12, err_msg=f"{metric}")
+        np.testing.assert_allclose(
+            values, np.array(expected)[each], rtol=0, atol=1e-12, err_msg=f"{metric}"
+        )

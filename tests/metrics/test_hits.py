@@ -17,9 +17,13 @@ def test_the_first_k_are_those_that_scikit_learn_takes_for_positive(k, rng):
         assert fall_out_score([labels], [scores], k=k) == pytest.approx(expected, abs=1e-12)
         for beta in (0, 0.5, 1, 3):
             expected = fbeta_score(labels, scores >= 9 - k, beta=beta)
-            assert f1_at_k_score([labels], [scores], k=k, beta=beta) == pytest.approx(expected, abs=1e-12)
+            assert f1_at_k_score([labels], [scores], k=k, beta=beta) == pytest.approx(
+                expected, abs=1e-12
+            )
 
 
 def test_normalized_rbp_of_a_persistence_near_1():
     long = np.ones((1, 10_000))
-    assert rbp_score(long, -np.arange(10_000.0)[None], p=1 - 1e-9, normalize=True) == pytest.approx(1, abs=1e-12)
+    assert rbp_score(long, -np.arange(10_000.0)[None], p=1 - 1e-9, normalize=True) == pytest.approx(
+        1, abs=1e-12
+    )

@@ -7,7 +7,14 @@ import pytest
 from support import reference
 from test_contract import TIES, bound, by_id, names
 
-from skrank_metrics import compare, evaluate, explain_difference, get_metric, make_metric, ndcg_score
+from skrank_metrics import (
+    compare,
+    evaluate,
+    explain_difference,
+    get_metric,
+    make_metric,
+    ndcg_score,
+)
 from skrank_metrics.metrics._registry import REGISTRY
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -30,7 +37,10 @@ def by_hand(metric, labels, scores, qid, **options):
     params = {name: value for name, value in metric.params.items() if name in ("k", "ties", "gain")}
     plain = metric.record.name.removeprefix("neg_")
     members = [np.flatnonzero(qid == query) for query in dict.fromkeys(qid.tolist())]
-    values = [reference.expected(plain, labels[rows], scores[rows], **params, **options) for rows in members]
+    values = [
+        reference.expected(plain, labels[rows], scores[rows], **params, **options)
+        for rows in members
+    ]
     # A count of pairs is 0 if nobody judged them.
     return np.nan_to_num(values) if metric.always_defined else values
 
@@ -42,7 +52,9 @@ def test_equals_the_mean_over_all_orders_of_tied_documents(name):
     labels, scores, qid, judged = random_rows(60, seed=1)
     sign = 1 if REGISTRY[name].record.greater_is_better else -1
     exactly = {"rtol": 0, "atol": 1e-12}
-    for ties, k in itertools.product(TIES, (None, 1, 3) if REGISTRY[name].record.has_cutoff else (None,)):
+    for ties, k in itertools.product(
+        TIES, (None, 1, 3) if REGISTRY[name].record.has_cutoff else (None,)
+    ):
         metric = each(name, k, ties=ties)
         values = sign * metric(labels, scores, qid=qid, judged=judged)
         expected = by_hand(metric, labels, scores, qid)
@@ -51,7 +63,9 @@ def test_equals_the_mean_over_all_orders_of_tied_documents(name):
         report = evaluate(labels, scores, qid=qid, judged=judged, condense=True, metrics=metric)
         expected = by_hand(metric, labels, scores, qid, condense=True)
         (values,) = report.per_query.values()
-        np.testing.assert_allclose(sign * values, expected, **exactly, err_msg=f"condensed {metric}")
+        np.testing.assert_allclose(
+            sign * values, expected, **exactly, err_msg=f"condensed {metric}"
+        )
 
 
 MEASURES = {
@@ -76,7 +90,9 @@ def test_pytrec_eval(condense):
         if shown:
             run.setdefault(str(query), {})[document] = score
     measures = {*MEASURES, "gm_map"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures, judged_docs_only_flag=condense).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(
+        qrels, measures, judged_docs_only_flag=condense
+    ).evaluate(run)
     options = {"convention": "trec_eval", "condense": condense}
     masks = {"retrieved": retrieved, "judged": judged}
     report = evaluate(labels, scores, qid=qid, metrics=list(MEASURES.values()), **masks, **options)
@@ -84,11 +100,22 @@ def test_pytrec_eval(condense):
     assert len(compared) > 30
     for measure, name in MEASURES.items():
         values = [theirs[str(report.qid[place])][measure] for place in compared]
-        np.testing.assert_allclose(report.per_query[name][compared], values, rtol=0, atol=1e-12, err_msg=measure)
+        np.testing.assert_allclose(
+            report.per_query[name][compared], values, rtol=0, atol=1e-12, err_msg=measure
+        )
     kept = np.isin(qid, report.qid[compared])
     masks = {name: mask[kept] for name, mask in masks.items()}
-    report = evaluate(labels[kept], scores[kept], qid=qid[kept], metrics="map(average=geometric)", **masks, **options)
-    theirs = pytrec_eval.compute_aggregated_measure("gm_map", [found["gm_map"] for found in theirs.values()])
+    report = evaluate(
+        labels[kept],
+        scores[kept],
+        qid=qid[kept],
+        metrics="map(average=geometric)",
+        **masks,
+        **options,
+    )
+    theirs = pytrec_eval.compute_aggregated_measure(
+        "gm_map", [found["gm_map"] for found in theirs.values()]
+    )
     assert list(report.mean.values()) == [pytest.approx(theirs, rel=1e-9)]
 
 
@@ -121,7 +148,9 @@ def test_all_judged_is_as_none_and_labels_of_the_others_are_never_read(name):
     labels, scores, qid, judged = random_rows(30, seed=3)
     zero, metric = np.where(judged, labels, 0), each(name, ties="stable")
     everything = np.ones(len(qid), dtype=bool)
-    np.testing.assert_array_equal(metric(zero, scores, qid=qid, judged=everything), metric(zero, scores, qid=qid))
+    np.testing.assert_array_equal(
+        metric(zero, scores, qid=qid, judged=everything), metric(zero, scores, qid=qid)
+    )
     expected = metric(labels, scores, qid=qid, judged=judged)
     for other in (np.nan, -1, np.inf, 9):
         given = np.where(judged, zero, other).astype(float)
@@ -139,11 +168,24 @@ def test_documents_neither_ranked_nor_judged_change_nothing(name):
     labels, scores, qid, judged = random_rows(30, seed=4)
     retrieved = np.random.default_rng(4).random(len(qid)) < 0.7
     known = judged | retrieved
-    kept = np.isin(qid, qid[known])  # a query of which nothing is known is left out of the comparison
-    gain = {"gain": [0.5, 1, 2, 3]} if "gain" in REGISTRY[name].record.options and name in ("dcg", "ndcg") else {}
+    kept = np.isin(
+        qid, qid[known]
+    )  # a query of which nothing is known is left out of the comparison
+    gain = (
+        {"gain": [0.5, 1, 2, 3]}
+        if "gain" in REGISTRY[name].record.options and name in ("dcg", "ndcg")
+        else {}
+    )
     metric = each(name, **gain)
     values, others = (
-        by_id(metric, labels[rows], scores[rows], qid[rows], judged=judged[rows], retrieved=retrieved[rows])
+        by_id(
+            metric,
+            labels[rows],
+            scores[rows],
+            qid[rows],
+            judged=judged[rows],
+            retrieved=retrieved[rows],
+        )
         for rows in (kept, known)
     )
     assert values == pytest.approx(others, abs=0, rel=0, nan_ok=True)
@@ -151,8 +193,14 @@ def test_documents_neither_ranked_nor_judged_change_nothing(name):
 
 @names
 def test_a_query_that_nobody_judged_is_undefined(name):
-    always_defined = name == "judged" or REGISTRY[name].record.undefined is None  # a count of pairs, 0 here
-    rows = {"y_true": [[2, 1], [1, 0]], "y_score": [[2, 1], [2, 1]], "judged": [[False, False], [True, True]]}
+    always_defined = (
+        name == "judged" or REGISTRY[name].record.undefined is None
+    )  # a count of pairs, 0 here
+    rows = {
+        "y_true": [[2, 1], [1, 0]],
+        "y_score": [[2, 1], [2, 1]],
+        "judged": [[False, False], [True, True]],
+    }
     for condense in (False, True):
         report = evaluate(**rows, metrics=each(name).replace(average="macro"), condense=condense)
         assert report.n_undefined == {next(iter(report.mean)): 0 if always_defined else 1}
@@ -171,7 +219,10 @@ def test_a_metric_of_a_function_sees_what_was_judged():
 
     metric = make_metric(recorded)
     rows = {"y_true": [3, 2, 1, 1, 0], "y_score": [5, 4, 3, 2, 1], "qid": [0, 0, 0, 0, 1]}
-    masks = {"retrieved": [True, True, False, False, True], "judged": [False, True, True, False, False]}
+    masks = {
+        "retrieved": [True, True, False, False, True],
+        "judged": [False, True, True, False, False],
+    }
     values = get_metric(metric, replace_undefined_by=np.nan, average=None)(**rows, **masks)
     np.testing.assert_array_equal(values, [1, np.nan])
     assert sorted(seen) == [([0], []), ([0, 2], [1])]
@@ -182,7 +233,9 @@ def test_a_metric_of_a_function_sees_what_was_judged():
 
 @pytest.mark.option("explain_difference.judged")
 def test_a_difference_between_conventions_is_explained_with_them():
-    difference = explain_difference(**HAND, judged=JUDGED, metric="ndcg", conventions=("sklearn", "lightgbm"))
+    difference = explain_difference(
+        **HAND, judged=JUDGED, metric="ndcg", conventions=("sklearn", "lightgbm")
+    )
     assert difference.start == ndcg_score(**HAND, judged=JUDGED)
     assert difference.end == ndcg_score(**HAND, judged=JUDGED, gain="exp2")
 
@@ -193,10 +246,14 @@ def test_rankings_with_unjudged_documents_of_their_own_are_compared():
     whole = evaluate(labels, scores, qid=qid, **rows)
     fewer = judged | (np.arange(len(qid)) % 2 == 0)
     fewer |= ~np.isin(qid, qid[fewer])
-    part = evaluate(labels[fewer], -scores[fewer], qid=qid[fewer], metrics=rows["metrics"], judged=judged[fewer])
+    part = evaluate(
+        labels[fewer], -scores[fewer], qid=qid[fewer], metrics=rows["metrics"], judged=judged[fewer]
+    )
     compare([whole, part], "ndcg")
     condensed = evaluate(labels, scores, qid=qid, **rows, condense=True)
-    with pytest.raises(ValueError, match=r"in the same way; got ndcg in '0' and ndcg in '1'.* condense"):
+    with pytest.raises(
+        ValueError, match=r"in the same way; got ndcg in '0' and ndcg in '1'.* condense"
+    ):
         compare([whole, condensed], "ndcg")
     others = evaluate(np.where(judged, labels, 0), scores, qid=qid, metrics=rows["metrics"])
     with pytest.raises(ValueError, match=r"reports must have the same documents .* judged="):
@@ -210,14 +267,25 @@ def test_condensed_lists_need_judgments():
         evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)
     with pytest.raises(TypeError, match="judged must be passed with the data"):
         get_metric("ndcg", judged=[True])
-    with pytest.raises(ValueError, match=r"y_true contains NaN, first at row 1. Mark .* with judged="):
+    with pytest.raises(
+        ValueError, match=r"y_true contains NaN, first at row 1. Mark .* with judged="
+    ):
         evaluate([1, np.nan, 0], [3, 2, 1], qid=[0, 0, 0])
     with pytest.raises(TypeError, match="y_true must hold real numbers"):
         ndcg_score(["a", "b"], [2, 1], qid=[0, 0], judged=[False] * 2)
 
 
 def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():
-    rows = {"y_true": [[0, 1], [0, 1]], "y_score": [[2, 1], [2, 1]], "judged": [[True, True], [False, False]]}
-    report = evaluate(**rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"])
+    rows = {
+        "y_true": [[0, 1], [0, 1]],
+        "y_score": [[2, 1], [2, 1]],
+        "judged": [[True, True], [False, False]],
+    }
+    report = evaluate(
+        **rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"]
+    )
     assert report.per_query["kendall_tau_distance"].tolist() == [1, 0]
-    assert report.n_undefined == {"kendall_tau_distance": 0, "kendall_tau_distance(normalize=true)": 1}
+    assert report.n_undefined == {
+        "kendall_tau_distance": 0,
+        "kendall_tau_distance(normalize=true)": 1,
+    }

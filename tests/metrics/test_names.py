@@ -25,7 +25,11 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
         ("ndcg", "ndcg", {}),
         ("ndcg@1000", "ndcg", {"k": 1000}),
         ("ndcg_at_10", "ndcg", {"k": 10}),
-        ("ndcg(gain=exp2, discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
+        (
+            "ndcg(gain=exp2, discount=reciprocal)",
+            "ndcg",
+            {"gain": "exp2", "discount": "reciprocal"},
+        ),
         ("map(relevance_threshold=2.5)", "map", {"relevance_threshold": 2.5}),
         ("mrr(replace_undefined_by=-1e-3)", "mrr", {"replace_undefined_by": -1e-3}),
         ("map(relevance_threshold=None)", "map", {"relevance_threshold": None}),
@@ -39,7 +43,9 @@ def test_reads(spec, name, params):
     assert bound.params == params
 
 
-@pytest.mark.parametrize("spec", ["ndcg@10", "map", "ndcg(gain=exp2, ties=worst)@5", "map(relevance_threshold=2)"])
+@pytest.mark.parametrize(
+    "spec", ["ndcg@10", "map", "ndcg(gain=exp2, ties=worst)@5", "map(relevance_threshold=2)"]
+)
 def test_writes_what_it_reads(spec):
     assert str(get_metric(spec)) == spec
 
@@ -63,13 +69,17 @@ def test_refuses(spec):
 @pytest.mark.slow
 def test_fuzzed_names_give_a_metric_or_a_value_error():
     outcomes = [fuzz_parser.outcome(spec) for spec in fuzz_parser.specs(5_000)]
-    assert {outcomes.count(what) > 200 for what in ("a metric", "refused", "refused with a hint")} == {True}
+    assert {
+        outcomes.count(what) > 200 for what in ("a metric", "refused", "refused with a hint")
+    } == {True}
 
 
 def calls_made_by(spec):
     calls = []
 
-    def count(frame, event, argument):  # others, such as callbacks of the garbage collector, may come between
+    def count(
+        frame, event, argument
+    ):  # others, such as callbacks of the garbage collector, may come between
         if frame.f_globals.get("__name__", "").startswith("skrank_metrics"):
             calls.append(event)
 
@@ -84,7 +94,9 @@ def calls_made_by(spec):
 
 @pytest.mark.parametrize("piece", ["(", "a=b,", "a", "@", "ndcg(", "1"])
 def test_long_strings_are_refused_whatever_their_length(piece):
-    assert len({calls_made_by("ndcg(" + piece * length) for length in (1_000, 10_000, 100_000)}) == 1
+    assert (
+        len({calls_made_by("ndcg(" + piece * length) for length in (1_000, 10_000, 100_000)}) == 1
+    )
     with pytest.raises(ValueError, match="at most 64 characters long; got "):
         get_metric(piece * 10_000)
 
@@ -108,15 +120,21 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
     assert get_metric(map_score, k=5).params == {"k": 5}
     assert get_metric(get_metric("ndcg@10"), k=5).k == 5
     assert get_metric("ndcg(ties=worst)@10", ties="best").computation.ties == "best"
-    assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score([0, 1], [2, 1], qid=[1, 1], k=2)
+    assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score(
+        [0, 1], [2, 1], qid=[1, 1], k=2
+    )
 
 
-@pytest.mark.parametrize(("head", "cutoffs", "own"), [("ndcg_cut_", "5,10", "ndcg"), ("P_", "1, 2,3", "precision")])
+@pytest.mark.parametrize(
+    ("head", "cutoffs", "own"), [("ndcg_cut_", "5,10", "ndcg"), ("P_", "1, 2,3", "precision")]
+)
 def test_several_cutoffs_in_the_spelling_of_trec_eval(head, cutoffs, own):
     rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0], "convention": "trec_eval"}
     ks = cutoffs.replace(" ", "").split(",")
     expected = evaluate(**rows, metrics=[f"{own}@{k}" for k in ks]).mean.values()
-    assert evaluate(**rows, metrics=head + cutoffs).mean == dict(zip([head + k for k in ks], expected, strict=True))
+    assert evaluate(**rows, metrics=head + cutoffs).mean == dict(
+        zip([head + k for k in ks], expected, strict=True)
+    )
     with pytest.raises(ValueError, match=f"several cutoffs. Pass one: '{head}{ks[0]}'"):
         get_metric(head + cutoffs, convention="trec_eval")
 
@@ -147,7 +165,10 @@ def test_several_cutoffs_are_several_names_where_a_list_is_taken():
     assert list(ranking_scorers("ndcg@1,5,10", "map")) == ["ndcg@1", "ndcg@5", "ndcg@10", "map"]
     assert list(ranking_scorers("ndcg@5", "ndcg@1,5")) == ["ndcg@5", "ndcg@1"]
     for needs_one in (get_metric, make_ranking_scorer, lightgbm_metric):
-        with pytest.raises(ValueError, match=r"A single metric is required here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'"):
+        with pytest.raises(
+            ValueError,
+            match=r"A single metric is required here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'",
+        ):
             needs_one("ndcg@1,5")
 
 
@@ -181,7 +202,9 @@ ndcg(gian=exp2) -> 'gain'"""
 @pytest.mark.parametrize("line", HINTS.splitlines())
 def test_unknown_names_lead_to_known_ones(line):
     name, meant = line.split(" -> ")
-    with pytest.raises(ValueError, match=r"^Unknown metric '|^A metric name|unexpected parameter 'gian'") as caught:
+    with pytest.raises(
+        ValueError, match=r"^Unknown metric '|^A metric name|unexpected parameter 'gian'"
+    ) as caught:
         get_metric(name)
     assert f" Did you mean {meant}?" in str(caught.value)
 

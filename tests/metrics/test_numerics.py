@@ -51,9 +51,15 @@ def test_long_lists_to_twelve_digits(name, case):
     shuffled = np.random.default_rng(1).permutation(N)
     for k in (None, N // 10) if get_metric(name).record.has_cutoff else (None,):
         cutoff = {} if k is None else {"k": k}
-        value = get_metric(name, **cutoff, **OPTIONS.get(name, {}))(labels[None, shuffled], scores[None, shuffled])
+        value = get_metric(name, **cutoff, **OPTIONS.get(name, {}))(
+            labels[None, shuffled], scores[None, shuffled]
+        )
         expected = getattr(exact, name)(k)
-        assert abs(value - expected) <= 1e-12 * max(abs(expected), SCALE.get(name, 0)), (k, value, expected)
+        assert abs(value - expected) <= 1e-12 * max(abs(expected), SCALE.get(name, 0)), (
+            k,
+            value,
+            expected,
+        )
 
 
 @pytest.mark.parametrize("k", [None, 10, N // 2])
@@ -77,7 +83,9 @@ def test_constant_scores_to_twelve_digits(r, k):
 def test_constant_scores_of_grades_to_twelve_digits(max_grade):
     labels = np.arange(N) % 5
     value = get_metric("err@10", max_grade=max_grade)(labels[None], np.zeros((1, N)))
-    assert value == pytest.approx(float(precise.constant_err(np.bincount(labels).tolist(), 10, max_grade)), rel=1e-12)
+    assert value == pytest.approx(
+        float(precise.constant_err(np.bincount(labels).tolist(), 10, max_grade)), rel=1e-12
+    )
 
 
 EXTREME_LABELS = [
@@ -88,7 +96,11 @@ EXTREME_SCORES = [[1e308, 5e-324, -1e308], [5e-324, 5e-324, 0], [np.inf, -np.inf
 EXTREME_OPTIONS = {
     "dcg": [{}, {"gain": "exp2"}, {"discount": lambda ranks: np.full(ranks.shape, 1e-300)}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": lambda ranks: np.full(ranks.shape, 1e-300)}],
-    "err": [{"normalize": n, **gain} for n in (True, False) for gain in ({"gain": "binary"}, {"max_grade": 1000})],
+    "err": [
+        {"normalize": n, **gain}
+        for n in (True, False)
+        for gain in ({"gain": "binary"}, {"max_grade": 1000})
+    ],
     "q_measure": [{}, {"beta": 1e300}, {"gain": "exp2", "beta": 5e-324}],
 } | {name: [{"gain": "binary"}, {"gain": "exp2", "max_grade": 1000}] for name in ("pfound", "rbp")}
 
@@ -121,6 +133,12 @@ def test_no_infinite_value_from_finite_input(name):
 
 def test_sums_over_queries_that_overflow_are_refused():
     assert get_metric("cg")([1e308], [1], qid=[0]) == 1e308
-    for name, label, qid in (("cg", 1e308, [0, 1]), ("dcg", 1e308, [0, 1]), ("q_measure", 8e307, [0, 0])):
-        with pytest.raises(ValueError, match="The sum of gains overflows float64; rescale the labels"):
+    for name, label, qid in (
+        ("cg", 1e308, [0, 1]),
+        ("dcg", 1e308, [0, 1]),
+        ("q_measure", 8e307, [0, 0]),
+    ):
+        with pytest.raises(
+            ValueError, match="The sum of gains overflows float64; rescale the labels"
+        ):
             get_metric(name)([label, label], [1, 1], qid=qid)

@@ -10,7 +10,9 @@ from skrank_metrics import explain_difference, get_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 GOLDEN = json.loads(peers.GOLDEN.read_text(encoding="utf-8"))
-RECORDED = [(convention, name) for convention, values in GOLDEN["values"].items() for name in values]
+RECORDED = [
+    (convention, name) for convention, values in GOLDEN["values"].items() for name in values
+]
 # Rax computes in float32; ERR of ir_measures comes from gdeval, with five decimals.
 TOLERANCE = {"rax": 3e-6, "ERR@5": 5.1e-6, "ERR@20": 5.1e-6}
 
@@ -56,7 +58,9 @@ PUBLISHED = [
 
 
 def seen_by(convention):
-    labels, scores, qid = (np.array(GOLDEN["queries"][name]) for name in ("labels", "scores", "qid"))
+    labels, scores, qid = (
+        np.array(GOLDEN["queries"][name]) for name in ("labels", "scores", "qid")
+    )
     return peers.LABELS.get(convention, np.asarray)(labels), scores, qid
 
 
@@ -93,13 +97,20 @@ def test_published_values(convention, name, lists, expected):
 
 def test_the_mean_over_pairs_of_tf_ranking():
     labels, scores, qid = TWO
-    assert get_metric("OPAMetric", convention="tf_ranking", average="micro")(labels, scores, qid=qid) == 0.5
+    assert (
+        get_metric("OPAMetric", convention="tf_ranking", average="micro")(labels, scores, qid=qid)
+        == 0.5
+    )
 
 
 def test_every_metric_of_these_conventions_is_held_against_a_value():
-    held = {(c, get_metric(name, convention=c).record.name) for c, name, *_ in [*RECORDED, *PUBLISHED]}
+    held = {
+        (c, get_metric(name, convention=c).record.name) for c, name, *_ in [*RECORDED, *PUBLISHED]
+    }
     new = {convention for convention, _ in held}
-    assert held == {(convention, metric) for convention in new for metric in CONVENTIONS[convention].names}
+    assert held == {
+        (convention, metric) for convention in new for metric in CONVENTIONS[convention].names
+    }
     assert new == {"ranx", "ir_measures", "rax", "spark", "tf_ranking", "torchmetrics"}
 
 
@@ -108,17 +119,29 @@ def test_the_queries_distinguish_the_parameters_of_a_convention():
         labels, scores, qid = seen_by(convention)
         for name, own in CONVENTIONS[convention].own.items():
             for parameter in own:
-                metric = get_metric(f"{name}@3" if name != "pairwise_accuracy" else name, convention=convention)
+                metric = get_metric(
+                    f"{name}@3" if name != "pairwise_accuracy" else name, convention=convention
+                )
                 default = get_metric(name).get(parameter)
                 plain = get_metric(metric, **{parameter: default})
-                assert metric(labels, scores, qid=qid) != plain(labels, scores, qid=qid), (convention, name, parameter)
+                assert metric(labels, scores, qid=qid) != plain(labels, scores, qid=qid), (
+                    convention,
+                    name,
+                    parameter,
+                )
 
 
 def test_an_explanation_names_what_no_parameter_gives():
     labels, scores, qid = seen_by("ir_measures")
-    difference = explain_difference(labels, scores, qid=qid, metric="mrr@3", conventions=("sklearn", "ir_measures"))
+    difference = explain_difference(
+        labels, scores, qid=qid, metric="mrr@3", conventions=("sklearn", "ir_measures")
+    )
     (remark,) = difference.not_imitated
-    assert remark.startswith("Not reproduced from ir_measures: RR@k breaks ties by document id, ascending")
+    assert remark.startswith(
+        "Not reproduced from ir_measures: RR@k breaks ties by document id, ascending"
+    )
     assert " ".join(str(difference).split()).endswith(remark)
-    plain = explain_difference(labels, scores, qid=qid, metric="ndcg", conventions=("sklearn", "ir_measures"))
+    plain = explain_difference(
+        labels, scores, qid=qid, metric="ndcg", conventions=("sklearn", "ir_measures")
+    )
     assert plain.not_imitated == []

@@ -30,7 +30,12 @@ def sees_the_bottom(name):
 
 
 problems = st.tuples(tables, st.sampled_from(CUTOFFS), st.integers(0, 2**32)).map(
-    lambda drawn: (*drawn[0][:2], drawn[0][2].astype(int), drawn[1], np.random.default_rng(drawn[2]))
+    lambda drawn: (
+        *drawn[0][:2],
+        drawn[0][2].astype(int),
+        drawn[1],
+        np.random.default_rng(drawn[2]),
+    )
 )
 
 
@@ -43,7 +48,9 @@ def each(name, k, ties):
 def test_a_query_has_its_value_whatever_the_others_are(name, ties, problem):
     labels, scores, qid, k, _ = problem
     metric = each(name, k, ties)
-    alone = [metric(labels[qid == q], scores[qid == q], qid=qid[qid == q])[0] for q in dict.fromkeys(qid)]
+    alone = [
+        metric(labels[qid == q], scores[qid == q], qid=qid[qid == q])[0] for q in dict.fromkeys(qid)
+    ]
     np.testing.assert_allclose(metric(labels, scores, qid=qid), alone, rtol=0, atol=1e-12)
 
 
@@ -52,7 +59,14 @@ def test_a_query_has_its_value_whatever_the_others_are(name, ties, problem):
 def test_the_container_does_not_matter(name, ties, problem):
     labels, scores, qid, k, rng = problem
     metric = each(name, k, ties)
-    kinds = [list, pd.Series, pl.Series, pa.array, lambda a: pd.Series(a).convert_dtypes(), lambda a: a[::-1][::-1]]
+    kinds = [
+        list,
+        pd.Series,
+        pl.Series,
+        pa.array,
+        lambda a: pd.Series(a).convert_dtypes(),
+        lambda a: a[::-1][::-1],
+    ]
     label_kind, score_kind, id_kind = (kinds[i] for i in rng.integers(0, len(kinds), 3))
     values = metric(label_kind(labels), score_kind(scores), qid=id_kind(qid))
     np.testing.assert_array_equal(values, metric(labels, scores, qid=qid))
@@ -63,12 +77,17 @@ def test_the_container_does_not_matter(name, ties, problem):
 def test_grows_with_k(name, ties, problem):
     labels, scores, qid, _, _ = problem
     options = {"normalizer": "relevant"} if name == "map" else {}
-    values = [each(name, k, ties).replace(**options)(labels, scores, qid=qid) for k in (1, 2, 3, 5, 8, None)]
+    values = [
+        each(name, k, ties).replace(**options)(labels, scores, qid=qid)
+        for k in (1, 2, 3, 5, 8, None)
+    ]
     for less, more in itertools.pairwise(values):
         assert (less <= more + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", [name for name in get_metric_names() if REGISTRY[name].record.monotone])
+@pytest.mark.parametrize(
+    "name", [name for name in get_metric_names() if REGISTRY[name].record.monotone]
+)
 @given(ties=policies, problem=problems)
 def test_an_improving_swap_never_hurts(name, ties, problem):
     labels, scores, qid, k, rng = problem
@@ -96,28 +115,41 @@ def test_irrelevant_documents_at_the_bottom_change_nothing(name, ties, problem):
     labels, scores, qid, k, _ = problem
     metric = each(name, (k or 4) if REGISTRY[name].record.divides_by_k else k, ties)
     more = np.repeat(list(dict.fromkeys(qid)), 2)
-    longer = np.concatenate([labels, np.zeros(len(more))]), np.concatenate([scores, np.full(len(more), -99.0)])
+    longer = (
+        np.concatenate([labels, np.zeros(len(more))]),
+        np.concatenate([scores, np.full(len(more), -99.0)]),
+    )
     expected = metric(labels, scores, qid=qid)
-    np.testing.assert_allclose(metric(*longer, qid=np.concatenate([qid, more])), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        metric(*longer, qid=np.concatenate([qid, more])), expected, rtol=0, atol=1e-12
+    )
 
 
-@pytest.mark.parametrize(("name", "power"), [("cg", 1), ("dcg", 1), ("ndcg", 0), ("kendall_tau", 0), ("spearman", 0)])
+@pytest.mark.parametrize(
+    ("name", "power"), [("cg", 1), ("dcg", 1), ("ndcg", 0), ("kendall_tau", 0), ("spearman", 0)]
+)
 @given(ties=policies, problem=problems, scale=st.floats(1e-3, 1e3))
 def test_scale_of_linear_gains(name, power, ties, problem, scale):
     labels, scores, qid, k, _ = problem
     metric = each(name, k, ties)
     expected = metric(labels, scores, qid=qid) * scale**power
-    np.testing.assert_allclose(metric(labels * scale, scores, qid=qid), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        metric(labels * scale, scores, qid=qid), expected, rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["kendall_tau", "spearman", "pairwise_accuracy", "auc"])
-@pytest.mark.parametrize(("ties", "opposite"), [("average", "average"), ("best", "worst"), ("worst", "best")])
+@pytest.mark.parametrize(
+    ("ties", "opposite"), [("average", "average"), ("best", "worst"), ("worst", "best")]
+)
 @given(problem=problems)
 def test_the_reverse_order_has_the_opposite_correlation(name, ties, opposite, problem):
     labels, scores, qid, _, _ = problem
     total = 0 if REGISTRY[name].record.lower < 0 else 1
     there, back = (
-        get_metric(name, ties=policy, average=None, replace_undefined_by=total / 2)(labels, sign * scores, qid=qid)
+        get_metric(name, ties=policy, average=None, replace_undefined_by=total / 2)(
+            labels, sign * scores, qid=qid
+        )
         for policy, sign in ((ties, 1), (opposite, -1))
     )
     np.testing.assert_allclose(there + back, total, rtol=0, atol=1e-12)
@@ -133,11 +165,15 @@ def test_the_average_is_the_mean_over_all_orders_of_rows(name, problem, n):
     np.testing.assert_allclose(average, [stable.mean()], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in get_metric_names() if not REGISTRY[n].record.graded and n != "judged"])
+@pytest.mark.parametrize(
+    "name", [n for n in get_metric_names() if not REGISTRY[n].record.graded and n != "judged"]
+)
 @given(ties=policies, problem=problems)
 def test_binary_metrics_see_relevance_only(name, ties, problem):
     labels, scores, qid, k, _ = problem
     metric = each(name, k, ties)
-    np.testing.assert_array_equal(metric(labels > 0, scores, qid=qid), metric(labels, scores, qid=qid))
+    np.testing.assert_array_equal(
+        metric(labels > 0, scores, qid=qid), metric(labels, scores, qid=qid)
+    )
     threshold = metric.replace(relevance_threshold=2)(labels, scores, qid=qid)
     np.testing.assert_array_equal(metric(labels >= 2, scores, qid=qid), threshold)

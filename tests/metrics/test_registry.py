@@ -64,7 +64,9 @@ def toy(tmp_path):
 
 def run(*arguments, path):
     environment = {"PYTHONPATH": os.pathsep.join(map(str, (path, DOCS, ROOT)))}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -78,7 +80,17 @@ def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
 @pytest.mark.slow
 def test_a_metric_in_one_file_gets_the_contract_tests(toy):
     files = [str(Path(__file__).parent / f"test_{name}.py") for name in ("contract", "properties")]
-    options = "-q", "-p", "toy", "-p", "no:cacheprovider", "-m", "not slow", "-k", "toy and not public"
+    options = (
+        "-q",
+        "-p",
+        "toy",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        "-k",
+        "toy and not public",
+    )
     printed = run("-m", "pytest", *files, *options, path=toy)
     collected = int(printed.rpartition(" passed")[0].split()[-1])
     assert collected > 20

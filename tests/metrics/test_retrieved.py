@@ -5,7 +5,11 @@ import pytest
 
 from skrank_metrics import evaluate, get_metric
 
-ONE_OF_FOUR = {"y_true": [[1, 1, 1, 1]], "y_score": [[4, 3, 2, 1]], "retrieved": [[True, False, False, False]]}
+ONE_OF_FOUR = {
+    "y_true": [[1, 1, 1, 1]],
+    "y_score": [[4, 3, 2, 1]],
+    "retrieved": [[True, False, False, False]],
+}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +33,9 @@ def test_they_count_as_relevant_and_not_as_ranked(name, expected):
     assert evaluate(**ONE_OF_FOUR, metrics=name).mean[name] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["map", "ndcg", "recall", "precision", "precision(divisor=retrieved)", "f1", "mrr"])
+@pytest.mark.parametrize(
+    "name", ["map", "ndcg", "recall", "precision", "precision(divisor=retrieved)", "f1", "mrr"]
+)
 def test_where_nothing_was_retrieved_the_value_is_0_and_defined(name):
     metric = get_metric(name, replace_undefined_by=np.nan)
     assert metric([[1, 0]], [[2, 1]], retrieved=[[False, False]]) == 0

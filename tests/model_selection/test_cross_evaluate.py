@@ -50,11 +50,17 @@ def result():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_folds_are_those_of_cross_validate(result, name):
-    options = {"cv": CV, "scoring": ranking_scorers("ndcg@10", "map", "mrr"), "params": {"groups": QID}}
+    options = {
+        "cv": CV,
+        "scoring": ranking_scorers("ndcg@10", "map", "mrr"),
+        "params": {"groups": QID},
+    }
     with sklearn.config_context(enable_metadata_routing=True):
         found = cross_validate(MODELS[name], X, Y, **options)
     for metric in result.metrics:
-        np.testing.assert_allclose(result.fold_means(metric)[name], found[f"test_{metric}"], atol=1e-12)
+        np.testing.assert_allclose(
+            result.fold_means(metric)[name], found[f"test_{metric}"], atol=1e-12
+        )
 
 
 @pytest.mark.option("cross_evaluate.cv", "cross_evaluate.qid")
@@ -65,7 +71,9 @@ def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
         expected = evaluate(Y[test], scores, qid=QID[test])
         report, inside = result.reports["ridge"], result.folds == number
         values = dict(zip(report.qid[inside], report.per_query["map"][inside], strict=True))
-        assert values == pytest.approx(dict(zip(expected.qid, expected.per_query["map"], strict=True)))
+        assert values == pytest.approx(
+            dict(zip(expected.qid, expected.per_query["map"], strict=True))
+        )
 
 
 def test_both_aggregates_are_shown_and_named(result):
@@ -74,7 +82,11 @@ def test_both_aggregates_are_shown_and_named(result):
     assert row["map"] == result.reports["ridge"].mean["map"]
     text = " ".join(str(result).split())
     assert text.startswith(f"{result.verdict} Out of fold, in 3 folds: ")
-    cells = [f"{f.mean():.4f} ± {f.std():.4f}" for m in result.metrics for f in [result.fold_means(m)["ridge"]]]
+    cells = [
+        f"{f.mean():.4f} ± {f.std():.4f}"
+        for m in result.metrics
+        for f in [result.fold_means(m)["ridge"]]
+    ]
     assert f"ridge {' '.join(cells)}" in text
     assert result.to_dict()["ridge"]["map"] == {"mean": row["map"], "folds": means.tolist()}
     assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
@@ -91,7 +103,9 @@ def test_means_over_folds_of_many_metrics():
 
 def test_negative_labels_if_only_their_order_counts():
     means = [
-        cross_evaluate(MODELS["ridge"], X, y, qid=QID, cv=CV, metrics=["spearman", "kendall_tau"]).means()["Ridge"]
+        cross_evaluate(
+            MODELS["ridge"], X, y, qid=QID, cv=CV, metrics=["spearman", "kendall_tau"]
+        ).means()["Ridge"]
         for y in (Y, Y - 2.0)
     ]
     assert means[0] == pytest.approx(means[1])
@@ -105,14 +119,22 @@ def test_a_single_model_is_reported_without_a_verdict(result):
 
 
 @pytest.mark.option("cross_evaluate.baseline", "cross_evaluate.margin", "cross_evaluate.test")
-@pytest.mark.option("cross_evaluate.correction", "cross_evaluate.confidence", "cross_evaluate.random_state")
+@pytest.mark.option(
+    "cross_evaluate.correction", "cross_evaluate.confidence", "cross_evaluate.random_state"
+)
 def test_models_are_compared_as_compare_does(result):
     expected = compare(result.reports, ["ndcg@10", "map", "mrr"])
     for pair in expected.pairs("map"):
         own = result.pair(pair.first, pair.second, "map")
         assert own.difference == pair.difference
         assert own.p_value >= pair.p_value, "folds can only widen"
-    options = {"baseline": "ridge", "margin": 0.01, "test": "t", "correction": "holm", "confidence": 0.9}
+    options = {
+        "baseline": "ridge",
+        "margin": 0.01,
+        "test": "t",
+        "correction": "holm",
+        "confidence": 0.9,
+    }
     found = cross_evaluate(MODELS, X, Y, qid=QID, cv=CV, random_state=3, **options)
     assert {name: getattr(found, name) for name in options} == options
     assert found.random_state == 3
@@ -124,8 +146,13 @@ def test_folds_that_vary_more_than_queries_decide():
     qid = np.repeat(np.arange(90), 2)
     y = np.tile([1, 0], 90)
     fold = np.arange(90) % 3
-    X_of = np.column_stack([np.tile([1.0, 0.0], 90), np.where(np.repeat(fold > 0, 2), np.tile([1, 0], 90), 0)])
-    splits = [(np.flatnonzero(np.repeat(fold != f, 2)), np.flatnonzero(np.repeat(fold == f, 2))) for f in range(3)]
+    X_of = np.column_stack(
+        [np.tile([1.0, 0.0], 90), np.where(np.repeat(fold > 0, 2), np.tile([1, 0], 90), 0)]
+    )
+    splits = [
+        (np.flatnonzero(np.repeat(fold != f, 2)), np.flatnonzero(np.repeat(fold == f, 2)))
+        for f in range(3)
+    ]
 
     class Column(Ridge):
         def fit(self, X, y):
@@ -134,7 +161,9 @@ def test_folds_that_vary_more_than_queries_decide():
         def predict(self, X):
             return X[:, int(self.alpha)]
 
-    found = cross_evaluate({"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr")
+    found = cross_evaluate(
+        {"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr"
+    )
     assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
     assert found.folds_won == {"a": 3, "b": 0}
     assert compare(found.reports).pair().p_value < 0.001
@@ -145,8 +174,15 @@ def test_folds_that_vary_more_than_queries_decide():
     assert "vary more between folds than between queries" in " ".join(str(found).split())
 
 
-@pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by", "cross_evaluate.documents", "cross_evaluate.condense")
-@pytest.mark.option("cross_evaluate.convention", "cross_evaluate.ties", "cross_evaluate.replace_undefined_by")
+@pytest.mark.option(
+    "cross_evaluate.groups",
+    "cross_evaluate.by",
+    "cross_evaluate.documents",
+    "cross_evaluate.condense",
+)
+@pytest.mark.option(
+    "cross_evaluate.convention", "cross_evaluate.ties", "cross_evaluate.replace_undefined_by"
+)
 def test_reports_are_those_of_evaluate(result):
     users, kind, price = QID // 4, QID % 2, np.arange(len(Y))
     cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
@@ -190,18 +226,24 @@ def test_jobs_and_progress_are_those_of_joblib(result, capsys):
 
 def test_queries_that_are_never_tested_are_left_out():
     documents = {"price": np.arange(len(Y))}  # are left out with the queries
-    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map", documents=documents)
+    found = cross_evaluate(
+        Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map", documents=documents
+    )
     tested = ~np.isnan(found.scores["Ridge"])
     assert 0 < tested.sum() < len(Y)
     expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
-    np.testing.assert_array_equal(found.reports["Ridge"].per_query["map"], expected.per_query["map"])
+    np.testing.assert_array_equal(
+        found.reports["Ridge"].per_query["map"], expected.per_query["map"]
+    )
     assert np.unique(found.folds).tolist() == [0, 1, 2]
 
 
 def test_names_of_models_become_text():
     found = cross_evaluate({1: Ridge(), None: Ridge(1e5)}, X, Y, qid=QID, cv=CV, metrics="map")
     assert sorted(found.reports) == sorted(found.scores) == ["1", "None"]
-    with pytest.raises(ValueError, match="estimators must have different names; got '1' more than once"):
+    with pytest.raises(
+        ValueError, match="estimators must have different names; got '1' more than once"
+    ):
         cross_evaluate({1: Ridge(), "1": Ridge()}, X, Y, qid=QID, cv=CV)
 
 
@@ -216,7 +258,9 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
-@pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics")
+@pytest.mark.option(
+    "cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics"
+)
 def test_response_method_and_weights_of_the_reports():
     binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
     model = LogisticRegression(max_iter=1000)
@@ -226,7 +270,9 @@ def test_response_method_and_weights_of_the_reports():
     for train, test in CV.split(X, binary, QID):
         scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
         np.testing.assert_array_equal(found.scores["LogisticRegression"][test], scores)
-        folds.append(ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test]))
+        folds.append(
+            ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test])
+        )
     np.testing.assert_allclose(found.fold_means()["LogisticRegression"], folds, rtol=1e-12)
 
 
@@ -240,9 +286,15 @@ def test_values_that_are_no_columns_are_passed_on_whole():
 
     with sklearn.config_context(enable_metadata_routing=True):
         model = Recorder().set_fit_request(eval_set=True, callbacks=True, row_cost=True)
-    params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [print] * len(X), "row_cost": list(range(len(X)))}
+    params = {
+        "eval_set": [(X[:5], Y[:5])],
+        "callbacks": [print] * len(X),
+        "row_cost": list(range(len(X))),
+    }
     cross_evaluate(model, X, Y, qid=QID, cv=CV, params=params)
-    for (eval_set, callbacks, row_cost), (train, _) in zip(Recorder.given, CV.split(X, Y, QID), strict=True):
+    for (eval_set, callbacks, row_cost), (train, _) in zip(
+        Recorder.given, CV.split(X, Y, QID), strict=True
+    ):
         assert eval_set is params["eval_set"]
         assert callbacks is params["callbacks"]
         assert row_cost == train.tolist()
@@ -256,7 +308,9 @@ def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_positio
     given = {"by": column, "documents": {"price": column}, "params": {"sample_weight": column}}
     model, options = QueryRanker(Ridge(1e4)), {"qid": QID, "cv": CV, "metrics": "map"}
     found = cross_evaluate(model, frame, Y, **given, **options).scores["QueryRanker"]
-    expected = cross_evaluate(model, X, Y, params={"sample_weight": column.to_numpy()}, **options).scores["QueryRanker"]
+    expected = cross_evaluate(
+        model, X, Y, params={"sample_weight": column.to_numpy()}, **options
+    ).scores["QueryRanker"]
     np.testing.assert_allclose(found, expected)
     column.index = frame.index[::-1]
     for name, value in given.items():
@@ -290,21 +344,61 @@ class NeverFitted(Ridge):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"estimators": {}}, TypeError, "estimators must be an estimator or a dict of estimators; got {}"),
-        ({"estimators": [Ridge()]}, TypeError, r"an estimator or a dict of estimators; got \[Ridge"),
+        (
+            {"estimators": {}},
+            TypeError,
+            "estimators must be an estimator or a dict of estimators; got {}",
+        ),
+        (
+            {"estimators": [Ridge()]},
+            TypeError,
+            r"an estimator or a dict of estimators; got \[Ridge",
+        ),
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
-        ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
-        ({"cv": RepeatedQueryKFold(3)}, ValueError, "cv must test every query at most once; got query"),
-        ({"cv": 2 * [(np.flatnonzero(QID >= 5), np.flatnonzero(QID < 5))]}, ValueError, "0 in fold 0 and in fold 1"),
-        ({"response_method": "rank"}, ValueError, "The 'response_method' parameter .* must be .* Got 'rank'"),
-        ({"sample_weight": np.arange(1.0, len(Y) + 1)}, ValueError, "sample_weight must be constant within a query"),
+        (
+            {"cv": KFold(3)},
+            ValueError,
+            r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has",
+        ),
+        (
+            {"cv": RepeatedQueryKFold(3)},
+            ValueError,
+            "cv must test every query at most once; got query",
+        ),
+        (
+            {"cv": 2 * [(np.flatnonzero(QID >= 5), np.flatnonzero(QID < 5))]},
+            ValueError,
+            "0 in fold 0 and in fold 1",
+        ),
+        (
+            {"response_method": "rank"},
+            ValueError,
+            "The 'response_method' parameter .* must be .* Got 'rank'",
+        ),
+        (
+            {"sample_weight": np.arange(1.0, len(Y) + 1)},
+            ValueError,
+            "sample_weight must be constant within a query",
+        ),
         ({"y": -Y}, ValueError, "y_true contains -2"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"estimators": make_pipeline(XGBRanker())}, TypeError, "take query ids in fit; got XGBRanker"),
+        (
+            {"estimators": make_pipeline(XGBRanker())},
+            TypeError,
+            "take query ids in fit; got XGBRanker",
+        ),
         ({"estimators": CatBoostRanker()}, TypeError, "take query ids in fit; got CatBoostRanker"),
-        ({"params": {"sampel_weight": Y}}, TypeError, "unexpected keyword argument 'sampel_weight'"),
-        ({"estimators": LogisticRegression()}, ValueError, "one score per document; got 5 columns, one per"),
+        (
+            {"params": {"sampel_weight": Y}},
+            TypeError,
+            "unexpected keyword argument 'sampel_weight'",
+        ),
+        (
+            {"estimators": LogisticRegression()},
+            ValueError,
+            "one score per document; got 5 columns, one per",
+        ),
     ],
 )
 def test_bad_input_is_noticed_before_anything_is_fitted(change, error, message):
@@ -313,11 +407,16 @@ def test_bad_input_is_noticed_before_anything_is_fitted(change, error, message):
 
 
 def test_precomputed_kernels():
-    models = {"linear": KernelRidge(kernel="linear"), "precomputed": KernelRidge(kernel="precomputed")}
+    models = {
+        "linear": KernelRidge(kernel="linear"),
+        "precomputed": KernelRidge(kernel="precomputed"),
+    }
     X, y, qid = make_ranking(20, random_state=0)
     for wrap in (QueryRanker, clone):
         one, other = (
-            cross_evaluate({"a": wrap(models[kernel])}, given, y, qid=qid, cv=QueryKFold(3), metrics="mrr").reports["a"]
+            cross_evaluate(
+                {"a": wrap(models[kernel])}, given, y, qid=qid, cv=QueryKFold(3), metrics="mrr"
+            ).reports["a"]
             for kernel, given in (("linear", X), ("precomputed", X @ X.T))
         )
         np.testing.assert_allclose(one.per_query["mrr"], other.per_query["mrr"])

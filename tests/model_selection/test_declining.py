@@ -76,7 +76,9 @@ def searched(kind, model, scoring, **options):
 
 @pytest.mark.parametrize("mark", [-np.inf, np.nan])
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("metric", ["f1(divisor=retrieved)@12", "precision(divisor=retrieved)@12", "ndcg"])
+@pytest.mark.parametrize(
+    "metric", ["f1(divisor=retrieved)@12", "precision(divisor=retrieved)@12", "ndcg"]
+)
 @pytest.mark.option("make_ranking_scorer.retrieved")
 def test_a_search_chooses_how_many_documents_to_return(metric, make, mark):
     scorer = make_ranking_scorer(metric, retrieved="scored")
@@ -91,16 +93,22 @@ def test_a_search_chooses_how_many_documents_to_return(metric, make, mark):
 def test_races_and_reports_and_out_of_fold_evaluations_decline_alike(mark):
     metric = "f1(divisor=retrieved)@12"
     scorers = ranking_scorers(metric, "map", retrieved="scored")
-    race, name = searched(RacingSearchCV, QueryRanker(Depth(mark=mark)), scorers, refit=metric, min_queries=10)
+    race, name = searched(
+        RacingSearchCV, QueryRanker(Depth(mark=mark)), scorers, refit=metric, min_queries=10
+    )
     assert race.best_params_[name] == 3
-    assert race.cv_results_[f"mean_test_{metric}"][1] == pytest.approx(np.mean(by_hand(metric, 3)), abs=1e-12)
+    assert race.cv_results_[f"mean_test_{metric}"][1] == pytest.approx(
+        np.mean(by_hand(metric, 3)), abs=1e-12
+    )
     search, _ = searched(GridSearchCV, QueryRanker(Depth(mark=mark)), scorers, refit=metric)
     report = search_report(search, X, Y, qid=QID, verbose=0)
     assert report.changed < 1e-12
     assert report.names[0] == "depth=3"
     assert report.metrics == (metric, "map")
     models = {f"depth={depth}": Depth(depth, mark) for depth in DEPTHS}
-    found = cross_evaluate(models, X, Y, qid=QID, cv=CV, metrics=[metric, "map"], retrieved="scored")
+    found = cross_evaluate(
+        models, X, Y, qid=QID, cv=CV, metrics=[metric, "map"], retrieved="scored"
+    )
     assert found.verdict == report.verdict
     assert found.fold_means("map")["depth=1"] == pytest.approx(by_hand("map", 1), abs=1e-12)
 
@@ -110,28 +118,44 @@ def test_declining_agrees_with_a_mask_with_other_masks_and_with_a_leaderboard():
     mask = RNG.random(len(Y)) < 0.7
     scorer = make_ranking_scorer("f1(divisor=retrieved)@12", retrieved="scored")
     value = scorer(Depth(4, np.nan), X, with_qid(Y, QID, retrieved=mask))
-    expected = evaluate(Y, scores, qid=QID, metrics="f1(divisor=retrieved)@12", retrieved=mask & ~np.isnan(scores))
+    expected = evaluate(
+        Y, scores, qid=QID, metrics="f1(divisor=retrieved)@12", retrieved=mask & ~np.isnan(scores)
+    )
     assert value == expected.mean["f1(divisor=retrieved)@12"]
     options = {"cv": CV, "metrics": "f1(divisor=retrieved)@12", "retrieved": "scored"}
     found = cross_evaluate(Depth(4, np.nan), X, with_qid(Y, QID, retrieved=mask), **options)
     assert found.reports["Depth"].mean == expected.mean
     board = leaderboard(Y, {"4": scores, "all": X[:, 0]}, qid=QID, metrics="map")
-    assert make_ranking_scorer("map", retrieved="scored")(Depth(4, np.nan), X, with_qid(Y, QID)) == board.means()["4"]
+    assert (
+        make_ranking_scorer("map", retrieved="scored")(Depth(4, np.nan), X, with_qid(Y, QID))
+        == board.means()["4"]
+    )
 
 
 def test_a_model_that_declines_everything_scores_zero():
-    for metric in ("ndcg@10", "map", "mrr", "f1(divisor=retrieved)@5", "precision(divisor=retrieved)@5", "recall@5"):
+    for metric in (
+        "ndcg@10",
+        "map",
+        "mrr",
+        "f1(divisor=retrieved)@5",
+        "precision(divisor=retrieved)@5",
+        "recall@5",
+    ):
         scorer = make_ranking_scorer(metric, retrieved="scored")
         assert scorer(Depth(0, np.nan), X, with_qid(Y, QID)) == 0, metric
 
 
 def test_by_default_nothing_is_declined():
     y = with_qid(Y, QID)
-    assert make_ranking_scorer("ndcg")(Depth(3), X, y) == ndcg_score(Y, Depth(3).predict(X), qid=QID)
+    assert make_ranking_scorer("ndcg")(Depth(3), X, y) == ndcg_score(
+        Y, Depth(3).predict(X), qid=QID
+    )
     with pytest.raises(ValueError, match="y_score contains NaN"):
         cross_evaluate(Depth(3, np.nan), X, Y, qid=QID, cv=CV)
     for call in (make_ranking_scorer, ranking_scorers):
-        with pytest.raises(ValueError, match=r"retrieved must be one of \['all', 'scored'\]; got 'some'"):
+        with pytest.raises(
+            ValueError, match=r"retrieved must be one of \['all', 'scored'\]; got 'some'"
+        ):
             call("ndcg", retrieved="some")
     with pytest.raises(ValueError, match=r"retrieved must be one of \['scored'\]; got 'all'"):
         cross_evaluate(Ridge(), X, Y, qid=QID, retrieved="all")

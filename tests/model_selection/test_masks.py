@@ -35,7 +35,12 @@ def problem():
     qid = rng.permutation(np.repeat(np.arange(30), rng.integers(4, 10, 30)))
     X, n = rng.normal(size=(len(qid), 3)), len(qid)
     y = np.clip(np.round(X[:, 0] + rng.normal(size=n)), 0, 3)
-    return X, y, qid, dict(zip(COLUMNS, (rng.random(n) < 0.8, rng.random(n) < 0.7, 1.0 + qid % 4), strict=True))
+    return (
+        X,
+        y,
+        qid,
+        dict(zip(COLUMNS, (rng.random(n) < 0.8, rng.random(n) < 0.7, 1.0 + qid % 4), strict=True)),
+    )
 
 
 def folds_by_hand(name, X, y, qid, columns, alpha=1.0):
@@ -56,7 +61,10 @@ def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
     expected = {name: folds_by_hand(name, X, y, qid, columns) for name in NAMES}
     without = folds_by_hand(NAMES[0], X, y, qid, {})
     assert expected[NAMES[0]] != without
-    model, options = make_pipeline(StandardScaler(), QueryRanker(Ridge())), {"cv": CV, "error_score": "raise"}
+    model, options = (
+        make_pipeline(StandardScaler(), QueryRanker(Ridge())),
+        {"cv": CV, "error_score": "raise"},
+    )
     options["scoring"] = ranking_scorers(*NAMES)
     if "judged" in given:  # in a dict, what is computed once is the same for all
         assert expected["judged@5"] != [1.0] * 3
@@ -64,7 +72,9 @@ def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
     with sklearn.config_context(enable_metadata_routing=True):
         if "sample_weight" in given:
             requests = dict.fromkeys(("qid", "groups", *COLUMNS), True)
-            options["scoring"] = {n: s.set_score_request(**requests) for n, s in ranking_scorers(*NAMES).items()}
+            options["scoring"] = {
+                n: s.set_score_request(**requests) for n, s in ranking_scorers(*NAMES).items()
+            }
         ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
         routed = cross_validate(ranker, X, y, params={"groups": qid, **columns}, **options)
     for name in NAMES:
@@ -81,7 +91,9 @@ def test_out_of_fold_reports_take_them(problem):
     for name in NAMES:
         expected = folds_by_hand(name, X, y, qid, columns)
         np.testing.assert_allclose(explicit.fold_means(name)["Ridge"], expected, rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(carried.fold_means(name)["Ridge"], explicit.fold_means(name)["Ridge"])
+        np.testing.assert_array_equal(
+            carried.fold_means(name)["Ridge"], explicit.fold_means(name)["Ridge"]
+        )
         whole = evaluate(y, explicit.scores["Ridge"], qid=qid, metrics=name, **columns)
         assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)
 
@@ -90,7 +102,9 @@ def test_out_of_fold_reports_take_them(problem):
 def test_searches_take_them(problem):
     X, y, qid, columns = problem
     grid, scorer = {"estimator__alpha": [1.0, 100.0]}, make_ranking_scorer("ndcg@5")
-    expected = [np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)]
+    expected = [
+        np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)
+    ]
     labels = with_qid(y, qid, **columns)
     options = {"scoring": scorer, "cv": CV, "error_score": "raise"}
     search = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
@@ -124,14 +138,19 @@ def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
 def test_rows_are_still_checked_by_their_labels(problem):
     X, y, qid, columns = problem
     index = pd.RangeIndex(500, 500 + len(y))
-    frame, labels = pd.DataFrame(X, index=index), with_qid(pd.Series(y, index=index), qid, **columns)
+    frame, labels = (
+        pd.DataFrame(X, index=index),
+        with_qid(pd.Series(y, index=index), qid, **columns),
+    )
     assert labels.index.nlevels == 5
     QueryRanker(Ridge()).fit(frame, labels)
     assert ndcg_score(labels, frame[0]) == ndcg_score(y, X[:, 0], qid=qid, **columns)
     with pytest.raises(ValueError, match="must have the same index"):
         QueryRanker(Ridge()).fit(frame[::-1], labels)
     with pytest.raises(ValueError, match="judged must have the same index as"):
-        with_qid(pd.Series(y, index=index), qid, judged=pd.Series(columns["judged"], index=index)[::-1])
+        with_qid(
+            pd.Series(y, index=index), qid, judged=pd.Series(columns["judged"], index=index)[::-1]
+        )
     again = with_qid(labels, qid)
     pd.testing.assert_index_equal(again.index, labels.index)
 
@@ -139,10 +158,17 @@ def test_rows_are_still_checked_by_their_labels(problem):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name):
     X, y, qid, columns = problem
-    labels, other = with_qid(y, qid, **columns), {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0}
-    for call in (lambda: with_qid(labels, qid, **other), lambda: cross_evaluate(Ridge(), X, labels, **other)):
+    labels, other = (
+        with_qid(y, qid, **columns),
+        {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0},
+    )
+    for call in (
+        lambda: with_qid(labels, qid, **other),
+        lambda: cross_evaluate(Ridge(), X, labels, **other),
+    ):
         with pytest.raises(
-            ValueError, match=f"{name} must agree with the index level '{name}' of the labels; got .* at r"
+            ValueError,
+            match=f"{name} must agree with the index level '{name}' of the labels; got .* at r",
         ):
             call()
 
@@ -151,7 +177,11 @@ def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name):
     ("bad", "error", "message"),
     [
         ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False"),
-        ({"retrieved": [True, False]}, ValueError, r"retrieved must have the same shape as y; got \(2,\) and \(3,\)"),
+        (
+            {"retrieved": [True, False]},
+            ValueError,
+            r"retrieved must have the same shape as y; got \(2,\) and \(3,\)",
+        ),
         ({"sample_weight": [1, 2, 1]}, ValueError, "sample_weight must be constant within a query"),
         ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight contains -1.0, first at row 1"),
     ],
@@ -168,19 +198,28 @@ def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer("ndcg")
         options["params"]["judged"] = columns["judged"].astype(int)
-        with pytest.raises(TypeError, match="judged must be a mask of True and False; got an array of dtype int64"):
+        with pytest.raises(
+            TypeError, match="judged must be a mask of True and False; got an array of dtype int64"
+        ):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
         scorer = make_ranking_scorer("ndcg").set_score_request(groups=True, colour=True)
         options["params"] = {"groups": qid, "colour": qid}
-        with pytest.raises(TypeError, match="colour must not be requested by a ranking scorer, which takes qid, "):
+        with pytest.raises(
+            TypeError, match="colour must not be requested by a ranking scorer, which takes qid, "
+        ):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
 
 
-@pytest.mark.parametrize("requests", [{"retrieved": True}, {"qid": True}, {"groups": "user", "qid": False}])
+@pytest.mark.parametrize(
+    "requests", [{"retrieved": True}, {"qid": True}, {"groups": "user", "qid": False}]
+)
 @pytest.mark.parametrize("scorers", [make_ranking_scorer, ranking_scorers], ids=["one", "dict"])
 def test_ids_that_a_scorer_does_not_request(problem, requests, scorers):
     X, y, qid, columns = problem
-    params, message = {"groups": qid}, r"and got none\. .*on which set_score_request was called needs qid=True"
+    params, message = (
+        {"groups": qid},
+        r"and got none\. .*on which set_score_request was called needs qid=True",
+    )
     if "retrieved" in requests:
         params = {"qid": qid, "groups": qid, "retrieved": columns["retrieved"]}
     with sklearn.config_context(enable_metadata_routing=True):
@@ -189,14 +228,23 @@ def test_ids_that_a_scorer_does_not_request(problem, requests, scorers):
             scorer.set_score_request(**requests)
         with pytest.raises(TypeError, match=message):
             cross_validate(QueryRanker(Ridge()), X, y, cv=CV, params=params, scoring=scoring)
-        options = {"cv": CV, "scoring": scoring, "params": {}, "error_score": "raise"}  # 1.6 needs params
+        options = {
+            "cv": CV,
+            "scoring": scoring,
+            "params": {},
+            "error_score": "raise",
+        }  # 1.6 needs params
         found = cross_validate(QueryRanker(Ridge()), X, with_qid(y, qid), **options)
     name = "test_ndcg" if isinstance(scoring, dict) else "test_score"
-    np.testing.assert_allclose(found[name], folds_by_hand("ndcg", X, y, qid, {}), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        found[name], folds_by_hand("ndcg", X, y, qid, {}), rtol=0, atol=1e-12
+    )
 
 
 def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)
-    with pytest.raises(ValueError, match=r"y contains NaN, first at row .* Label unjudged documents 0"):
+    with pytest.raises(
+        ValueError, match=r"y contains NaN, first at row .* Label unjudged documents 0"
+    ):
         cross_evaluate(Ridge(), X, unknown, qid=qid, judged=columns["judged"])

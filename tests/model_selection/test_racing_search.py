@@ -57,7 +57,11 @@ def made_up(seed=0):
     """Columns that are the labels with less and less noise."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, N_QUERIES * SIZE)
-    return y[:, None] + rng.normal(size=(len(y), len(NOISE))) * NOISE, y, np.repeat(np.arange(N_QUERIES), SIZE)
+    return (
+        y[:, None] + rng.normal(size=(len(y), len(NOISE))) * NOISE,
+        y,
+        np.repeat(np.arange(N_QUERIES), SIZE),
+    )
 
 
 X, Y, QID = made_up()
@@ -66,7 +70,12 @@ GRID = {"column": list(range(len(NOISE)))}
 
 
 def race(estimator=None, grid=GRID, make=RacingSearchCV, **options):
-    options = {"scoring": make_ranking_scorer("ndcg@3"), "cv": QueryKFold(5), "error_score": "raise", **options}
+    options = {
+        "scoring": make_ranking_scorer("ndcg@3"),
+        "cv": QueryKFold(5),
+        "error_score": "raise",
+        **options,
+    }
     return make(Column() if estimator is None else estimator, grid, **options)
 
 
@@ -81,7 +90,9 @@ def assert_same_folds(raced, grid):
     for name, column in grid.cv_results_.items():
         if name.startswith("split"):
             ran = ~np.isnan(raced.cv_results_[name])
-            np.testing.assert_allclose(raced.cv_results_[name][ran], column[ran], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                raced.cv_results_[name][ran], column[ran], rtol=0, atol=1e-12
+            )
             n_ran += ran.sum()
     assert raced.cv_results_["params"] == grid.cv_results_["params"]
     assert raced.best_index_ == grid.best_index_
@@ -101,7 +112,9 @@ def test_folds_that_ran_are_those_of_a_grid_search(raced):
     assert raced.best_score_ == pytest.approx(grid.best_score_, abs=1e-12)
     ran_all = ~np.isnan(raced.cv_results_["mean_test_score"])
     for name in ("mean_test_score", "std_test_score"):
-        np.testing.assert_allclose(raced.cv_results_[name][ran_all], grid.cv_results_[name][ran_all], atol=1e-12)
+        np.testing.assert_allclose(
+            raced.cv_results_[name][ran_all], grid.cv_results_[name][ran_all], atol=1e-12
+        )
     assert raced.n_splits_ == grid.n_splits_
     np.testing.assert_array_equal(raced.predict(X), grid.predict(X))
     assert raced.score(X, LABELS) == grid.score(X, LABELS)
@@ -128,18 +141,26 @@ def test_candidates_rank_by_the_folds_that_they_ran_before_their_means():
     easy = np.where(QID[:, None] < 30, Y[:, None] + (X - Y[:, None]) / 5, X)
     found = race(cv=unequal_folds([30] * 5)).fit(easy, LABELS).cv_results_
     assert found["dropped_after"][:2].tolist() == [1, 2]
-    assert found["split0_test_score"][0] > (found["split0_test_score"][1] + found["split1_test_score"][1]) / 2
+    assert (
+        found["split0_test_score"][0]
+        > (found["split0_test_score"][1] + found["split1_test_score"][1]) / 2
+    )
     assert found["rank_test_score"][:2].tolist() == [5, 4]
 
 
 def unequal_folds(sizes):
     """Splits whose folds test so many queries, in order."""
     numbers = np.repeat(np.arange(len(sizes)), sizes)[QID]
-    return [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(len(sizes))]
+    return [
+        (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
+        for fold in range(len(sizes))
+    ]
 
 
 def values_of(splits, column):
-    return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
+    return [
+        ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits
+    ]
 
 
 def p_by_hand(leads, weights, sizes):
@@ -147,7 +168,9 @@ def p_by_hand(leads, weights, sizes):
     n_run, n_folds = len(leads), len(sizes)
     n = np.array([w.sum() ** 2 / (w**2).sum() for w in weights])
     means = [np.average(lead, weights=w) for lead, w in zip(leads, weights, strict=True)]
-    variances = [np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)]
+    variances = [
+        np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)
+    ]
     s2 = np.sum(n * variances) / (n.sum() - n_run)
     to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
     variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
@@ -165,28 +188,44 @@ def test_the_lead_and_its_p_value_by_hand(sizes, weighted):
     found = race(grid={"column": [2, 3, 4]}, **options).fit(X, labels).cv_results_
     of_fold = [weights[QID[test[::SIZE]]] for _, test in splits[:2]]
     values = [values_of(splits[:2], column) for column in (2, 3, 4)]
-    means = [np.mean([np.average(v, weights=w) for v, w in zip(of, of_fold, strict=True)]) for of in values]
+    means = [
+        np.mean([np.average(v, weights=w) for v, w in zip(of, of_fold, strict=True)])
+        for of in values
+    ]
     leader = int(np.argmax(means))
     for row in {0, 1, 2} - {leader}:
         assert found["leader"][row] == leader
         assert found["difference"][row] == pytest.approx(means[leader] - means[row])
-        leads = [(a - b)[w > 0] for a, b, w in zip(values[leader], values[row], of_fold, strict=True)]
+        leads = [
+            (a - b)[w > 0] for a, b, w in zip(values[leader], values[row], of_fold, strict=True)
+        ]
         p = p_by_hand(leads, [w[w > 0] for w in of_fold], sizes)
-        assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * 2 * p))  # two other candidates, after two folds
+        assert found["p_adjusted"][row] == pytest.approx(
+            min(1, 2 * 2 * p)
+        )  # two other candidates, after two folds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[600, 60, 50, 40, 30], [250, 200, 150, 100, 50]])
 def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
     n, rng, lost, n_dropped = sum(sizes), np.random.default_rng(0), 0, 0
-    numbers, labels = np.repeat(np.arange(5), np.multiply(sizes, 2)), with_qid([1, 0] * n, np.repeat(np.arange(n), 2))
-    splits = [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)]
+    numbers, labels = (
+        np.repeat(np.arange(5), np.multiply(sizes, 2)),
+        with_qid([1, 0] * n, np.repeat(np.arange(n), 2)),
+    )
+    splits = [
+        (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)
+    ]
     for _ in range(40):
         # Six equal candidates that rank most queries alike.
         right = np.where(rng.random((n, 6)) < 0.3, rng.random((n, 6)), rng.random((n, 1))) < 0.6
         scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
-        found = race(grid={"column": list(range(6))}, scoring="mrr", cv=splits, refit=False).fit(scores, labels)
-        means = [[right[numbers[::2] == fold, column].mean() for fold in range(5)] for column in range(6)]
+        found = race(grid={"column": list(range(6))}, scoring="mrr", cv=splits, refit=False).fit(
+            scores, labels
+        )
+        means = [
+            [right[numbers[::2] == fold, column].mean() for fold in range(5)] for column in range(6)
+        ]
         dropped = ~np.isnan(found.cv_results_["dropped_after"])
         lost += dropped[np.argmax(np.mean(means, axis=1))]
         n_dropped += dropped.sum()
@@ -205,7 +244,11 @@ def test_candidates_of_equal_values_stay():
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_ways_for_the_ids(way, raced):
     with way.context():
-        search = race(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}, scoring=ranking_scorers("ndcg@3"))
+        search = race(
+            QueryRanker(Ridge()),
+            {"estimator__alpha": [1.0, 1e6]},
+            scoring=ranking_scorers("ndcg@3"),
+        )
         search.set_params(refit="ndcg@3").fit(X, way.labels(Y, QID), **way.keywords(QID))
         score = search.score(X, way.labels(Y, QID), **way.keywords(QID))
     other = clone(search).fit(X, LABELS)
@@ -217,10 +260,14 @@ def test_ways_for_the_ids(way, raced):
 def test_without_ids_the_ways_out_are_named(routing):
     search = race(Ridge(), {"alpha": [1.0, 1e6]}, cv=QueryKFold(3))
     with sklearn.config_context(enable_metadata_routing=routing):
-        with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
+        with pytest.raises(
+            TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass"
+        ) as caught:
             search.fit(X, Y)
         named = str(caught.value).partition("Pass ")[2]
-        assert named.startswith("groups=qid to fit of a search" if routing else "with_qid(y, qid) as y")
+        assert named.startswith(
+            "groups=qid to fit of a search" if routing else "with_qid(y, qid) as y"
+        )
         for name in () if routing else ("groups", "qid"):
             with pytest.raises(TypeError, match=rf"^Pass with_qid\(y, qid\) as y.* got {name}="):
                 search.fit(X, Y, **{name: QID})
@@ -230,7 +277,9 @@ def test_without_ids_the_ways_out_are_named(routing):
 @pytest.mark.option("RacingSearchCV.refit")
 def test_several_metrics_race_by_the_one_of_refit():
     scoring = ranking_scorers("ndcg@3", "mrr")
-    raced, grid = (make(scoring=scoring, refit="mrr").fit(X, LABELS) for make in (race, grid_search))
+    raced, grid = (
+        make(scoring=scoring, refit="mrr").fit(X, LABELS) for make in (race, grid_search)
+    )
     assert_same_folds(raced, grid)
     assert raced.multimetric_
     assert raced.score(X, LABELS) == grid.score(X, LABELS)
@@ -239,7 +288,9 @@ def test_several_metrics_race_by_the_one_of_refit():
         np.testing.assert_array_equal(raced.cv_results_[name], alone[name])
     for names in (("ndcg@3", "mrr"), {"ndcg@3": "ndcg@3", "mrr": "mrr"}):
         by_name = race(scoring=names, refit="mrr").fit(X, LABELS)
-        np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
+        np.testing.assert_array_equal(
+            by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"]
+        )
 
 
 def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
@@ -257,12 +308,18 @@ def test_within_noise_takes_the_splits_of_the_race(routing):
     ids = {"groups": QID} if routing else {}
     with sklearn.config_context(enable_metadata_routing=routing):
         searches = race(min_queries=1000, **options), grid_search(**options), race(**options)
-        all_run, grid, raced = (search.fit(X, Y if routing else LABELS, **ids) for search in searches)
+        all_run, grid, raced = (
+            search.fit(X, Y if routing else LABELS, **ids) for search in searches
+        )
     assert all_run.best_index_ == grid.best_index_ == 2
     by_ndcg = race().fit(X, LABELS)
-    np.testing.assert_array_equal(raced.cv_results_["dropped_after"], by_ndcg.cv_results_["dropped_after"])
+    np.testing.assert_array_equal(
+        raced.cv_results_["dropped_after"], by_ndcg.cv_results_["dropped_after"]
+    )
     finished = np.isnan(raced.cv_results_["dropped_after"])
-    assert raced.best_index_ == np.flatnonzero(finished)[0] > 2, "the simplest of those that are not behind"
+    assert raced.best_index_ == np.flatnonzero(finished)[0] > 2, (
+        "the simplest of those that are not behind"
+    )
 
 
 @pytest.mark.option("RacingSearchCV.n_iter", "RacingSearchCV.random_state")
@@ -282,13 +339,18 @@ def test_candidates_that_fail_are_dropped():
     found = search.cv_results_
     assert found["dropped_because"].tolist() == ["", "failed", "failed", "behind"]
     assert found["dropped_after"].tolist()[1:] == [1, 1, 1]
-    assert found["rank_test_score"].tolist() == [1, 3, 3, 2] or found["rank_test_score"].tolist() == [1, 3, 4, 2]
+    assert found["rank_test_score"].tolist() == [1, 3, 3, 2] or found[
+        "rank_test_score"
+    ].tolist() == [1, 3, 4, 2]
     assert np.isnan(found["split0_test_score"][1:3]).all()
     assert search.best_index_ == 0
     found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
     assert found["split0_test_score"].tolist()[1:3] == [0, 0]
     assert np.isnan(found["mean_test_score"][1:3]).all()
-    for column, error, message in ((-1, RuntimeError, "column -1"), (-2, ValueError, "y_score contains NaN")):
+    for column, error, message in (
+        (-1, RuntimeError, "column -1"),
+        (-2, ValueError, "y_score contains NaN"),
+    ):
         with pytest.raises(error, match=message):
             race(grid={"column": [4, column]}).fit(X, LABELS)
 
@@ -296,7 +358,10 @@ def test_candidates_that_fail_are_dropped():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("column", "message"),
-    [(-1, r"All the 1 fits failed(?s:.*)column -1"), (-2, "all 1 candidate failed in fold 0, so there is no best one")],
+    [
+        (-1, r"All the 1 fits failed(?s:.*)column -1"),
+        (-2, "all 1 candidate failed in fold 0, so there is no best one"),
+    ],
 )
 def test_all_candidates_fail(column, message):
     with pytest.raises(ValueError, match=message):
@@ -338,7 +403,9 @@ def test_metrics_of_which_smaller_is_better():
     scorer = make_ranking_scorer(kendall_tau_distance)
     raced, grid = (make(scoring=scorer).fit(X, LABELS) for make in (race, grid_search))
     assert assert_same_folds(raced, grid) < 5 * len(NOISE)
-    assert (raced.cv_results_["difference"][~np.isnan(raced.cv_results_["dropped_after"])] > 0).all()
+    assert (
+        raced.cv_results_["difference"][~np.isnan(raced.cv_results_["dropped_after"])] > 0
+    ).all()
 
 
 def test_queries_without_a_value_do_not_count_as_tested():
@@ -362,7 +429,9 @@ def test_progress_names_the_leader(capsys):
     dropped = raced.cv_results_["dropped_after"]
     first = f"[fold 1/5] {5 - int((dropped == 1).sum())} of 5 candidates remaining, 5 fits so far; leader: "
     assert lines[0].startswith(first)
-    assert lines[-1].endswith(f" leader: {raced.best_score_:.4f} with column={raced.best_params_['column']}")
+    assert lines[-1].endswith(
+        f" leader: {raced.best_score_:.4f} with column={raced.best_params_['column']}"
+    )
     assert f"{raced.n_fits_} fits so far" in lines[-1]
 
 
@@ -386,7 +455,9 @@ def test_in_parallel_the_numbers_are_the_same(raced):
         assert_same_results(race(n_jobs=2).fit(X, LABELS), raced)
 
 
-@pytest.mark.skipif(not hasattr(RacingSearchCV, "set_callbacks"), reason="scikit-learn 1.9 has callbacks")
+@pytest.mark.skipif(
+    not hasattr(RacingSearchCV, "set_callbacks"), reason="scikit-learn 1.9 has callbacks"
+)
 def test_callbacks_see_the_rounds():
     class Tasks:
         def setup(self, estimator, context):
@@ -407,7 +478,12 @@ def test_callbacks_see_the_rounds():
     folds = [("fold", int((~(dropped <= fold)).sum())) for fold in range(5)]
     begun = [task for task in tasks.begun if task[0] != fit]
     assert begun == [("fit", 2), ("search", None), *folds, ("refit-with-best-params", 0)]
-    assert [name for name in tasks.ended if name != fit] == [*["fold"] * 5, "search", "refit-with-best-params", "fit"]
+    assert [name for name in tasks.ended if name != fit] == [
+        *["fold"] * 5,
+        "search",
+        "refit-with-best-params",
+        "fit",
+    ]
     assert tasks.ended.count(fit) == len(tasks.begun) - len(begun) == raced.n_fits_
 
 
@@ -418,13 +494,29 @@ def test_callbacks_see_the_rounds():
         (ValueError, "confidence must be a number in", {"confidence": 0}),
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
-        (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
+        (
+            TypeError,
+            r"random_state must be an int .*; got 'a' \(str\)",
+            {"n_iter": 2, "random_state": "a"},
+        ),
         (ValueError, "No fits were performed", {"grid": []}),
         (ValueError, "cv must keep every query whole; got KFold.*QueryKFold", {"cv": KFold(4)}),
         (ValueError, "cv must keep every query whole", {"cv": 4}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*make_scorer", {"scoring": "r2"}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.*score", {"scoring": None}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
+        (
+            ValueError,
+            "scoring must have a scorer of skrank_metrics to race by.*make_scorer",
+            {"scoring": "r2"},
+        ),
+        (
+            ValueError,
+            "scoring must have a scorer of skrank_metrics to race by.*Column.*score",
+            {"scoring": None},
+        ),
+        (
+            ValueError,
+            "scoring must have a scorer of skrank_metrics to race by",
+            {"scoring": ndcg_score},
+        ),
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
         (ValueError, "refit must be set to a scorer key", {"scoring": ["mrr", "map"]}),
         (ValueError, "Unknown metric 'ndgc'", {"scoring": "ndgc@3"}),
@@ -465,13 +557,18 @@ def test_scoring_and_cv_by_default():
     expected = RacingSearchCV(model, grid, scoring="ndcg@10").fit(X, LABELS).best_score_
     with sklearn.config_context(enable_metadata_routing=True):
         assert RacingSearchCV(model, grid).fit(X, Y, groups=QID).best_score_ == expected
-    assert RacingSearchCV(Column(), GRID, confidence=None, scoring="r2").fit(X, LABELS).n_splits_ == 5
+    assert (
+        RacingSearchCV(Column(), GRID, confidence=None, scoring="r2").fit(X, LABELS).n_splits_ == 5
+    )
 
 
 @pytest.mark.option("RacingSearchCV.return_train_score", "RacingSearchCV.pre_dispatch")
 def test_options_of_grid_searches():
     options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
-    found, expected = race(**options).fit(X, LABELS), grid_search(return_train_score=True).fit(X, LABELS)
+    found, expected = (
+        race(**options).fit(X, LABELS),
+        grid_search(return_train_score=True).fit(X, LABELS),
+    )
     assert_same_results(found, expected)
     assert found.cv_results_.keys() == expected.cv_results_.keys()
     assert found.n_fits_ == 25
@@ -484,7 +581,9 @@ def test_without_labels():
 
 
 def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
-    searches = (race(grid={"column": columns}, confidence=0.99999) for columns in ([0, 3, 4], [3, 4]))
+    searches = (
+        race(grid={"column": columns}, confidence=0.99999) for columns in ([0, 3, 4], [3, 4])
+    )
     of_three, of_two = (search.fit(X, LABELS).cv_results_ for search in searches)
     assert np.isnan(of_three["dropped_after"]).tolist() == [False, True, True]
     tested = ~np.isnan(of_two["p_adjusted"])

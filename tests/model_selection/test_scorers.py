@@ -51,7 +51,9 @@ def problem(rows):
 def count_rankings(monkeypatch):
     calls = []
     original = _engine.ranked_blocks
-    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args))
+    monkeypatch.setattr(
+        _engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args)
+    )
     return calls
 
 
@@ -59,12 +61,20 @@ def test_is_a_genuine_scorer_with_requests():
     scorer = make_ranking_scorer("ndcg@10")
     assert type(scorer) is type(make_scorer(ndcg_score))
     requests = sklearn.utils.metadata_routing.get_routing_for_object(scorer).score.requests
-    assert requests == {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
+    assert requests == {
+        "qid": True,
+        "groups": True,
+        "retrieved": True,
+        "judged": True,
+        "sample_weight": None,
+    }
     assert repr(scorer).startswith("make_scorer(ndcg@10, response_method=('decision_function',")
 
 
 @pytest.mark.parametrize("keyword", ["qid", "groups"])
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda scorer: pickle.loads(pickle.dumps(scorer))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda scorer: pickle.loads(pickle.dumps(scorer))]
+)
 def test_copies_and_pickles_with_its_requests(duplicate, keyword, problem):
     X, y, qid = problem
     scorer = duplicate(make_ranking_scorer("ndcg@10", gain="exp2"))
@@ -74,7 +84,9 @@ def test_copies_and_pickles_with_its_requests(duplicate, keyword, problem):
 
 
 def test_parameters_of_the_metric():
-    assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith("make_scorer(ndcg(gain=exp2)@5,")
+    assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith(
+        "make_scorer(ndcg(gain=exp2)@5,"
+    )
     assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
     with pytest.raises(ValueError, match="average must not be None in a scorer"):
         make_ranking_scorer("ndcg", average=None)
@@ -131,9 +143,13 @@ def test_scorers_of_a_dict_notice_other_data(problem):
     assert scorers["ndcg@10"](Same(), X, labels) == ndcg_score(y, predicted, qid=qid, k=10)
     predicted *= -1
     assert scorers["map"](Same(), X, labels) == map_score(y, predicted, qid=qid)
-    assert scorers["ndcg@10"](Same(), X, with_qid(y[::-1], qid)) == ndcg_score(y[::-1], predicted, qid=qid, k=10)
+    assert scorers["ndcg@10"](Same(), X, with_qid(y[::-1], qid)) == ndcg_score(
+        y[::-1], predicted, qid=qid, k=10
+    )
     renamed = np.where(qid == "a", "b", qid)
-    assert scorers["map"](Same(), X, with_qid(y[::-1], renamed)) == map_score(y[::-1], predicted, qid=renamed)
+    assert scorers["map"](Same(), X, with_qid(y[::-1], renamed)) == map_score(
+        y[::-1], predicted, qid=renamed
+    )
 
 
 @pytest.mark.option("make_ranking_scorer.response_method")
@@ -141,14 +157,20 @@ def test_the_response_method_that_is_asked_for(problem):
     X, y, qid = problem
     binary = (y > 0).astype(int)
     model = LogisticRegression().fit(X, binary)
-    by_label = make_ranking_scorer("map", response_method="predict")(model, X, with_qid(binary, qid))
+    by_label = make_ranking_scorer("map", response_method="predict")(
+        model, X, with_qid(binary, qid)
+    )
     assert by_label == map_score(binary, model.predict(X), qid=qid)
     assert by_label != make_ranking_scorer("map")(model, X, with_qid(binary, qid))
 
 
 @pytest.mark.parametrize(
     ("model", "method"),
-    [(LogisticRegression(), "decision_function"), (GaussianNB(), "predict_proba"), (LinearRegression(), "predict")],
+    [
+        (LogisticRegression(), "decision_function"),
+        (GaussianNB(), "predict_proba"),
+        (LinearRegression(), "predict"),
+    ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_scorers_take_the_first_response_that_the_model_has(problem, model, method):
@@ -162,7 +184,12 @@ def test_scorers_take_the_first_response_that_the_model_has(problem, model, meth
         expected = evaluate(binary[test], response, qid=qid[test], metrics=NAMES).mean
         assert {name: found[f"test_{name}"][fold] for name in NAMES} == expected
         if method != "predict":
-            assert expected != evaluate(binary[test], fitted.predict(X[test]), qid=qid[test], metrics=NAMES).mean
+            assert (
+                expected
+                != evaluate(
+                    binary[test], fitted.predict(X[test]), qid=qid[test], metrics=NAMES
+                ).mean
+            )
 
 
 TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
@@ -170,17 +197,26 @@ TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("scoring", [make_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"])
+@pytest.mark.parametrize(
+    "scoring", [make_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"]
+)
 @pytest.mark.parametrize("routing", [False, True])
 def test_missing_ids_end_a_search_whatever_its_error_score(problem, scoring, routing, n_jobs):
     X, y, _ = problem
-    search = GridSearchCV(LinearRegression(), {}, scoring=scoring, refit=False, cv=KFold(2), n_jobs=n_jobs)
+    search = GridSearchCV(
+        LinearRegression(), {}, scoring=scoring, refit=False, cv=KFold(2), n_jobs=n_jobs
+    )
     assert np.isnan(search.error_score)
-    with sklearn.config_context(enable_metadata_routing=routing), pytest.raises(TypeError, match=TWO_WAYS):
+    with (
+        sklearn.config_context(enable_metadata_routing=routing),
+        pytest.raises(TypeError, match=TWO_WAYS),
+    ):
         search.fit(X, y)
 
 
-@pytest.mark.parametrize("scoring", [ndcg_score, get_metric("ndcg@10"), {"a": map_score, "b": ndcg_score}])
+@pytest.mark.parametrize(
+    "scoring", [ndcg_score, get_metric("ndcg@10"), {"a": map_score, "b": ndcg_score}]
+)
 def test_a_metric_function_as_scoring_names_make_ranking_scorer(problem, scoring):
     X, y, qid = problem
     with pytest.raises(TypeError, match="make_ranking_scorer"):
@@ -208,7 +244,13 @@ def fails(problem, match, scoring, y=None, error=ValueError, model=None):
 
 def test_a_metric_in_make_scorer_or_a_lambda_without_ids_ends_a_search(problem):
     fails(problem, TWO_WAYS, make_scorer(ndcg_score, k=10), problem[1], TypeError)
-    fails(problem, TWO_WAYS, lambda model, X, y: ndcg_score(y, model.predict(X)), problem[1], TypeError)
+    fails(
+        problem,
+        TWO_WAYS,
+        lambda model, X, y: ndcg_score(y, model.predict(X)),
+        problem[1],
+        TypeError,
+    )
 
 
 def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
@@ -217,7 +259,9 @@ def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
     fails(problem, "y_true contains -1.0", scorer, with_qid(y - 1.0, qid))
     ids = pd.Series(y, index=pd.Index([None, *qid[1:]], name="qid"))
     fails(problem, "qid must not hold missing ids; got (None|nan)", scorer, ids)
-    message = "one score per document; got [34] columns, one per class. Wrap the model in QueryRanker"
+    message = (
+        "one score per document; got [34] columns, one per class. Wrap the model in QueryRanker"
+    )
     fails(problem, message, scorer, model=LogisticRegression(max_iter=1000))
 
 
@@ -225,7 +269,10 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
     X, y, qid = problem
     distance = kendall_tau_distance(y, X[:, 0], qid=qid)
     assert distance > 0
-    for scorer in (make_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
+    for scorer in (
+        make_ranking_scorer("neg_kendall_tau_distance"),
+        make_ranking_scorer(kendall_tau_distance),
+    ):
         assert scorer(Given(), X, with_qid(y, qid)) == -distance
 
 
@@ -242,7 +289,13 @@ AVERAGING = {
 @pytest.mark.parametrize("combine", AVERAGING.values(), ids=AVERAGING)
 def test_an_error_behind_scores_that_are_averaged_ends_a_search(problem, combine):
     scorers = ranking_scorers("map", "mrr").values()
-    fails(problem, TWO_WAYS, lambda *args: combine(*(s(*args) for s in scorers)), problem[1], TypeError)
+    fails(
+        problem,
+        TWO_WAYS,
+        lambda *args: combine(*(s(*args) for s in scorers)),
+        problem[1],
+        TypeError,
+    )
 
 
 LOOKING = {
@@ -262,17 +315,28 @@ LOOKING = {
 def test_a_user_who_looks_at_a_score_gets_the_error_behind_it(problem, look):
     X, y, _ = problem
     scorer = make_ranking_scorer("map")
-    search = GridSearchCV(LinearRegression(), {}, cv=KFold(2), scoring=lambda *arguments: look(scorer(*arguments)))
-    with pytest.warns(UserWarning, match="non-finite"), pytest.warns(UserWarning, match="Scoring failed") as warned:
+    search = GridSearchCV(
+        LinearRegression(), {}, cv=KFold(2), scoring=lambda *arguments: look(scorer(*arguments))
+    )
+    with (
+        pytest.warns(UserWarning, match="non-finite"),
+        pytest.warns(UserWarning, match="Scoring failed") as warned,
+    ):
         search.fit(X, y)  # without ids
-    failed = [str(warning.message) for warning in warned if "Scoring failed" in str(warning.message)]
+    failed = [
+        str(warning.message) for warning in warned if "Scoring failed" in str(warning.message)
+    ]
     assert len(failed) == 2
     assert all(re.search(TWO_WAYS, text.strip().splitlines()[-1]) for text in failed)
     assert np.isnan(search.cv_results_["mean_test_score"]).all()
 
 
 def test_a_metric_that_refuses_the_labels_does_not_stop_the_others():
-    X, labels, scorers = [[1.0], [2.0], [3.0]], with_qid([-1, 0, 2], ["a"] * 3), ranking_scorers("spearman", "mrr")
+    X, labels, scorers = (
+        [[1.0], [2.0], [3.0]],
+        with_qid([-1, 0, 2], ["a"] * 3),
+        ranking_scorers("spearman", "mrr"),
+    )
     assert scorers["spearman"](Given(), X, labels) == pytest.approx(1)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
         scorers["mrr"](Given(), X, labels)

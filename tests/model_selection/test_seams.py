@@ -10,7 +10,14 @@ from lightgbm import LGBMRanker
 from sklearn.ensemble import BaggingRegressor
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -32,7 +39,10 @@ from skrank_metrics.datasets import make_ranking
 X, Y, QID = make_ranking(40, random_state=0)
 USER = QID // 5  # eight users of five queries each
 SCORER, SCORERS = make_ranking_scorer("ndcg@10"), ranking_scorers("ndcg@10", "map")
-RANKERS = {"Ridge": QueryRanker(Ridge()), "LightGBM": QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1))}
+RANKERS = {
+    "Ridge": QueryRanker(Ridge()),
+    "LightGBM": QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1)),
+}
 
 
 # Ids: split by user, rank by query.
@@ -46,7 +56,9 @@ def by_hand(model, cv):
     return scores
 
 
-@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4), LeaveOneGroupOut()], ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize(
+    "cv", [QueryKFold(4), GroupKFold(4), LeaveOneGroupOut()], ids=lambda cv: type(cv).__name__
+)
 @pytest.mark.parametrize("model", RANKERS.values(), ids=RANKERS)
 @pytest.mark.slow
 def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(model, cv):
@@ -55,7 +67,9 @@ def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(
     with sklearn.config_context(enable_metadata_routing=True):
         on = cross_val_score(model, X, y, params={"groups": USER}, cv=cv, scoring=SCORER)
         own = cross_val_score(model, X, y, params={"groups": USER}, cv=cv)  # QueryRanker.score
-        both = cross_val_score(model, X, Y, params={"groups": USER, "qid": QID}, cv=cv, scoring=SCORER)
+        both = cross_val_score(
+            model, X, Y, params={"groups": USER, "qid": QID}, cv=cv, scoring=SCORER
+        )
     for found in (off, on, own, both):
         np.testing.assert_array_equal(found, expected)
     ranked_by_user = [
@@ -90,8 +104,12 @@ def fitted_search():
 
 
 OUT_OF_STEP = {
-    "scorers": lambda X, y, qid: [s(Ridge().fit(FRAME, LABELS), X, with_qid(y, qid)) for s in SCORERS.values()],
-    "score": lambda X, y, qid: QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS).score(X, y, qid=qid),
+    "scorers": lambda X, y, qid: [
+        s(Ridge().fit(FRAME, LABELS), X, with_qid(y, qid)) for s in SCORERS.values()
+    ],
+    "score": lambda X, y, qid: (
+        QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS).score(X, y, qid=qid)
+    ),
     "search_report, index": lambda X, y, qid: search_report(fitted_search(), X, with_qid(y, qid)),
     "search_report, qid": lambda X, y, qid: search_report(fitted_search(), X, y, qid=qid),
 }
@@ -101,18 +119,27 @@ OUT_OF_STEP = {
 @pytest.mark.slow
 def test_rows_out_of_step_are_an_error(call):
     call(FRAME, LABELS, IDS)
-    with pytest.raises(ValueError, match="must have the same index as X; got the same labels in different orders"):
+    with pytest.raises(
+        ValueError, match="must have the same index as X; got the same labels in different orders"
+    ):
         call(SORTED, LABELS, IDS)
-    with pytest.raises(ValueError, match=r"must have the same index as (X|y); got the same labels in different orders"):
+    with pytest.raises(
+        ValueError,
+        match=r"must have the same index as (X|y); got the same labels in different orders",
+    ):
         call(FRAME, LABELS.sort_index(), IDS.sort_index())
     named = FRAME.set_axis([f"row {i}" for i in ORDER])
-    with pytest.raises(ValueError, match=r"must have the same index as (X|y); got different labels"):
+    with pytest.raises(
+        ValueError, match=r"must have the same index as (X|y); got different labels"
+    ):
         call(named[1:], LABELS.set_axis(named.index)[:-1], IDS[1:])
 
 
 CARRIED = with_qid(LABELS, IDS)
 PIPELINE = make_pipeline(StandardScaler(), QueryRanker(Ridge()))
-SELECTOR = SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=SCORER, cv=QueryKFold(3))
+SELECTOR = SequentialFeatureSelector(
+    Ridge(), n_features_to_select=1, scoring=SCORER, cv=QueryKFold(3)
+)
 BAGGING = BaggingRegressor(QueryRanker(Ridge()), 2, bootstrap=False)
 CARRYING = {
     "search": lambda X, y: search(Ridge(), GroupKFold(4)).fit(X, y, groups=np.asarray(y.index)),
@@ -130,7 +157,9 @@ CARRYING = {
     "Pipeline.fit": PIPELINE.fit,
     "Pipeline.score": lambda X, y: PIPELINE.fit(FRAME, CARRIED).score(X, y),
     "SequentialFeatureSelector": SELECTOR.fit,
-    "RFECV": lambda X, y: routed(lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(X, y, groups=y.index)),
+    "RFECV": lambda X, y: routed(
+        lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(X, y, groups=y.index)
+    ),
     "Bagging": lambda X, y: routed(lambda: BAGGING.fit(X, y, qid=y.index)),
 }
 
@@ -140,7 +169,9 @@ CARRYING = {
 @pytest.mark.slow
 def test_a_shuffled_frame_beside_labels_that_counted_their_rows_is_an_error(call):
     y = with_qid(pd.Series(Y), pd.Series(QID))
-    with pytest.raises(ValueError, match=r"the same index as (X|arrays\[0\]|y_true); got the same labels in diff"):
+    with pytest.raises(
+        ValueError, match=r"the same index as (X|arrays\[0\]|y_true); got the same labels in diff"
+    ):
         call(FRAME, y)
     call(FRAME, y.iloc[ORDER])  # shuffled alike
     call(FRAME, with_qid(Y[ORDER], QID[ORDER]))
@@ -158,21 +189,32 @@ def test_weights_and_groups_out_of_step_are_errors():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)])
+@pytest.mark.parametrize(
+    ("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)]
+)
 @pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
     metadata = {"groups": IDS, "sample_weight": pd.Series(1.0, index=IDS.index)}
     with sklearn.config_context(enable_metadata_routing=True):
         model = QueryRanker(Ridge()).set_fit_request(sample_weight=True)
-        scorer = make_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
-        searching = GridSearchCV(model, {"estimator__alpha": [1.0]}, scoring=scorer, cv=cv, n_jobs=n_jobs)
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(
+            qid=True, groups=True, sample_weight=True
+        )
+        searching = GridSearchCV(
+            model, {"estimator__alpha": [1.0]}, scoring=scorer, cv=cv, n_jobs=n_jobs
+        )
         searching.fit(FRAME, LABELS, **metadata)
         metadata[name] = metadata[name].sort_index()
         for call in (
             lambda: searching.fit(FRAME, LABELS, **metadata),
-            lambda: cross_validate(model, FRAME, LABELS, params=metadata, cv=cv, scoring=scorer, n_jobs=n_jobs),
+            lambda: cross_validate(
+                model, FRAME, LABELS, params=metadata, cv=cv, scoring=scorer, n_jobs=n_jobs
+            ),
         ):
-            with pytest.raises(ValueError, match=f"{name} must have the same index as X; got the same labels in diff"):
+            with pytest.raises(
+                ValueError,
+                match=f"{name} must have the same index as X; got the same labels in diff",
+            ):
                 call()
 
 
@@ -181,20 +223,35 @@ def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
 def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
     frame, y, qid = FRAME.set_axis(index), pd.Series(Y[ORDER]), pd.Series(QID[ORDER])
     model, cv = QueryRanker(Ridge()), QueryKFold(4)
-    expected = cross_val_score(model, X[ORDER], with_qid(Y[ORDER], QID[ORDER]), cv=cv, scoring=SCORER)
-    np.testing.assert_allclose(cross_val_score(model, frame, with_qid(y, qid), cv=cv, scoring=SCORER), expected)
+    expected = cross_val_score(
+        model, X[ORDER], with_qid(Y[ORDER], QID[ORDER]), cv=cv, scoring=SCORER
+    )
+    np.testing.assert_allclose(
+        cross_val_score(model, frame, with_qid(y, qid), cv=cv, scoring=SCORER), expected
+    )
     nested = search(model, cv, error_score="raise")
     with sklearn.config_context(enable_metadata_routing=True):
-        for fitted in (model, make_pipeline(StandardScaler().set_output(transform="pandas"), model)):
+        for fitted in (
+            model,
+            make_pipeline(StandardScaler().set_output(transform="pandas"), model),
+        ):
             found = cross_val_score(fitted, frame, y, cv=cv, scoring=SCORER, params={"qid": qid})
             np.testing.assert_allclose(found, expected, rtol=1e-2)
-        assert np.isfinite(cross_val_score(nested, frame, y, cv=cv, scoring=SCORER, params={"groups": qid})).all()
+        assert np.isfinite(
+            cross_val_score(nested, frame, y, cv=cv, scoring=SCORER, params={"groups": qid})
+        ).all()
     found = cross_evaluate(model, frame, y, qid=qid, cv=cv, metrics="ndcg@10", groups=qid)
     np.testing.assert_allclose(found.fold_means()["QueryRanker"], expected)
     fitted = model.fit(frame, y, qid=qid)
-    assert fitted.score(frame, y, qid=qid) == ndcg_score(y, pd.Series(fitted.predict(frame)), qid=qid, k=10)
-    labelled = pd.Series(Y[ORDER], index=index)  # the predictions are fresh, and of the rows by position
-    assert ndcg_score(labelled, pd.Series(fitted.predict(frame)), qid=qid, k=10) == fitted.score(frame, y, qid=qid)
+    assert fitted.score(frame, y, qid=qid) == ndcg_score(
+        y, pd.Series(fitted.predict(frame)), qid=qid, k=10
+    )
+    labelled = pd.Series(
+        Y[ORDER], index=index
+    )  # the predictions are fresh, and of the rows by position
+    assert ndcg_score(labelled, pd.Series(fitted.predict(frame)), qid=qid, k=10) == fitted.score(
+        frame, y, qid=qid
+    )
     report = search_report(search(model, cv).fit(frame, with_qid(y, qid)), frame, y, qid=qid)
     assert report.changed == pytest.approx(0, abs=1e-12)
 
@@ -225,7 +282,9 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
     rfecv = RFECV(Ridge(), scoring=SCORER, cv=GroupKFold(4))
     for call in (
         lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, Y, groups=QID),
-        lambda: cross_val_score(QueryRanker(Ridge()), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER),
+        lambda: cross_val_score(
+            QueryRanker(Ridge()), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER
+        ),
         lambda: cross_val_score(Ridge(), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER),
         lambda: search(QueryRanker(Ridge()), QueryKFold(4)).fit(X, Y, qid=QID),
         lambda: rfecv.fit(X, y, groups=QID),

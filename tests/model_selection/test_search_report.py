@@ -47,7 +47,12 @@ GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
 
 
 def ridge_search(kind=GridSearchCV, **options):
-    options = {"scoring": ranking_scorers("ndcg@10", "map"), "refit": "ndcg@10", "cv": QueryKFold(3), **options}
+    options = {
+        "scoring": ranking_scorers("ndcg@10", "map"),
+        "refit": "ndcg@10",
+        "cv": QueryKFold(3),
+        **options,
+    }
     return kind(QueryRanker(Ridge()), options.pop("grid", GRID), **options)
 
 
@@ -70,16 +75,27 @@ def test_candidates_are_those_of_the_search_compared_as_cross_evaluate_does(sear
     results = search[0].cv_results_
     order = np.argsort(-results["mean_test_ndcg@10"])
     assert list(found.params.values()) == [results["params"][row] for row in order]
-    assert list(found.params) == [f"alpha={results['params'][row]['estimator__alpha']:g}" for row in order]
+    assert list(found.params) == [
+        f"alpha={results['params'][row]['estimator__alpha']:g}" for row in order
+    ]
     for metric in ("ndcg@10", "map"):
         folds = np.column_stack([results[f"split{fold}_test_{metric}"] for fold in range(3)])[order]
-        np.testing.assert_allclose(list(found.fold_means(metric).values()), folds, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            list(found.fold_means(metric).values()), folds, rtol=0, atol=1e-12
+        )
         if metric == "ndcg@10":
             assert found.naive_score == pytest.approx(folds.mean(axis=1).max())
             assert found.expected_score == pytest.approx(expected_score(folds))
-    assert found.changed == pytest.approx(0, abs=1e-12), "fitted again on the same folds, the scores are the same"
-    models = {name: QueryRanker(Ridge(params["estimator__alpha"])) for name, params in found.params.items()}
-    expected = cross_evaluate(models, search[1], Y, qid=QID, cv=QueryKFold(3), metrics=["ndcg@10", "map"])
+    assert found.changed == pytest.approx(0, abs=1e-12), (
+        "fitted again on the same folds, the scores are the same"
+    )
+    models = {
+        name: QueryRanker(Ridge(params["estimator__alpha"]))
+        for name, params in found.params.items()
+    }
+    expected = cross_evaluate(
+        models, search[1], Y, qid=QID, cv=QueryKFold(3), metrics=["ndcg@10", "map"]
+    )
     assert found.verdict == expected.verdict
     assert found.to_frame(pairs=True).equals(expected.to_frame(pairs=True))
     assert found.not_compared == {}
@@ -96,7 +112,9 @@ def test_reads_well_and_converts(found):
     assert "Fitted again" not in text
     assert max(map(len, str(found).splitlines())) <= 80
     frame = found.to_frame()
-    assert frame["estimator__alpha"].to_dict() == {n: p["estimator__alpha"] for n, p in found.params.items()}
+    assert frame["estimator__alpha"].to_dict() == {
+        n: p["estimator__alpha"] for n, p in found.params.items()
+    }
 
 
 class Column(RegressorMixin, BaseEstimator):
@@ -115,10 +133,15 @@ def test_parameters_are_those_of_each_candidate_in_any_order():
     y, right = np.array([1, 0] * 6), np.array([[1, 0]] + [[0, 1]] * 4 + [[0, 0]])
     X = np.where(np.repeat(right, 2, axis=0) == y[:, None], 2.0, 1.0)
     search = GridSearchCV(
-        Column(), {"column": [0, 1]}, scoring=make_ranking_scorer("mrr"), cv=PredefinedQuerySplit([0] * 2 + [1] * 10)
+        Column(),
+        {"column": [0, 1]},
+        scoring=make_ranking_scorer("mrr"),
+        cv=PredefinedQuerySplit([0] * 2 + [1] * 10),
     ).fit(X, with_qid(y, np.repeat(range(6), 2)))
     found = reported(search, X, y, qid=np.repeat(range(6), 2))
-    assert found.to_frame()["column"].tolist() == [found.params[name]["column"] for name in found.names]
+    assert found.to_frame()["column"].tolist() == [
+        found.params[name]["column"] for name in found.names
+    ]
     assert list(found.params) != list(found.names), "by the mean over folds, and over queries"
 
 
@@ -133,7 +156,9 @@ def test_expected_score_is_not_flattered(n_best, naive):
     # 20 candidates whose scores differ by chance, or of which one is clearly the best: 0.5 is what the best scores.
     rng, bias = np.random.default_rng(0), []
     for _ in range(40):
-        values = rng.normal(size=(5, 20)) * 0.02 + 0.5 - 0.1 * (np.arange(20) >= n_best) * bool(n_best)
+        values = (
+            rng.normal(size=(5, 20)) * 0.02 + 0.5 - 0.1 * (np.arange(20) >= n_best) * bool(n_best)
+        )
         bias.append((values.mean(axis=0).max() - 0.5, expected_score(values.T) - 0.5))
     naively, expected = np.mean(bias, axis=0)
     assert naively == pytest.approx(naive, abs=0.005)
@@ -170,13 +195,15 @@ def test_only_so_many_are_compared(search):
 @pytest.mark.slow
 @pytest.mark.option("search_report.metric", "search_report.qid")
 def test_other_metrics_and_the_one_of_within_noise():
-    search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha", test_ratio=1 / 2)).fit(
-        X, with_qid(Y, QID)
-    )
+    search = ridge_search(
+        refit=within_noise("map", prefer="-estimator__alpha", test_ratio=1 / 2)
+    ).fit(X, with_qid(Y, QID))
     assert reported(search, X, Y, qid=QID).metrics[0] == "map"
     assert reported(search, X, with_qid(Y, QID), metric="ndcg@10").metrics[0] == "ndcg@10"
     unsaid = ridge_search(refit=False).fit(X, with_qid(Y, QID))
-    with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\] if refit did not name one"):
+    with pytest.raises(
+        ValueError, match=r"metric must be one of \['ndcg@10', 'map'\] if refit did not name one"
+    ):
         reported(unsaid, X, Y, qid=QID)
     with pytest.raises(ValueError, match=r"metric.*'mrr'"):
         reported(search, X, Y, qid=QID, metric="mrr")
@@ -190,12 +217,16 @@ def test_of_a_distance_the_smallest_is_the_best(kind):
     assert found.metrics == ("neg_kendall_tau_distance",)
     assert found.params[found.names[0]] == search.best_params_
     means = found.means()
-    assert means[found.names[0]] == pytest.approx(search.best_score_, rel=1e-9), "three folds of as many queries"
+    assert means[found.names[0]] == pytest.approx(search.best_score_, rel=1e-9), (
+        "three folds of as many queries"
+    )
     assert all(mean <= 0 for mean in means.values())
     assert found.pair(*found.names[:2]).difference >= 0
 
 
-@pytest.mark.filterwarnings("ignore:\\s*[0-9] fits failed", "ignore:One or more of the test scores are non-finite")
+@pytest.mark.filterwarnings(
+    "ignore:\\s*[0-9] fits failed", "ignore:One or more of the test scores are non-finite"
+)
 def test_failed_candidates_are_last_and_not_fitted_again():
     search = ridge_search(grid={"estimator__alpha": [-1.0, 1e12, 1.0]}).fit(X, with_qid(Y, QID))
     found = reported(search, X, Y, qid=QID)
@@ -219,8 +250,13 @@ def test_names_of_candidates():
     assert candidate_names(list(ParameterGrid(grid))) == [
         "Ridge", "LogisticRegression", "QueryRanker, n=0.25", f"QueryRanker, n={'x' * 37}...",
     ]  # fmt: skip
-    assert candidate_names([{"e": Ridge(1)}, {"e": Ridge(2)}]) == ["candidate 1", "candidate 2"], "one class, no repr"
-    assert candidate_names([{"a": 1, "b": "x" * 39}, {"a": "x" * 39, "b": "y" * 39}])[1] == "candidate 2"
+    assert candidate_names([{"e": Ridge(1)}, {"e": Ridge(2)}]) == ["candidate 1", "candidate 2"], (
+        "one class, no repr"
+    )
+    assert (
+        candidate_names([{"a": 1, "b": "x" * 39}, {"a": "x" * 39, "b": "y" * 39}])[1]
+        == "candidate 2"
+    )
     assert candidate_names([{"a": 1, "b": 2}, {"a": 1}]) == ["b=2", "defaults"]
     assert candidate_names([{"a": np.float64(1e9)}, {"a": 1 / 3}, {"a": len}]) == [
         "a=1e+09",
@@ -245,9 +281,17 @@ def test_jobs_and_progress(capsys):
 
 
 @pytest.mark.option("search_report.baseline", "search_report.margin", "search_report.test")
-@pytest.mark.option("search_report.correction", "search_report.confidence", "search_report.random_state")
+@pytest.mark.option(
+    "search_report.correction", "search_report.confidence", "search_report.random_state"
+)
 def test_candidates_are_compared_as_compare_does(search, found):
-    options = {"baseline": "alpha=10000", "margin": 0.01, "test": "t", "correction": "holm", "confidence": 0.9}
+    options = {
+        "baseline": "alpha=10000",
+        "margin": 0.01,
+        "test": "t",
+        "correction": "holm",
+        "confidence": 0.9,
+    }
     other = reported(*search, Y, qid=QID, random_state=3, **options)
     assert {name: getattr(other, name) for name in options} == options
     assert other.random_state == 3
@@ -256,18 +300,27 @@ def test_candidates_are_compared_as_compare_does(search, found):
 
 
 def test_other_folds_or_rows_than_in_the_search_are_said(search):
-    drawn = ridge_search(RandomizedSearchCV, n_iter=2, random_state=0, cv=QueryKFold(3, shuffle=True))
-    assert "folds or models are random" in words(reported(drawn.fit(X, with_qid(Y, QID)), X, Y, qid=QID))
+    drawn = ridge_search(
+        RandomizedSearchCV, n_iter=2, random_state=0, cv=QueryKFold(3, shuffle=True)
+    )
+    assert "folds or models are random" in words(
+        reported(drawn.fit(X, with_qid(Y, QID)), X, Y, qid=QID)
+    )
     half = slice(len(X) // 2)
     found = reported(search[0], search[1][half], Y[half], qid=QID[half])
     assert found.changed > 0.01
-    assert f"Fitted again, fold scores differ from the search by up to {found.changed:.4f}:" in words(found)
+    assert (
+        f"Fitted again, fold scores differ from the search by up to {found.changed:.4f}:"
+        in words(found)
+    )
 
 
 def test_the_folds_of_a_search_without_cv_are_those_of_scikit_learn():
     equal = np.flatnonzero(np.isin(QID, np.flatnonzero(np.bincount(QID) >= 8)))
     starts = np.flatnonzero(np.r_[True, np.diff(QID[equal]) > 0])
-    rows = np.concatenate([equal[start : start + 8] for start in starts[:20]])  # KFold(5) keeps queries of 8 whole
+    rows = np.concatenate(
+        [equal[start : start + 8] for start in starts[:20]]
+    )  # KFold(5) keeps queries of 8 whole
     search = ridge_search(cv=None).fit(X[rows], with_qid(Y[rows], QID[rows]))
     assert reported(search, X[rows], Y[rows], qid=QID[rows]).changed == pytest.approx(0, abs=1e-12)
 
@@ -275,7 +328,9 @@ def test_the_folds_of_a_search_without_cv_are_those_of_scikit_learn():
 @pytest.mark.slow
 def test_another_number_of_folds_than_in_the_search():
     rows = QID < 12
-    search = ridge_search(cv=LeaveOneGroupOut()).fit(X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows])
+    search = ridge_search(cv=LeaveOneGroupOut()).fit(
+        X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows]
+    )
     fewer = QID < 8
     message = "X, y and qid must be those of the search; got data that its cv splits into 8 folds, .* search had 12"
     with pytest.raises(ValueError, match=message):
@@ -283,8 +338,17 @@ def test_another_number_of_folds_than_in_the_search():
 
 
 def test_of_halving_the_last_rung_is_compared():
-    options = {"resource": "estimator__max_iter", "max_resources": 4, "min_resources": 2, "refit": True, "factor": 2}
-    options |= {"scoring": make_ranking_scorer("ndcg@10"), "grid": {"estimator__alpha": [1.0, 1e4, 1e9, 1e12]}}
+    options = {
+        "resource": "estimator__max_iter",
+        "max_resources": 4,
+        "min_resources": 2,
+        "refit": True,
+        "factor": 2,
+    }
+    options |= {
+        "scoring": make_ranking_scorer("ndcg@10"),
+        "grid": {"estimator__alpha": [1.0, 1e4, 1e9, 1e12]},
+    }
     search = ridge_search(HalvingGridSearchCV, **options).fit(X, with_qid(Y, QID))
     found = reported(search, X, Y, qid=QID)
     assert len(found.params) == len(found.reports) == 2
@@ -293,7 +357,9 @@ def test_of_halving_the_last_rung_is_compared():
 
 
 def test_what_is_no_fitted_search_or_lacks_its_data():
-    with pytest.raises(TypeError, match="search must be a fitted GridSearchCV or similar; got QueryRanker"):
+    with pytest.raises(
+        TypeError, match="search must be a fitted GridSearchCV or similar; got QueryRanker"
+    ):
         reported(QueryRanker(Ridge()), X, Y, qid=QID)
     with pytest.raises(NotFittedError, match="GridSearchCV instance is not fitted yet"):
         reported(ridge_search(), X, Y, qid=QID)
@@ -306,10 +372,18 @@ def test_what_is_no_fitted_search_or_lacks_its_data():
 @pytest.mark.parametrize(
     ("options", "change", "message"),
     [
-        ({"scoring": "r2", "refit": True}, {}, "search must use scorers of skrank_metrics, as ranking_scorers; got"),
+        (
+            {"scoring": "r2", "refit": True},
+            {},
+            "search must use scorers of skrank_metrics, as ranking_scorers; got",
+        ),
         ({}, {"n_candidates": 1}, "n_candidates must be an int >= 2; got 1"),
         ({}, {"baseline": "alpha=7"}, "baseline must be one of"),
-        ({"cv": QueryKFold(3).split(X, Y, QID)}, {}, "cv must yield at least one pair of train and test; got none"),
+        (
+            {"cv": QueryKFold(3).split(X, Y, QID)},
+            {},
+            "cv must yield at least one pair of train and test; got none",
+        ),
         ({"cv": KFold(3)}, {}, r"cv must keep every query whole; got KFold\(n_splits=3"),
         (
             {"cv": RepeatedQueryKFold(3, n_repeats=2, random_state=0)},
@@ -331,7 +405,9 @@ BINARY = (Y > 1).astype(int)
 CLASSIFIERS = [{"C": [1e-4], "class_weight": [{1: 10}]}, {"C": [1.0]}]
 
 
-@pytest.mark.parametrize(("given", "best"), [("predict", 1.0), (("decision_function", "predict"), 1e-4)])
+@pytest.mark.parametrize(
+    ("given", "best"), [("predict", 1.0), (("decision_function", "predict"), 1e-4)]
+)
 def test_candidates_are_compared_by_the_response_method_of_the_scorer(given, best):
     # By its labels, which tie most documents, the first candidate is far worse; by its scores, it is better.
     scorer = make_ranking_scorer("ndcg@10", response_method=given)
@@ -344,7 +420,9 @@ def test_candidates_are_compared_by_the_response_method_of_the_scorer(given, bes
 WEIGHTS = np.where(QID % 4 == 0, 20.0, 0.25)
 NOISY = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 20)) * 3])
 WEIGHED = with_qid(Y, QID, sample_weight=WEIGHTS)
-SCORES_WITH_WEIGHTS_OF_FIT = parse_version(sklearn.__version__) >= parse_version("1.7")  # without routing
+SCORES_WITH_WEIGHTS_OF_FIT = parse_version(sklearn.__version__) >= parse_version(
+    "1.7"
+)  # without routing
 RIDGE, OF_STEP = QueryRanker(Ridge()), "queryranker__sample_weight"
 PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
 
@@ -366,7 +444,9 @@ PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
 def test_weights_of_a_search_without_routing(model, name, of_index, of_score, routing_at_report):
     alpha = next(key for key in model.get_params() if key.endswith("alpha"))
     y, params = WEIGHED if of_index else with_qid(Y, QID), {name: WEIGHTS} if name else {}
-    search = GridSearchCV(model, {alpha: [1.0, 1.1]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    search = GridSearchCV(
+        model, {alpha: [1.0, 1.1]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
+    )
     search.fit(NOISY, y, **params)
     given = {"sample_weight": WEIGHTS} if of_score and not of_index else {}
     with sklearn.config_context(enable_metadata_routing=routing_at_report):
@@ -385,13 +465,18 @@ def test_weights_of_a_search_without_routing(model, name, of_index, of_score, ro
 def test_weights_of_a_search_with_routing(name, of_fit):
     asked = True if name == "sample_weight" else name
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=asked)
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(
+            qid=True, groups=True, sample_weight=asked
+        )
         model = LogisticRegression().set_fit_request(sample_weight=asked if of_fit else False)
         search = GridSearchCV(model, {"C": [1e-4, 1.0]}, scoring=scorer, cv=QueryKFold(3))
         search.fit(X, BINARY, groups=QID, **{name: WEIGHTS})
     params = {name: WEIGHTS} if of_fit else {}
     assert reported(search, X, BINARY, qid=QID, params=params, sample_weight=WEIGHTS).changed == 0
-    with pytest.raises(ValueError, match="sample_weight must be given, since the scorers of the search took weights"):
+    with pytest.raises(
+        ValueError,
+        match="sample_weight must be given, since the scorers of the search took weights",
+    ):
         reported(search, X, BINARY, qid=QID, params=params)
     weighed = with_qid(BINARY, QID, sample_weight=WEIGHTS)
     assert reported(search, X, weighed, params=params).changed == 0
@@ -400,13 +485,20 @@ def test_weights_of_a_search_with_routing(name, of_fit):
 @pytest.mark.parametrize(
     ("model", "name", "error", "message"),
     [
-        (RIDGE, "weights", TypeError, "QueryRanker.fit got an unexpected parameter 'weights'; it takes X, y, qid"),
+        (
+            RIDGE,
+            "weights",
+            TypeError,
+            "QueryRanker.fit got an unexpected parameter 'weights'; it takes X, y, qid",
+        ),
         (PIPELINE, "sample_weight", ValueError, "not explicitly set as requested"),
     ],
 )
 def test_parameters_that_no_search_passes_to_fit(model, name, error, message):
     alpha = next(key for key in model.get_params() if key.endswith("alpha"))
-    search = GridSearchCV(model, {alpha: [1.0, 2.0]}, scoring=make_ranking_scorer("map"), cv=QueryKFold(3))
+    search = GridSearchCV(
+        model, {alpha: [1.0, 2.0]}, scoring=make_ranking_scorer("map"), cv=QueryKFold(3)
+    )
     search.fit(X, with_qid(Y, QID))
     with pytest.raises(error, match=message):
         reported(search, X, Y, qid=QID, params={name: WEIGHTS})
@@ -420,8 +512,14 @@ def test_metrics_are_those_of_the_scorers_that_score_alike():
         "map": make_ranking_scorer("map"),
     }
     options = {"scoring": scoring, "cv": QueryKFold(3), "refit": "by score"}
-    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, **options).fit(X, with_qid(BINARY, QID))
-    for metric, shown in (("by label", ("ndcg@10",)), ("by score", ("ndcg@10", "map")), ("map", ("map", "ndcg@10"))):
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, **options).fit(
+        X, with_qid(BINARY, QID)
+    )
+    for metric, shown in (
+        ("by label", ("ndcg@10",)),
+        ("by score", ("ndcg@10", "map")),
+        ("map", ("map", "ndcg@10")),
+    ):
         found = reported(search, X, BINARY, qid=QID, metric=metric)
         assert found.metrics == shown
         assert found.changed < 1e-12
@@ -441,14 +539,18 @@ def test_a_race_needs_no_other_fits():
     search = race({"estimator__alpha": [1.0, 1e9, 1e12]}, cv=None)
     found = reported(search)
     X, y, qid = RACED
-    models = {name: QueryRanker(Ridge(found.params[name]["estimator__alpha"])) for name in found.reports}
+    models = {
+        name: QueryRanker(Ridge(found.params[name]["estimator__alpha"])) for name in found.reports
+    }
     expected = cross_evaluate(models, X, y, qid=qid, metrics="ndcg@10")
     assert found.metrics == ("ndcg@10",)
     for name in models:
         by_id = dict(zip(expected.qid, expected.reports[name].per_query["ndcg@10"], strict=True))
         own = found.reports[name].per_query["ndcg@10"]
         np.testing.assert_allclose(own, [by_id[query] for query in found.qid], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(found.fold_means()[name], expected.fold_means()[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            found.fold_means()[name], expected.fold_means()[name], rtol=0, atol=1e-12
+        )
     assert list(found.not_compared) == ["alpha=1"]
     assert re.fullmatch(r"dropped after fold [1-4]", found.not_compared["alpha=1"])
     assert "the best of 2." in words(found)
@@ -476,13 +578,19 @@ def test_weights_of_a_race():
     y = np.where(qid % 10, y, 0)  # 15 of 150 queries have no value, which counts as 0
     search = ridge_search(RacingSearchCV).fit(X, with_qid(y, qid, sample_weight=weights))
     found = reported(search)
-    assert found.reports[found.names[0]].n_undefined == {"ndcg@10": (np.bincount(qid, y) == 0).sum()}
-    assert found.reports[found.names[0]].weights.tolist() == [5.0 if q % 3 == 0 else 1.0 for q in found.qid]
+    assert found.reports[found.names[0]].n_undefined == {
+        "ndcg@10": (np.bincount(qid, y) == 0).sum()
+    }
+    assert found.reports[found.names[0]].weights.tolist() == [
+        5.0 if q % 3 == 0 else 1.0 for q in found.qid
+    ]
     assert found.fold_means()[next(iter(found.params))].mean() == pytest.approx(search.best_score_)
 
 
 def test_dropped_candidates_follow_the_others_whatever_their_means():
-    search = race({"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}, cv=QueryKFold(5), confidence=0.5)
+    search = race(
+        {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}, cv=QueryKFold(5), confidence=0.5
+    )
     results = search.cv_results_
     results["split0_test_ndcg@10"][~np.isnan(results["dropped_after"])] += 10
     last = np.nan_to_num(results["dropped_after"], nan=np.inf)

@@ -45,7 +45,13 @@ SHARED = [
     LGBMRegressor(**LGB),
     LGBMClassifier(**LGB),
     XGBRanker(n_jobs=1),
-    XGBRanker(n_jobs=1, subsample=0.5, num_parallel_tree=2, lambdarank_pair_method="mean", booster="gbtree"),
+    XGBRanker(
+        n_jobs=1,
+        subsample=0.5,
+        num_parallel_tree=2,
+        lambdarank_pair_method="mean",
+        booster="gbtree",
+    ),
     XGBRegressor(n_jobs=1),
     XGBClassifier(n_jobs=1),
     CatBoostRanker(**CAT),
@@ -75,7 +81,9 @@ ALONE = [
     GradientBoostingRegressor(n_iter_no_change=2, random_state=0),
     RandomForestRegressor(random_state=0, warm_start=True),
     RandomForestRegressor(random_state=0, n_jobs=2),
-    QueryRanker(LGBMRanker(**LGB), validation_fraction=0.3, early_stopping_rounds=2, random_state=0),
+    QueryRanker(
+        LGBMRanker(**LGB), validation_fraction=0.3, early_stopping_rounds=2, random_state=0
+    ),
 ]
 
 
@@ -83,7 +91,13 @@ def count_of(model):
     """Name of the parameter for the number of trees."""
     leaf = model.estimator if isinstance(model, QueryRanker) else model
     kind = type(leaf).__name__
-    return "iterations" if kind.startswith("Cat") else "max_iter" if kind.startswith("Hist") else "n_estimators"
+    return (
+        "iterations"
+        if kind.startswith("Cat")
+        else "max_iter"
+        if kind.startswith("Hist")
+        else "n_estimators"
+    )
 
 
 def named(model):
@@ -96,7 +110,12 @@ def wrapped(model):
 
 
 def searched(make, model, grid, *, fit_params=None, **options):
-    options = {"scoring": SCORING, "refit": "ndcg@5", "cv": QueryKFold(3), "error_score": "raise"} | options
+    options = {
+        "scoring": SCORING,
+        "refit": "ndcg@5",
+        "cv": QueryKFold(3),
+        "error_score": "raise",
+    } | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return make(model, grid, **options).fit(X, LABELS, **(fit_params or {}))
@@ -117,7 +136,9 @@ def unraced(model, grid, **options):
 @pytest.mark.slow
 @pytest.mark.parametrize("model", SHARED, ids=named)
 def test_first_trees_are_the_smaller_model(model):
-    found = unraced(wrapped(model), {f"estimator__{count_of(model)}": COUNTS}, return_train_score=True)
+    found = unraced(
+        wrapped(model), {f"estimator__{count_of(model)}": COUNTS}, return_train_score=True
+    )
     assert found.n_fits_ == 3 + 1, "one per fold, and one to check"
     assert found.n_trees_ == 3 * 12 + 3
 
@@ -134,7 +155,10 @@ INNER = make_pipeline(StandardScaler(), LGBMRegressor(**LGB))
 WRAPPERS = {
     "bare": ("", LGBMRegressor(**LGB)),
     "ranker": ("estimator__", QueryRanker(LGBMRanker(**LGB))),
-    "pipeline": ("queryranker__estimator__", make_pipeline(StandardScaler(), QueryRanker(LGBMRanker(**LGB)))),
+    "pipeline": (
+        "queryranker__estimator__",
+        make_pipeline(StandardScaler(), QueryRanker(LGBMRanker(**LGB))),
+    ),
     "inner pipeline": ("estimator__lgbmregressor__", QueryRanker(INNER)),
 }
 
@@ -175,7 +199,14 @@ def test_a_race_fits_the_largest_that_remains():
     [
         ({"n_estimators": [3, 3, 7]}, 4),  # twice the same
         ({"n_estimators": [5]}, 3),
-        ([{"n_estimators": [3, 7]}, {"n_estimators": [5], "num_leaves": [4]}, {"num_leaves": [4]}], 10),
+        (
+            [
+                {"n_estimators": [3, 7]},
+                {"n_estimators": [5], "num_leaves": [4]},
+                {"num_leaves": [4]},
+            ],
+            10,
+        ),
     ],
 )
 def test_grids_that_hold_other_things_than_paths(grid, n_fits):
@@ -183,8 +214,16 @@ def test_grids_that_hold_other_things_than_paths(grid, n_fits):
 
 
 def test_estimators_among_the_parameters_have_their_own_paths():
-    models = [LGBMRanker(**LGB), LGBMRanker(**LGB, num_leaves=3), LGBMRanker(**LGB, boosting_type="dart")]
-    found = unraced(QueryRanker(LGBMRanker()), {"estimator": models, "estimator__n_estimators": [3, 7]}, refit=False)
+    models = [
+        LGBMRanker(**LGB),
+        LGBMRanker(**LGB, num_leaves=3),
+        LGBMRanker(**LGB, boosting_type="dart"),
+    ]
+    found = unraced(
+        QueryRanker(LGBMRanker()),
+        {"estimator": models, "estimator__n_estimators": [3, 7]},
+        refit=False,
+    )
     assert found.n_fits_ == 2 * 3 + 1 + 2 * 3
 
 
@@ -202,7 +241,13 @@ def test_scorers_that_see_the_model_get_the_very_model():
         return 0.0
 
     scoring = {**ranking_scorers("ndcg@5"), "trees": trees}
-    found = searched(RacingSearchCV, LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, confidence=None, scoring=scoring)
+    found = searched(
+        RacingSearchCV,
+        LGBMRegressor(**LGB),
+        {"n_estimators": [3, 7]},
+        confidence=None,
+        scoring=scoring,
+    )
     assert found.n_fits_ == 6
     assert set(seen) == {3, 7}
 
@@ -210,7 +255,9 @@ def test_scorers_that_see_the_model_get_the_very_model():
 @pytest.fixture
 def wrong_table(monkeypatch):
     """A version of LightGBM whose first trees are those of another model."""
-    monkeypatch.setitem(tree_paths.TABLE, "lightgbm.LGBMRegressor", tree_paths.Trees(("n_estimators",), off, bool))
+    monkeypatch.setitem(
+        tree_paths.TABLE, "lightgbm.LGBMRegressor", tree_paths.Trees(("n_estimators",), off, bool)
+    )
 
 
 def off(model, n_trees):
@@ -221,12 +268,17 @@ def off(model, n_trees):
 def test_the_check_gives_paths_up(wrong_table, confidence):
     options = {"scoring": ranking_scorers("ndcg@5")["ndcg@5"], "cv": QueryKFold(3), "refit": False}
     search = RacingSearchCV(LGBMRegressor(**LGB), GRID, confidence=confidence, **options)
-    with pytest.warns(UserWarning, match="The first 3 trees of a LGBMRegressor do not predict what a model of as many"):
+    with pytest.warns(
+        UserWarning,
+        match="The first 3 trees of a LGBMRegressor do not predict what a model of as many",
+    ):
         search.fit(X, LABELS)
     grid = searched(GridSearchCV, LGBMRegressor(**LGB), GRID, **options)
     ran = ~np.isnan(search.cv_results_["split2_test_score"])
     for column in (f"split{fold}_test_score" for fold in range(3)):
-        np.testing.assert_array_equal(search.cv_results_[column][ran], grid.cv_results_[column][ran])
+        np.testing.assert_array_equal(
+            search.cv_results_[column][ran], grid.cv_results_[column][ran]
+        )
     assert search.n_fits_ == 6 * 3 + 1 or confidence
 
 
@@ -234,12 +286,21 @@ class Other(LGBMRegressor):
     """Not in the table."""
 
 
-@pytest.mark.parametrize("model", [Other(**LGB), GradientBoostingRegressor()], ids=["subclass", "not of one seed"])
+@pytest.mark.parametrize(
+    "model", [Other(**LGB), GradientBoostingRegressor()], ids=["subclass", "not of one seed"]
+)
 def test_models_that_may_predict_otherwise(model):
-    assert searched(RacingSearchCV, model, {"n_estimators": [3, 7]}, confidence=None, refit=False).n_fits_ == 6
+    assert (
+        searched(
+            RacingSearchCV, model, {"n_estimators": [3, 7]}, confidence=None, refit=False
+        ).n_fits_
+        == 6
+    )
 
 
-@pytest.mark.parametrize(("method", "fails"), [("fit", lambda n: n > 10), ("predict", lambda n: n < 5)])
+@pytest.mark.parametrize(
+    ("method", "fails"), [("fit", lambda n: n > 10), ("predict", lambda n: n < 5)]
+)
 def test_models_of_a_path_that_fail(monkeypatch, method, fails):
     original = getattr(LGBMRegressor, method)
 

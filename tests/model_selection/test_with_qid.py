@@ -8,7 +8,9 @@ from skrank_metrics import QueryRanker, qid_from_sizes, with_qid
 
 def test_ids_of_sizes():
     np.testing.assert_array_equal(qid_from_sizes([2, 1, 3]), [0, 0, 1, 2, 2, 2])
-    np.testing.assert_array_equal(qid_from_sizes(np.array([2.0, 0.0, 1.0])), [0, 0, 2])  # as np.loadtxt reads them
+    np.testing.assert_array_equal(
+        qid_from_sizes(np.array([2.0, 0.0, 1.0])), [0, 0, 2]
+    )  # as np.loadtxt reads them
     assert qid_from_sizes(np.array([200, 200], dtype=np.uint8)).tolist() == [0] * 200 + [1] * 200
 
 
@@ -17,7 +19,9 @@ def test_train_and_test_that_number_on_share_no_ids():
     train, test = [3] * 20, [4] * 10
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 3, 100)
     ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_from_sizes(train))
-    with pytest.warns(UserWarning, match=r"make them differ: qid_from_sizes\(sizes\) \+ len\(train_sizes\)"):
+    with pytest.warns(
+        UserWarning, match=r"make them differ: qid_from_sizes\(sizes\) \+ len\(train_sizes\)"
+    ):
         ranker.score(X[60:], y[60:], qid=qid_from_sizes(test))
     ranker.score(X[60:], y[60:], qid=qid_from_sizes(test) + len(train))  # and does not warn
 
@@ -25,7 +29,11 @@ def test_train_and_test_that_number_on_share_no_ids():
 @pytest.mark.parametrize(
     ("sizes", "error", "message"),
     [
-        ([2, -1], ValueError, r"sizes must be 1-D and hold whole numbers >= 0, one per query; got \[2, -1\]"),
+        (
+            [2, -1],
+            ValueError,
+            r"sizes must be 1-D and hold whole numbers >= 0, one per query; got \[2, -1\]",
+        ),
         ([2, 0.5], ValueError, "sizes must be 1-D and hold whole numbers"),
         ([2, np.nan], ValueError, "sizes must be 1-D and hold whole numbers"),
         ([2, np.inf], ValueError, "sizes must be 1-D and hold whole numbers"),
@@ -47,14 +55,22 @@ def test_categories_stay_categories(container):
     assert isinstance(y.index, pd.CategoricalIndex)
     assert y.index.name == "qid"
     assert y.index.tolist() == ["b", "a", "b"]
-    labelled = with_qid(pd.Series([1, 0, 2], index=["x", "y", "z"]), pd.Categorical(["b", "a", "b"]))
+    labelled = with_qid(
+        pd.Series([1, 0, 2], index=["x", "y", "z"]), pd.Categorical(["b", "a", "b"])
+    )
     assert isinstance(labelled.index.get_level_values("qid"), pd.CategoricalIndex)
 
 
 def test_labels_that_carry_other_ids_are_refused():
     labels = with_qid([1, 0, 2], ["a", "b", "b"])
-    assert with_qid(labels, [5, 6, 6]).index.tolist() == [5, 6, 6]  # other names of the same queries
-    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y; got a and b at row 1"):
+    assert with_qid(labels, [5, 6, 6]).index.tolist() == [
+        5,
+        6,
+        6,
+    ]  # other names of the same queries
+    with pytest.raises(
+        ValueError, match="qid must agree with the index level 'qid' of y; got a and b at row 1"
+    ):
         with_qid(labels, ["a", "a", "b"])
 
 

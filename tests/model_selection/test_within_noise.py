@@ -9,14 +9,22 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes t
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
 
-from skrank_metrics import PredefinedQuerySplit, QueryKFold, QueryShuffleSplit, RepeatedQueryKFold, within_noise
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryShuffleSplit,
+    RepeatedQueryKFold,
+    within_noise,
+)
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
 
 
 def results(*folds, metric="score", params=None):
-    found = {f"split{i}_test_{metric}": np.array(fold) for i, fold in enumerate(zip(*folds, strict=True))}
+    found = {
+        f"split{i}_test_{metric}": np.array(fold) for i, fold in enumerate(zip(*folds, strict=True))
+    }
     return {"params": params or [{"size": number} for number in range(len(folds))], **found}
 
 
@@ -30,7 +38,9 @@ def spread(p, n_folds=5, ratio=1 / 4):
     """Scores on folds of a simple and of the best candidate, whose corrected one-sided p-value is ``p``."""
     noise = np.linspace(-1, 1, n_folds)
     noise /= noise.std(ddof=1)
-    return 0.8 - 0.01 * (noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)), np.full(n_folds, 0.8)
+    return 0.8 - 0.01 * (
+        noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)
+    ), np.full(n_folds, 0.8)
 
 
 @pytest.mark.parametrize(("p", "chosen"), [(0.03, 1), (0.049, 1), (0.051, 0), (0.3, 0)])
@@ -66,7 +76,9 @@ def test_the_metric_is_the_one_whose_folds_are_compared():
 
 def test_failed_candidates_are_not_chosen():
     assert by_hand(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
-    with pytest.raises(ValueError, match="within_noise needs a candidate with a score in all folds; got none"):
+    with pytest.raises(
+        ValueError, match="within_noise needs a candidate with a score in all folds; got none"
+    ):
         by_hand(results([np.nan, 0.8], [0.7, np.nan]))
 
 
@@ -76,7 +88,9 @@ def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
     assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
     assert by_hand(found) == 0
     found = results([0.9, 0.91], [0.7, 0.71], [np.nan, 0.72])
-    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0, "if all failed on the last rung, the one before counts"
+    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0, (
+        "if all failed on the last rung, the one before counts"
+    )
 
 
 def test_equal_candidates_and_constant_distances():
@@ -90,15 +104,36 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
-        (lambda: within_noise(prefer="size")(results([1, 2], [1, 3])), "test_ratio is unknown outside a search"),
+        (
+            lambda: within_noise(prefer=3, test_ratio=1),
+            "prefer must be the name of a parameter or a function of them",
+        ),
+        (
+            lambda: within_noise(prefer="size")(results([1, 2], [1, 3])),
+            "test_ratio is unknown outside a search",
+        ),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
-        (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\) or None; got 0"),
+        (
+            lambda: by_hand(results([1, 2]), test_ratio=0),
+            r"test_ratio must be a number in \(0, inf\) or None; got 0",
+        ),
         (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
-        (lambda: by_hand(results([1, 2], metric="mrr"), metric="map"), "got 'map' and a search by mrr.$"),
-        (lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"), "got 'alpha' for one with {'estimator__alpha'"),
-        (lambda: by_hand(results([1, 2]), prefer="sise"), "got 'sise' for one with .* Did you mean 'size'"),
-        (lambda: by_hand(results([1, 2], params=[{"size": None}])), "got 'size' for one with {'size': None}"),
+        (
+            lambda: by_hand(results([1, 2], metric="mrr"), metric="map"),
+            "got 'map' and a search by mrr.$",
+        ),
+        (
+            lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"),
+            "got 'alpha' for one with {'estimator__alpha'",
+        ),
+        (
+            lambda: by_hand(results([1, 2]), prefer="sise"),
+            "got 'sise' for one with .* Did you mean 'size'",
+        ),
+        (
+            lambda: by_hand(results([1, 2], params=[{"size": None}])),
+            "got 'size' for one with {'size': None}",
+        ),
     ],
 )
 def test_bad_input(call, message):
@@ -108,11 +143,16 @@ def test_bad_input(call, message):
 
 def test_scores_that_differ_by_rounding_are_equal():
     scores = [0.3, 0.1 + 0.2]
-    results = {"params": [{"leaves": 7}, {"leaves": 31}], **{f"split{fold}_test_score": scores for fold in range(3)}}
+    results = {
+        "params": [{"leaves": 7}, {"leaves": 31}],
+        **{f"split{fold}_test_score": scores for fold in range(3)},
+    }
     assert within_noise(prefer="leaves", test_ratio=1 / 2)(results) == 0
 
 
-PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries
+PAIRS = np.repeat(
+    np.arange(60), 2
+)  # queries of two documents, so that shares of rows are those of queries
 
 
 @pytest.mark.parametrize(
@@ -121,7 +161,13 @@ PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares 
         (QueryKFold(5), 5, 1 / 4),
         (RepeatedQueryKFold(5, n_repeats=4, random_state=0), 20, 1 / 4),
         (QueryShuffleSplit(8, test_size=0.1, random_state=0), 8, 1 / 9),
-        (QueryShuffleSplit(8, test_size=0.1, train_size=0.5, random_state=np.random.default_rng(0)), 8, 1 / 5),
+        (
+            QueryShuffleSplit(
+                8, test_size=0.1, train_size=0.5, random_state=np.random.default_rng(0)
+            ),
+            8,
+            1 / 5,
+        ),
         (GroupShuffleSplit(6, test_size=0.5, random_state=0), 6, 1),
         (list(QueryKFold(5).split(PAIRS, qid=PAIRS))[:3], 3, 1 / 4),
         (PredefinedQuerySplit(PAIRS % 3), 3, 1 / 2),
@@ -131,12 +177,16 @@ PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares 
 @pytest.mark.parametrize(("p", "level", "index"), [(0.052, 0.05, 0), (0.048, 0.05, 1)])
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.slow
-def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, level, index, routing):
+def test_the_ratio_is_that_of_the_splits_of_the_search(
+    cv, n_folds, ratio, p, level, index, routing
+):
     groups = {} if isinstance(cv, list) else {"groups": PAIRS}
     values = iter(np.concatenate(spread(p, n_folds, ratio)))
     refit = pickle.loads(pickle.dumps(within_noise(prefer="alpha", level=level)))
     scoring = {"score": lambda *_: float(next(values)), "other": lambda model, X, y: model.alpha}
-    search = clone(GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=scoring, refit=refit))
+    search = clone(
+        GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=scoring, refit=refit)
+    )
     with sklearn.config_context(enable_metadata_routing=routing):
         search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
     assert search.best_index_ == index

@@ -31,7 +31,16 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 
 # Loaded once for all mutants.
 for library in (
-    *("catboost", "hypothesis", "lightgbm", "matplotlib.pyplot", "pandas", "polars", "pyarrow", "scipy.optimize"),
+    *(
+        "catboost",
+        "hypothesis",
+        "lightgbm",
+        "matplotlib.pyplot",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "scipy.optimize",
+    ),
     *("sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline", "xgboost"),
 ):
     importlib.import_module(library)
@@ -46,15 +55,25 @@ ENGINE = [
 ]
 TESTS = {
     "_engine": ENGINE,
-    "_input": [ENGINE[0], "model_selection/test_with_qid.py model_selection/test_seams.py", *ENGINE[1:]],
-    "_output": ["_output reports", "model_selection/test_search_report.py splitters/test_audit.py test_main.py"],
+    "_input": [
+        ENGINE[0],
+        "model_selection/test_with_qid.py model_selection/test_seams.py",
+        *ENGINE[1:],
+    ],
+    "_output": [
+        "_output reports",
+        "model_selection/test_search_report.py splitters/test_audit.py test_main.py",
+    ],
     "metrics": ["metrics/test_names.py metrics/test_conventions.py", *ENGINE],
     "reports": [
         "sources/test_accumulator.py metrics/test_judged.py metrics/test_retrieved.py",
         "reports",
         "model_selection/test_cross_evaluate.py model_selection/test_search_report.py",
     ],
-    "model_selection": ["model_selection", "test_sklearn_internals.py integration/test_combinations.py"],
+    "model_selection": [
+        "model_selection",
+        "test_sklearn_internals.py integration/test_combinations.py",
+    ],
     "rankers": ["rankers", "integration/test_combinations.py"],
     "sources": ["sources", "test_cli.py"],
     "_cli": ["test_cli.py test_main.py"],
@@ -93,14 +112,20 @@ def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]
         # Functions have returns, and arguments and assignments an annotation, which may be None.
         nodes += [getattr(node, "returns", None), getattr(node, "annotation", None)]
         nodes += node.decorator_list if isinstance(node, ast.ClassDef) else []
-    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]
+    return [
+        ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None
+    ]
 
 
 class Mutant(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports one module of the package from changed source."""
 
     def __init__(self, module: Path, code: str) -> None:
-        self._name, self._path, self._code = ".".join(module.with_suffix("").parts), ROOT / module, code
+        self._name, self._path, self._code = (
+            ".".join(module.with_suffix("").parts),
+            ROOT / module,
+            code,
+        )
 
     def find_spec(self, fullname, path, target=None):
         if fullname != self._name:
@@ -127,16 +152,24 @@ def outcome(module: Path, code: str) -> TestOutcome:
     child = os.fork()
     if child == 0:
         _test(module, code)
-    return TestOutcome.SURVIVED if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 else TestOutcome.KILLED
+    return (
+        TestOutcome.SURVIVED
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        else TestOutcome.KILLED
+    )
 
 
 def check(modules: set[Path]) -> None:
     """Make sure that changed modules are what is imported, and that the tests pass where nothing is changed."""
     for module in modules:
-        assert outcome(module, "raise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
+        assert outcome(module, "raise ImportError") is TestOutcome.KILLED, (
+            f"{module} is not replaced"
+        )
     for module in {module.parts[1]: module for module in modules}.values():
         source = (ROOT / module).read_text(encoding="utf-8")
-        assert outcome(module, source) is TestOutcome.SURVIVED, f"tests of the unchanged {module} fail"
+        assert outcome(module, source) is TestOutcome.SURVIVED, (
+            f"tests of the unchanged {module} fail"
+        )
 
 
 def _test(module: Path, code: str) -> None:
@@ -147,9 +180,13 @@ def _test(module: Path, code: str) -> None:
     sys.meta_path.insert(0, Mutant(module, code))
     status: int = pytest.ExitCode.INTERNAL_ERROR
     try:
-        for step in tests_of(module):  # collecting all of them at once takes longer than most mutants live
+        for step in tests_of(
+            module
+        ):  # collecting all of them at once takes longer than most mutants live
             limit = int(time.process_time()) + SECONDS
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))  # a mutant that does not end
+            resource.setrlimit(
+                resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY)
+            )  # a mutant that does not end
             signal.alarm(100 * SECONDS)  # or one that waits is noticed too
             status = pytest.main([*OPTIONS, *step])
             status = pytest.ExitCode.OK if status == pytest.ExitCode.NO_TESTS_COLLECTED else status
@@ -161,12 +198,19 @@ def _test(module: Path, code: str) -> None:
 
 def drawn(session: WorkDB, modules: list[str], seed: int, size: int | None) -> list[WorkItem]:
     """Mutants in random order, the same for a seed, so that a larger sample holds the smaller ones."""
-    places = {path: without_effect(path) for path in {item.mutations[0].module_path for item in session.work_items}}
+    places = {
+        path: without_effect(path)
+        for path in {item.mutations[0].module_path for item in session.work_items}
+    }
     items = {}
     for item in session.work_items:
         mutation = item.mutations[0]
-        inside = any(start <= mutation.start_pos < end for start, end in places[mutation.module_path])
-        wanted = not modules or not {*mutation.module_path.with_suffix("").parts}.isdisjoint(modules)
+        inside = any(
+            start <= mutation.start_pos < end for start, end in places[mutation.module_path]
+        )
+        wanted = not modules or not {*mutation.module_path.with_suffix("").parts}.isdisjoint(
+            modules
+        )
         if wanted and not inside and mutation.operator_name != NOT_RUN:
             items[str(mutation.module_path), mutation.operator_name, mutation.occurrence] = item
     order = sorted(items)
@@ -184,29 +228,45 @@ def report(session: WorkDB) -> None:
         spec, killed = specs[job], result.is_killed
         counts[str(spec.module_path), killed] += 1
         if not killed:
-            line = (ROOT / spec.module_path).read_text(encoding="utf-8").splitlines()[spec.start_pos[0] - 1]
+            line = (
+                (ROOT / spec.module_path)
+                .read_text(encoding="utf-8")
+                .splitlines()[spec.start_pos[0] - 1]
+            )
             place = f"{spec.module_path}:{spec.start_pos[0]}:{spec.start_pos[1]}"
-            print(f"survived: {place} {spec.operator_name.removeprefix('core/')} {spec.occurrence}: {line.strip()}")
+            print(
+                f"survived: {place} {spec.operator_name.removeprefix('core/')} {spec.occurrence}: {line.strip()}"
+            )
     for name in sorted({name for name, _ in counts}):
         killed = counts[name, True]
         print(f"{name}: {killed} of {killed + counts[name, False]} killed")
     killed, total = sum(n for (_, dead), n in counts.items() if dead), counts.total()
     interval = scipy.stats.binomtest(killed, total).proportion_ci()
-    print(f"all: {killed} of {total} killed, {killed / total:.1%} ({interval.low:.1%} to {interval.high:.1%})")
+    print(
+        f"all: {killed} of {total} killed, {killed / total:.1%} ({interval.low:.1%} to {interval.high:.1%})"
+    )
 
 
 def main() -> None:
     """Run a sample of the mutants of a session."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("session", help="made by cosmic-ray init; results are kept in it")
-    parser.add_argument("--sample", type=int, help="mutants to draw, each with the same chance; default: all")
+    parser.add_argument(
+        "--sample", type=int, help="mutants to draw, each with the same chance; default: all"
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--modules", nargs="*", default=[], help="modules or folders such as gains _input")
+    parser.add_argument(
+        "--modules", nargs="*", default=[], help="modules or folders such as gains _input"
+    )
     arguments = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # looking for plugins takes a third of a second
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
+        "1"  # looking for plugins takes a third of a second
+    )
     os.environ.setdefault("SKRANK_ENUMERATED_QUERIES", "300")
     with use_db(arguments.session, WorkDB.Mode.open) as session:
         done = {job for job, _ in session.results}

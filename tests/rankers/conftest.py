@@ -8,7 +8,11 @@ def problem():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(30), rng.integers(3, 20, 30))
     X = rng.normal(size=(len(qid), 4))
-    return X, np.clip(np.round(X[:, 0] + rng.normal(scale=0.7, size=len(qid))), 0, 3).astype(int), qid
+    return (
+        X,
+        np.clip(np.round(X[:, 0] + rng.normal(scale=0.7, size=len(qid))), 0, 3).astype(int),
+        qid,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,15 @@ from skrank_metrics import (
     xgboost_metric,
 )
 
-NAMES = ["ndcg@10", "ndcg(gain=exp2)@3", "map", "mrr@5", "precision@5", "kendall_tau", "err(ties=worst)@10"]
+NAMES = [
+    "ndcg@10",
+    "ndcg(gain=exp2)@3",
+    "map",
+    "mrr@5",
+    "precision@5",
+    "kendall_tau",
+    "err(ties=worst)@10",
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +63,22 @@ def test_lightgbm_train_and_ranker_give_the_score_of_the_same_rows(name, weighte
     valid = lightgbm.Dataset(Xv, yv, group=sizes_of(qv), weight=wv, reference=data)
     found = {}
     recorder = lightgbm.record_evaluation(found)
-    booster = lightgbm.train(params, data, 5, valid_sets=[valid], feval=metric, callbacks=[recorder])
-    values = [get_metric(name)(yv, booster.predict(Xv, num_iteration=i), qid=qv, sample_weight=wv) for i in range(1, 6)]
+    booster = lightgbm.train(
+        params, data, 5, valid_sets=[valid], feval=metric, callbacks=[recorder]
+    )
+    values = [
+        get_metric(name)(yv, booster.predict(Xv, num_iteration=i), qid=qv, sample_weight=wv)
+        for i in range(1, 6)
+    ]
     np.testing.assert_allclose(found["valid_0"][metric.__name__], values, rtol=0, atol=1e-9)
     model = LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1, metric="None")
     new = "eval_X" in LGBMRanker.fit.__code__.co_varnames
     valid = {"eval_X": (Xv,), "eval_y": (yv,)} if new else {"eval_set": [(Xv, yv)]}
     valid |= {"eval_group": [sizes_of(qv)], "eval_sample_weight": [wv] if weighted else None}
     model.fit(X, y, group=sizes_of(qid), sample_weight=w, eval_metric=metric, **valid)
-    np.testing.assert_allclose(model.evals_result_["valid_0"][metric.__name__], values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        model.evals_result_["valid_0"][metric.__name__], values, rtol=0, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -74,7 +89,10 @@ def test_xgboost_train_gives_the_score_of_the_same_rows(matrix, name, weighted, 
     w, wv = (w, wv) if weighted else (None, None)
     data = matrix(X, y, qid=qid, weight=w[first_of(qid)] if weighted else None)
     valid = xgboost.DMatrix(Xv, yv, qid=qv, weight=wv[first_of(qv)] if weighted else None)
-    params, found = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1}, {}
+    params, found = (
+        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1},
+        {},
+    )
     metric = xgboost_metric(name)
     options = {"evals": [(valid, "valid")], "evals_result": found, "verbose_eval": False}
     booster = xgboost.train(params, data, 5, custom_metric=metric, **options)
@@ -88,7 +106,9 @@ def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, ha
     (X, y, qid, _), (Xv, yv, qv, _) = halves
     data, valid, found = xgboost.DMatrix(X, y, qid=qid), xgboost.DMatrix(Xv, yv, qid=qv), {}
     metric = xgboost_metric(name)
-    stop = xgboost.callback.EarlyStopping(rounds=4, data_name="valid", metric_name=metric.__name__, maximize=True)
+    stop = xgboost.callback.EarlyStopping(
+        rounds=4, data_name="valid", metric_name=metric.__name__, maximize=True
+    )
     booster = xgboost.train(
         {"objective": "rank:ndcg", "nthread": 1}, data, 30, evals=[(valid, "valid")], custom_metric=metric,
         callbacks=[stop], evals_result=found, verbose_eval=False,
@@ -100,7 +120,8 @@ def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, ha
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [(name, f"{name}_skrank") for name in ("ndcg@3", "map", "auc")] + [("mrr@3",) * 2, ("ndcg(gain=exp2)@3",) * 2],
+    [(name, f"{name}_skrank") for name in ("ndcg@3", "map", "auc")]
+    + [("mrr@3",) * 2, ("ndcg(gain=exp2)@3",) * 2],
 )
 def test_xgboost_keeps_the_values_apart_from_those_of_its_own_metrics(name, own, halves):
     (X, y, qid, _), _ = halves
@@ -108,7 +129,11 @@ def test_xgboost_keeps_the_values_apart_from_those_of_its_own_metrics(name, own,
     params = {"objective": "rank:ndcg", "eval_metric": ["ndcg@3", "map"], "nthread": 1}
     options = {"evals": [(data, "train")], "evals_result": found, "verbose_eval": False}
     xgboost.train(params, data, 3, custom_metric=xgboost_metric(name), **options)
-    assert {key: len(values) for key, values in found["train"].items()} == {"ndcg@3": 3, "map": 3, own: 3}
+    assert {key: len(values) for key, values in found["train"].items()} == {
+        "ndcg@3": 3,
+        "map": 3,
+        own: 3,
+    }
 
 
 XGBOOST = {"ndcg@10": "ndcg@10", "ndcg": "ndcg@32", "map@5": "map@5", "precision@5": "pre@5"}
@@ -147,7 +172,12 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
     (X, y, qid, _), (Xv, yv, qv, _) = halves
     if name.startswith(("pfound", "err", "map", "mrr", "precision", "recall", "auc")):
         y, yv = (y > 1).astype(float), (yv > 1).astype(float)
-    options = {"verbose": False, "allow_writing_files": False, "thread_count": 1, "use_best_model": False}
+    options = {
+        "verbose": False,
+        "allow_writing_files": False,
+        "thread_count": 1,
+        "use_best_model": False,
+    }
     model = CatBoostRanker(iterations=5, eval_metric=expected, **options)
     model.fit(X, y, group_id=qid, eval_set=Pool(Xv, yv, group_id=qv))
     value = get_metric(name, convention="catboost")(yv, model.predict(Xv), qid=qv)
@@ -158,15 +188,31 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
 @pytest.mark.parametrize(
     ("metric", "booster", "message"),
     [
-        ("mrr@10", "xgboost", "metric must be one that xgboost computes, ndcg, map, precision; got mrr"),
+        (
+            "mrr@10",
+            "xgboost",
+            "metric must be one that xgboost computes, ndcg, map, precision; got mrr",
+        ),
         ("bpref", "catboost", "metric must be one that catboost computes, ndcg, .*; got bpref"),
-        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', but xgboost only has 'exp2'"),
-        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', but catboost only has 'worst'"),
+        (
+            "ndcg(gain=linear)@10",
+            "xgboost",
+            "got ndcg with gain='linear', but xgboost only has 'exp2'",
+        ),
+        (
+            "ndcg(ties=average)@10",
+            "catboost",
+            "got ndcg with ties='average', but catboost only has 'worst'",
+        ),
         ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),
         ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, but catboost only has 0.85"),
         ("map(relevance_threshold=2)", "catboost", "got map with relevance_threshold=2"),
         ("ndcg(replace_undefined_by=nan)@3", "xgboost", "got ndcg with replace_undefined_by=nan"),
-        ("ndcg@10", "lightgbm", r"booster must be one of \['xgboost', 'catboost'\]; got 'lightgbm'"),
+        (
+            "ndcg@10",
+            "lightgbm",
+            r"booster must be one of \['xgboost', 'catboost'\]; got 'lightgbm'",
+        ),
     ],
 )
 def test_no_builtin_name(metric, booster, message):
@@ -174,7 +220,9 @@ def test_no_builtin_name(metric, booster, message):
         builtin_metric(metric, booster)
 
 
-@pytest.mark.option("lightgbm_metric.**params", "xgboost_metric.**params", "builtin_metric.**params")
+@pytest.mark.option(
+    "lightgbm_metric.**params", "xgboost_metric.**params", "builtin_metric.**params"
+)
 def test_parameters_are_those_of_the_metric():
     # Labels 1 and 3 of one query, in the wrong order; the discounts are log2(2) and log2(3).
     labels, scores, discount = [1, 3], np.array([2.0, 1.0]), np.log2(3)
@@ -185,21 +233,34 @@ def test_parameters_are_those_of_the_metric():
         ({"k": 1}, 1 / 3),
         ({"k": 1, "gain": "exp2"}, 1 / 7),
     ):
-        assert lightgbm_metric("ndcg", **params)(labels, scores, None, [2])[1] == pytest.approx(expected, rel=1e-12)
-        assert xgboost_metric("ndcg", **params)(scores, dmatrix)[1] == pytest.approx(expected, rel=1e-12)
+        assert lightgbm_metric("ndcg", **params)(labels, scores, None, [2])[1] == pytest.approx(
+            expected, rel=1e-12
+        )
+        assert xgboost_metric("ndcg", **params)(scores, dmatrix)[1] == pytest.approx(
+            expected, rel=1e-12
+        )
     assert builtin_metric("ndcg", "catboost") == "NDCG:type=Base"
     assert builtin_metric("ndcg", "catboost", k=3, gain="exp2") == "NDCG:top=3;type=Exp"
     assert builtin_metric("map", "xgboost", k=7) == "map@7"
-    with pytest.raises(ValueError, match="metric must have a cutoff rank, as in xgboost; got k=None"):
+    with pytest.raises(
+        ValueError, match="metric must have a cutoff rank, as in xgboost; got k=None"
+    ):
         builtin_metric("ndcg", "xgboost", k=None)
-    with pytest.raises(ValueError, match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'"):
+    with pytest.raises(
+        ValueError,
+        match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'",
+    ):
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
 
 def test_direction_convention_name_and_pickle():
     rows = [1, 0, 2], [1.0, 2.0, 3.0], None, [2, 1]
     assert lightgbm_metric(kendall_tau_distance)(*rows) == ("kendall_tau_distance", 0.5, False)
-    assert lightgbm_metric("neg_kendall_tau_distance")(*rows) == ("neg_kendall_tau_distance", -0.5, True)
+    assert lightgbm_metric("neg_kendall_tau_distance")(*rows) == (
+        "neg_kendall_tau_distance",
+        -0.5,
+        True,
+    )
     metric = lightgbm_metric("ndcg@10", convention="lightgbm")
     assert metric.__name__ == "ndcg(ties=stable,gain=exp2,replace_undefined_by=1.0)@10"
     assert pickle.loads(pickle.dumps(metric))(*rows) == metric(*rows)
@@ -220,4 +281,6 @@ def test_what_is_wrong_is_said(halves):
     with pytest.raises(ValueError, match="mrr needs queries, but the data hold none"):
         xgboost_metric("mrr")(X[:, 0], xgboost.DMatrix(X, y))
     with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix.*builtin_metric"):
-        XGBRanker(eval_metric=xgboost_metric("ndcg")).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+        XGBRanker(eval_metric=xgboost_metric("ndcg")).fit(
+            X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
+        )

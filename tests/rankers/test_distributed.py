@@ -68,7 +68,12 @@ def some_rows(n_queries=40):
     sizes = rng.integers(1, 12, n_queries)
     labels = rng.integers(0, 3, sizes.sum())
     labels[: sizes[0]] = 0  # a query without relevant documents
-    return labels, rng.integers(0, 5, sizes.sum()).astype(np.float32), sizes, rng.integers(1, 4, n_queries) / 2
+    return (
+        labels,
+        rng.integers(0, 5, sizes.sum()).astype(np.float32),
+        sizes,
+        rng.integers(1, 4, n_queries) / 2,
+    )
 
 
 def parts_of(labels, scores, sizes, weights, cut):
@@ -87,7 +92,9 @@ def test_all_workers_have_the_value_of_all_queries(name, weighted, cut, two_work
     qid = np.repeat(np.arange(len(sizes)), sizes)
     metric, of_rows = xgboost_metric(name), np.repeat(weights, sizes) if weighted else None
     expected = get_metric(name)(labels, scores, qid=qid, sample_weight=of_rows)
-    found = two_workers(metric, parts_of(labels, scores, sizes, weights if weighted else weights[:0], cut))
+    found = two_workers(
+        metric, parts_of(labels, scores, sizes, weights if weighted else weights[:0], cut)
+    )
     for key, value in found:
         assert key == metric.__name__
         assert value == pytest.approx(expected, rel=1e-14)
@@ -100,7 +107,11 @@ def broken(labels):
 @pytest.mark.parametrize(
     ("metric", "error", "message"),
     [
-        ("ndcg(average=median)", ValueError, "average must not be 'median' if there are several workers"),
+        (
+            "ndcg(average=median)",
+            ValueError,
+            "average must not be 'median' if there are several workers",
+        ),
         (make_metric(broken, name="broken"), Exception, "documents"),
     ],
 )
@@ -147,25 +158,39 @@ def test_dask_workers_with_unequal_numbers_of_queries(rows, on_dask):
     def spread(frame, cut):
         workers = client.scheduler_info()["workers"]
         parts = [frame[frame["q"] < cut], frame[frame["q"] >= cut]]
-        there = [client.scatter(part, workers=[name]) for part, name in zip(parts, workers, strict=True)]
+        there = [
+            client.scatter(part, workers=[name]) for part, name in zip(parts, workers, strict=True)
+        ]
         data = dask.dataframe.from_delayed(there, meta=frame.iloc[:0]).persist()
         return xgboost_dask.DaskDMatrix(client, data[features], data["y"], qid=data["q"])
 
     def fit(cut, metric):
         params = {"objective": "rank:ndcg", "eval_metric": "ndcg@10", "ndcg_exp_gain": False}
         evals = [(spread(valid, cut), "valid")]
-        return xgboost_dask.train(client, params, spread(train, 30), 3, evals=evals, custom_metric=metric)
+        return xgboost_dask.train(
+            client, params, spread(train, 30), 3, evals=evals, custom_metric=metric
+        )
 
     done = fit(117, several(metrics))  # three of the queries are in the second worker
-    scores, found = done["booster"].predict(xgboost.DMatrix(valid[features])), done["history"]["valid"]
+    scores, found = (
+        done["booster"].predict(xgboost.DMatrix(valid[features])),
+        done["history"]["valid"],
+    )
     report = evaluate(valid["y"], scores, qid=valid["q"], metrics=NAMES)
     for name, metric in zip(NAMES, metrics, strict=True):
         # XGBoost writes six decimals.
         assert found[metric.__name__][-1] == pytest.approx(report.mean[name], abs=1e-6)
-    assert found["ndcg@10"][-1] != found["ndcg@10_skrank"][-1], "XGBoost's own, of queries without a relevant document"
+    assert found["ndcg@10"][-1] != found["ndcg@10_skrank"][-1], (
+        "XGBoost's own, of queries without a relevant document"
+    )
     sides = [valid["q"] < 117, valid["q"] >= 117]
-    of_workers = [get_metric("ndcg@10")(valid["y"][side], scores[side], qid=valid["q"][side]) for side in sides]
-    assert abs(np.mean(of_workers) - report.mean["ndcg@10"]) > 0.01, "the mean of the workers' means is another number"
+    of_workers = [
+        get_metric("ndcg@10")(valid["y"][side], scores[side], qid=valid["q"][side])
+        for side in sides
+    ]
+    assert abs(np.mean(of_workers) - report.mean["ndcg@10"]) > 0.01, (
+        "the mean of the workers' means is another number"
+    )
     with pytest.raises(Exception, match="average must not be 'median'"):
         fit(117, xgboost_metric("ndcg(average=median)"))
 

@@ -14,7 +14,10 @@ from skrank_metrics import QueryRanker, get_metric
 WATCHED = {
     "RecordedLGBMRanker": ("ndcg@10", get_metric("ndcg@10")),
     "RecordedXGBRanker": ("ndcg@10", get_metric("ndcg@10", convention="xgboost")),
-    "RecordedCatBoostRanker": ("NDCG:top=10;type=Base", get_metric("ndcg@10", convention="catboost")),
+    "RecordedCatBoostRanker": (
+        "NDCG:top=10;type=Base",
+        get_metric("ndcg@10", convention="catboost"),
+    ),
 }
 
 
@@ -38,7 +41,9 @@ def held_out(fitted, X, qid):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("model", RECORDED, **of_name)
-def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_weights(model, weighted, problem):
+def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_weights(
+    model, weighted, problem
+):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
     fitted = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
@@ -46,7 +51,9 @@ def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_w
     name, metric = WATCHED[type(model).__name__]
     curve, first = booster.curve()[name], np.unique(qid[held], return_index=True)[1]
     best = fitted.best_iteration_  # the boosters drop later trees
-    staged = np.array([metric(y[held], s, qid=qid[held], average=None) for s in booster.staged(X[held], best)])
+    staged = np.array(
+        [metric(y[held], s, qid=qid[held], average=None) for s in booster.staged(X[held], best)]
+    )
     of_query = np.ones(len(first)) if weights is None else weights[held][first]
     np.testing.assert_allclose(curve[:best], staged @ of_query / of_query.sum(), rtol=0, atol=1e-6)
     assert best == curve.argmax() + 1
@@ -67,7 +74,9 @@ def test_stops_after_so_many_rounds_without_a_better_value(model, rounds, proble
 
 
 @pytest.mark.option("QueryRanker.validation_fraction")
-@pytest.mark.parametrize(("fraction", "n_queries"), [(0.1, 3), (0.25, 8), (0.5, 15), (np.float32(0.8), 24)])
+@pytest.mark.parametrize(
+    ("fraction", "n_queries"), [(0.1, 3), (0.25, 8), (0.5, 15), (np.float32(0.8), 24)]
+)
 def test_the_share_held_out_is_one_of_queries(fraction, n_queries, problem):
     X, y, qid = problem
     fitted = stopping(RECORDED[0], validation_fraction=fraction).fit(X, y, qid=qid)
@@ -77,7 +86,9 @@ def test_the_share_held_out_is_one_of_queries(fraction, n_queries, problem):
 
 @pytest.mark.slow
 @pytest.mark.option("QueryRanker.random_state")
-@pytest.mark.parametrize("source", [int, np.random.RandomState, np.random.default_rng], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "source", [int, np.random.RandomState, np.random.default_rng], ids=lambda one: one.__name__
+)
 def test_the_random_state_decides_which_queries_are_held_out(source, problem):
     X, y, qid = problem
 
@@ -95,9 +106,15 @@ def test_the_random_state_decides_which_queries_are_held_out(source, problem):
 def test_early_stopping_is_a_fit_of_the_booster_on_the_other_queries(model, problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5)
-    ranker = stopping(clone(model).set_params(learning_rate=0.1)).fit(X, y, qid=qid, sample_weight=weights)
+    ranker = stopping(clone(model).set_params(learning_rate=0.1)).fit(
+        X, y, qid=qid, sample_weight=weights
+    )
     fitted = ~np.isin(qid, list(held_out(ranker, X, qid)))
-    rounds = {"iterations" if isinstance(model, CatBoostRanker) else "n_estimators": ranker.best_iteration_}
+    rounds = {
+        "iterations"
+        if isinstance(model, CatBoostRanker)
+        else "n_estimators": ranker.best_iteration_
+    }
     by_hand = clone(RANKERS[RECORDED.index(model)]).set_params(learning_rate=0.1, **rounds)
     expected = fit_by_hand(by_hand, X[fitted], y[fitted], qid[fitted], weights[fitted])
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
@@ -109,7 +126,9 @@ def test_early_stopping_on_a_frame_is_that_on_its_array(model, shuffled):
     X, y, qid = shuffled
     ranker = stopping(model).fit(pd.DataFrame(X, columns=list("abcd")), y, qid=qid)
     expected = stopping(model).fit(X, y, qid=qid)
-    np.testing.assert_array_equal(ranker.predict(pd.DataFrame(X, columns=list("abcd"))), expected.predict(X))
+    np.testing.assert_array_equal(
+        ranker.predict(pd.DataFrame(X, columns=list("abcd"))), expected.predict(X)
+    )
     assert ranker.best_iteration_ == expected.best_iteration_
 
 
@@ -119,33 +138,78 @@ def test_early_stopping_on_a_frame_is_that_on_its_array(model, shuffled):
         (RECORDED[0], {"metric": "map"}, "map@3", get_metric("map@3", convention="lightgbm")),
         (RECORDED[0], {"metrics": "map"}, "map@3", get_metric("map@3", convention="lightgbm")),
         (RECORDED[1], {"eval_metric": "map@3"}, "map@3", get_metric("map@3", convention="xgboost")),
-        (RECORDED[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3", get_metric("mrr@3", convention="catboost")),
+        (
+            RECORDED[2],
+            {"eval_metric": "MRR:top=3"},
+            "MRR:top=3",
+            get_metric("mrr@3", convention="catboost"),
+        ),
     ],
     ids=["LGBMRanker", "LGBMRanker by its other name", "XGBRanker", "CatBoostRanker"],
 )
 def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expected, problem):
     X, y, qid = problem
     relevant = (y > 1).astype(int)
-    fitted = stopping(model).set_params(**{f"estimator__{key}": value for key, value in metric.items()})
+    fitted = stopping(model).set_params(
+        **{f"estimator__{key}": value for key, value in metric.items()}
+    )
     booster = fitted.fit(X, relevant, qid=qid).estimator_
     held = np.isin(qid, list(held_out(fitted, X, qid)))
     best = fitted.best_iteration_
-    values = [expected(relevant[held], scores, qid=qid[held]) for scores in booster.staged(X[held], best)]
+    values = [
+        expected(relevant[held], scores, qid=qid[held]) for scores in booster.staged(X[held], best)
+    ]
     np.testing.assert_allclose(booster.curve()[name][:best], values, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"early_stopping_rounds": None}, ValueError, "given together, or neither; got validation_fraction=0.25"),
-        ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
-        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 1.0"),
-        ({"validation_fraction": 0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 0"),
-        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number in \\(0, 1\\); got '0.1'"),
-        ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
-        ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
-        ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
-        ({"validation_fraction": 0.01}, ValueError, "got 0 of 30 queries for validation.*Fit on more queries"),
+        (
+            {"early_stopping_rounds": None},
+            ValueError,
+            "given together, or neither; got validation_fraction=0.25",
+        ),
+        (
+            {"validation_fraction": None},
+            ValueError,
+            "must be given together, or neither; got validation_fraction=None",
+        ),
+        (
+            {"validation_fraction": 1.0},
+            ValueError,
+            r"validation_fraction must be a number in \(0, 1\); got 1.0",
+        ),
+        (
+            {"validation_fraction": 0},
+            ValueError,
+            r"validation_fraction must be a number in \(0, 1\); got 0",
+        ),
+        (
+            {"validation_fraction": "0.1"},
+            TypeError,
+            "validation_fraction must be a number in \\(0, 1\\); got '0.1'",
+        ),
+        (
+            {"early_stopping_rounds": 0},
+            ValueError,
+            "early_stopping_rounds must be an int >= 1; got 0",
+        ),
+        (
+            {"early_stopping_rounds": 2.5},
+            TypeError,
+            r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)",
+        ),
+        (
+            {"estimator": Ridge()},
+            TypeError,
+            "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge",
+        ),
+        (
+            {"validation_fraction": 0.01},
+            ValueError,
+            "got 0 of 30 queries for validation.*Fit on more queries",
+        ),
         ({"validation_fraction": 0.99}, ValueError, "got 30 of 30 queries for validation"),
     ],
 )
@@ -164,7 +228,9 @@ def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(m
     found, held = fitted.estimator_, np.isin(qid, list(held_out(fitted, X, qid)))
     # LightGBM's own: a query weighs as much as its documents do on average.
     of_query = np.array([weights[qid == query].mean() for query in qid])
-    watched = get_metric("ndcg@10") if metric is None else get_metric("ndcg@5", convention="lightgbm")
+    watched = (
+        get_metric("ndcg@10") if metric is None else get_metric("ndcg@5", convention="lightgbm")
+    )
     expected = watched(y[held], found.predict(X[held]), qid=qid[held], sample_weight=of_query[held])
     assert found.best_score_["valid_0"][f"ndcg@{watched.k}"] == pytest.approx(expected, rel=1e-6)
 

@@ -37,19 +37,32 @@ def supplied(y, qid):
     return np.arange(np.asarray(y).size) // 3 if qid is None else qid
 
 
-TYPE = {"check_complex_data": "labels that are no real numbers are a TypeError here, and a ValueError there"}
+TYPE = {
+    "check_complex_data": "labels that are no real numbers are a TypeError here, and a ValueError there"
+}
 REPEATED = dict.fromkeys(
-    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+    [
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
     "a document that is repeated makes another list of its query, which no weight does",
 )
 XGBOOST_ALONE = dict.fromkeys(
-    ["check_n_features_in_after_fitting", "check_fit2d_predict1d", "check_estimators_empty_data_messages"],
+    [
+        "check_n_features_in_after_fitting",
+        "check_fit2d_predict1d",
+        "check_estimators_empty_data_messages",
+    ],
     "XGBoost says so in words of its own",
-) | {"check_sample_weights_not_overwritten": "weights are those of queries, and these vary within one"}
+) | {
+    "check_sample_weights_not_overwritten": "weights are those of queries, and these vary within one"
+}
 
 
 # The boosters tell that they convert the rarer formats of sparse matrices.
-@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix", "ignore:Unknown data type")
+@pytest.mark.filterwarnings(
+    "ignore:Converting data to scipy sparse matrix", "ignore:Unknown data type"
+)
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
@@ -59,7 +72,8 @@ XGBOOST_ALONE = dict.fromkeys(
             LIGHTGBM,
             TYPE | REPEATED,
             marks=pytest.mark.skipif(
-                "__sklearn_tags__" not in vars(LGBMModel), reason="this LightGBM does not tell its tags"
+                "__sklearn_tags__" not in vars(LGBMModel),
+                reason="this LightGBM does not tell its tags",
             ),
         ),
         (XGBOOST, TYPE | REPEATED | XGBOOST_ALONE),
@@ -68,7 +82,9 @@ XGBOOST_ALONE = dict.fromkeys(
 )
 @pytest.mark.slow
 def test_checks_of_scikit_learn(model, expected):
-    results = check_estimator(Supplied(model), expected_failed_checks=expected, on_fail=None, on_skip=None)
+    results = check_estimator(
+        Supplied(model), expected_failed_checks=expected, on_fail=None, on_skip=None
+    )
     assert {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"} == {}
     assert {r["check_name"] for r in results if r["status"] == "xfail"} == set(expected)
     assert sum(r["status"] == "passed" for r in results) >= 40
@@ -77,7 +93,10 @@ def test_checks_of_scikit_learn(model, expected):
 def test_tags_are_those_of_the_estimator():
     assert get_tags(QueryRanker(HistGradientBoostingRegressor())).input_tags.allow_nan
     assert not get_tags(QueryRanker(Ridge())).input_tags.allow_nan
-    for model in (Ridge(), HistGradientBoostingRegressor()):  # which tags are set differs by version
+    for model in (
+        Ridge(),
+        HistGradientBoostingRegressor(),
+    ):  # which tags are set differs by version
         assert get_tags(QueryRanker(model)).input_tags.sparse == get_tags(model).input_tags.sparse
     assert get_tags(QueryRanker(Ridge())).target_tags.positive_only
     X = sparse.csr_array(np.eye(6))

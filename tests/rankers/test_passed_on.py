@@ -17,7 +17,14 @@ from support.by_hand import fit as fit_by_hand
 from support.rankers import RANKERS, RECORDED, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_metric, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    get_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 LIGHTGBM, XGBOOST, CATBOOST = RANKERS
 START = {"LGBMRanker": "init_score", "XGBRanker": "base_margin", "CatBoostRanker": "baseline"}
@@ -58,7 +65,9 @@ def test_values_of_rows_are_sorted_along(model, as_given, shuffled):
     start = X[:, 1] - 2 * X[:, 0]
     codes = pd.factorize(qid)[0]  # in order of first appearance
     order = np.argsort(codes, kind="stable")
-    by_hand = clone(model).fit(X[order], y[order], **queries(model, codes[order]), **{start_of(model): start[order]})
+    by_hand = clone(model).fit(
+        X[order], y[order], **queries(model, codes[order]), **{start_of(model): start[order]}
+    )
     ranker = QueryRanker(model).fit(X, y, qid=qid, **{start_of(model): as_given(start)})
     np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
     assert (ranker.predict(X) != QueryRanker(model).fit(X, y, qid=qid).predict(X)).any()
@@ -71,7 +80,10 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
     X, y, qid = shuffled
     start = X[:, 1] - 2 * X[:, 0]
     pipeline = make_pipeline(StandardScaler(), QueryRanker(model))
-    grid, options = {"queryranker__estimator__learning_rate": [0.3]}, {"cv": QueryKFold(3), "error_score": "raise"}
+    grid, options = (
+        {"queryranker__estimator__learning_rate": [0.3]},
+        {"cv": QueryKFold(3), "error_score": "raise"},
+    )
     search = GridSearchCV(pipeline, grid, scoring=SCORERS, refit="ndcg@10", **options)
     if way == "index of y":
         found = search.fit(X, with_qid(y, qid), **{f"queryranker__{start_of(model)}": start})
@@ -80,20 +92,32 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
             found = search.fit(X, y, **{way: qid, start_of(model): start})
     for number, (train, test) in enumerate(QueryKFold(3).split(X, qid=qid)):
         given = {"queryranker__qid": qid[train], f"queryranker__{start_of(model)}": start[train]}
-        fitted = clone(pipeline).set_params(queryranker__estimator__learning_rate=0.3).fit(X[train], y[train], **given)
+        fitted = (
+            clone(pipeline)
+            .set_params(queryranker__estimator__learning_rate=0.3)
+            .fit(X[train], y[train], **given)
+        )
         expected = ndcg_score(y[test], fitted.predict(X[test]), qid=qid[test], k=10)
-        assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(expected, abs=1e-12)
+        assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "name"), [(LIGHTGBM, "categorical_feature"), (CATBOOST, "cat_features")])
+@pytest.mark.parametrize(
+    ("model", "name"), [(LIGHTGBM, "categorical_feature"), (CATBOOST, "cat_features")]
+)
 def test_columns_are_passed_as_they_are(model, name, words):
     X, y, qid = words
     expected = clone(model).fit(X, y, **queries(model, qid), **{name: ["word"]}).predict(X)
-    np.testing.assert_array_equal(QueryRanker(model).fit(X, y, qid=qid, **{name: ["word"]}).predict(X), expected)
+    np.testing.assert_array_equal(
+        QueryRanker(model).fit(X, y, qid=qid, **{name: ["word"]}).predict(X), expected
+    )
     assert (QueryRanker(model).fit(X, y, qid=qid).predict(X) != expected).any()
     with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(QueryRanker(model), {}, scoring=SCORERS, refit="ndcg@10", cv=QueryKFold(2))
+        search = GridSearchCV(
+            QueryRanker(model), {}, scoring=SCORERS, refit="ndcg@10", cv=QueryKFold(2)
+        )
         search.fit(X, y, groups=qid, **{name: ["word"]})
     np.testing.assert_array_equal(search.predict(X), expected)
 
@@ -102,7 +126,11 @@ def validation(model, X, y, qid):
     """Rows to validate on, in the booster's own format."""
     if isinstance(model, CatBoostRanker):
         return {"eval_set": Pool(X, y, group_id=qid)}
-    own = {"eval_group": [sizes(qid)], "eval_at": [10]} if isinstance(model, LGBMRanker) else {"eval_qid": [qid]}
+    own = (
+        {"eval_group": [sizes(qid)], "eval_at": [10]}
+        if isinstance(model, LGBMRanker)
+        else {"eval_qid": [qid]}
+    )
     return {"eval_set": [(X, y)], **own}
 
 
@@ -123,7 +151,9 @@ def test_rows_to_validate_on_are_passed_in_the_format_of_the_booster(model, prob
 def test_callbacks_are_called_and_stop_early_on_rows_of_the_user(problem):
     X, y, qid = problem
     rows, seen = qid < 20, []
-    own = {"callbacks": [early_stopping(2, verbose=False), lambda step: seen.append(step.iteration)]}
+    own = {
+        "callbacks": [early_stopping(2, verbose=False), lambda step: seen.append(step.iteration)]
+    }
     own["eval_group"] = [sizes(qid[~rows])]
     if "eval_X" in LGBMRanker.fit.__annotations__:
         own |= {"eval_X": (X[~rows],), "eval_y": (y[~rows],)}
@@ -156,7 +186,9 @@ def test_values_of_rows_are_held_out_with_them(model, problem):
     held = np.isin(X[:, 0].astype(np.float32), fitted.validation_rows)
     first = next(iter(fitted.curve().values()))[0]
     conventions = {"LGBMRanker": "sklearn", "XGBRanker": "xgboost", "CatBoostRanker": "catboost"}
-    metric = get_metric("ndcg@10", convention=conventions[type(model).__name__.removeprefix("Recorded")])
+    metric = get_metric(
+        "ndcg@10", convention=conventions[type(model).__name__.removeprefix("Recorded")]
+    )
     # With steps that small, the model ranks by where it starts.
     assert first == pytest.approx(metric(y[held], start[held], qid=qid[held]), abs=1e-6)
 
@@ -166,7 +198,13 @@ def test_early_stopping_beside_callbacks_and_another_metric(problem):
     calls, named = [], {"eval_names": ["held out"]}
     ranker = QueryRanker(clone(LIGHTGBM).set_params(n_estimators=200), **STOP)
     ranker.fit(
-        X, y, qid=qid, callbacks=[lambda step: calls.append(step.iteration)], **named, eval_metric="map", eval_at=[3]
+        X,
+        y,
+        qid=qid,
+        callbacks=[lambda step: calls.append(step.iteration)],
+        **named,
+        eval_metric="map",
+        eval_at=[3],
     )
     values = ranker.estimator_.evals_result_["held out"]
     assert list(values) == ["map@3"]
@@ -176,7 +214,9 @@ def test_early_stopping_beside_callbacks_and_another_metric(problem):
 def test_early_stopping_with_categories_told_to_fit(words):
     X, y, qid = words
     told = QueryRanker(CATBOOST, **STOP).fit(X, y, qid=qid, cat_features=["word"])
-    set_before = QueryRanker(clone(CATBOOST).set_params(cat_features=("word",)), **STOP).fit(X, y, qid=qid)
+    set_before = QueryRanker(clone(CATBOOST).set_params(cat_features=("word",)), **STOP).fit(
+        X, y, qid=qid
+    )
     np.testing.assert_array_equal(told.predict(X), set_before.predict(X))
     assert told.best_iteration_ == set_before.best_iteration_
 
@@ -185,7 +225,11 @@ class Listwise(BaseEstimator):
     """Of no library that is known here."""
 
     def fit(self, X, y, *, group, propensity=None, feature_weights=None, eval_set=None):
-        self.given_ = {"propensity": propensity, "feature_weights": feature_weights, "eval_set": eval_set}
+        self.given_ = {
+            "propensity": propensity,
+            "feature_weights": feature_weights,
+            "eval_set": eval_set,
+        }
         return self
 
 
@@ -197,12 +241,17 @@ def test_of_unknown_rankers_what_is_as_long_as_the_rows_belongs_to_them():
     assert list(found["propensity"]) == [0.1, 0.3, 0.2, 0.4]  # a, a, b, b
     assert list(found["feature_weights"]) == [0, 1, 2, 3]
     assert found["eval_set"] is far
-    assert QueryRanker(Listwise()).fit(X, y, qid=qid, propensity=None).estimator_.given_["propensity"] is None
+    assert (
+        QueryRanker(Listwise()).fit(X, y, qid=qid, propensity=None).estimator_.given_["propensity"]
+        is None
+    )
 
 
 def test_a_pipeline_takes_parameters_of_its_steps(words):
     X, y, qid = words
-    inner = make_pipeline(CatBoostRegressor(iterations=5, verbose=False, allow_writing_files=False, thread_count=1))
+    inner = make_pipeline(
+        CatBoostRegressor(iterations=5, verbose=False, allow_writing_files=False, thread_count=1)
+    )
     ranker = QueryRanker(inner).fit(X, y, qid=qid, catboostregressor__cat_features=["word"])
     assert ranker.estimator_[-1].get_cat_feature_indices() == [4]
 
@@ -212,12 +261,18 @@ def test_routing_requests_what_the_estimator_requests(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         inner = clone(XGBOOST).set_fit_request(base_margin="start", feature_weights=False)
         requests = QueryRanker(inner).get_metadata_routing().fit.requests
-        assert (requests["base_margin"], requests["feature_weights"], requests["verbose"]) == ("start", False, True)
+        assert (requests["base_margin"], requests["feature_weights"], requests["verbose"]) == (
+            "start",
+            False,
+            True,
+        )
         assert "group" not in requests
         aliased, by_name = ({"groups": qid, name: X[:, 1]} for name in ("start", "base_margin"))
         options = {"cv": QueryKFold(3), "error_score": "raise"}
         found = cross_val_score(QueryRanker(inner), X, y, params=aliased, **options)
-        np.testing.assert_array_equal(found, cross_val_score(QueryRanker(XGBOOST), X, y, params=by_name, **options))
+        np.testing.assert_array_equal(
+            found, cross_val_score(QueryRanker(XGBOOST), X, y, params=by_name, **options)
+        )
         with pytest.raises(TypeError, match="base_margin"):
             cross_val_score(QueryRanker(inner), X, y, params=by_name)
 
@@ -240,7 +295,9 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
 )
 def test_what_fit_does_not_take_names_the_way_out(model, further, way_out, problem):
     X, y, qid = problem
-    taken = rf"X, y, qid, groups, sample_weight and further parameters of {type(model).__name__}\.fit\."
+    taken = (
+        rf"X, y, qid, groups, sample_weight and further parameters of {type(model).__name__}\.fit\."
+    )
     message = f"unexpected parameter '{further}'; it takes {taken}.*{way_out}"
     with pytest.raises(TypeError, match=message):
         QueryRanker(model).fit(X, y, qid=qid, **{further: [1]})
@@ -251,13 +308,18 @@ def test_what_fit_does_not_take_names_the_way_out(model, further, way_out, probl
 @pytest.mark.parametrize("name", ["eval_set", "eval_group", "eval_X", "eval_sample_weight"])
 def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match=f"unexpected parameter {name!r}; .* which holds out queries, and leave this"):
+    with pytest.raises(
+        TypeError,
+        match=f"unexpected parameter {name!r}; .* which holds out queries, and leave this",
+    ):
         QueryRanker(LIGHTGBM, **STOP).fit(X, y, qid=qid, **{name: [(X, y)]})
 
 
 def test_values_that_do_not_fit(words):
     X, y, qid = words
-    with pytest.raises(ValueError, match=r"init_score must hold one value per document.*got shape \(\)"):
+    with pytest.raises(
+        ValueError, match=r"init_score must hold one value per document.*got shape \(\)"
+    ):
         QueryRanker(LIGHTGBM).fit(X, y, qid=qid, init_score=0.5)
     with pytest.raises(TypeError, match=r"unknown name.*categorical_feature"):
         QueryRanker(LIGHTGBM).fit(X, y, qid=qid, categorical_feature=["wort"])
@@ -267,16 +329,26 @@ def test_values_of_rows_must_have_the_labels_of_the_rows(problem):
     X, y, qid = problem
     margin = pd.Series(X[:, 1], index=np.arange(len(y))[::-1])
     with pytest.raises(ValueError, match="base_margin must have the same index as X"):
-        QueryRanker(XGBOOST).fit(pd.DataFrame(X, index=np.arange(len(y))), y, qid=qid, base_margin=margin)
+        QueryRanker(XGBOOST).fit(
+            pd.DataFrame(X, index=np.arange(len(y))), y, qid=qid, base_margin=margin
+        )
     with pytest.raises(ValueError, match="base_margin must not be masked"):
         QueryRanker(XGBOOST).fit(X, y, qid=qid, base_margin=np.ma.array(margin, mask=y > 0))
 
 
 def test_catboost_may_have_lists_among_its_parameters(words):
     X, y, qid = words
-    inner = {"iterations": 10, "verbose": False, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}
+    inner = {
+        "iterations": 10,
+        "verbose": False,
+        "allow_writing_files": False,
+        "thread_count": 1,
+        "random_seed": 0,
+    }
     own = type("Own", (CatBoostRanker,), {})
-    lists, tuples = (QueryRanker(own(cat_features=kind(["word"]), **inner)) for kind in (list, tuple))
+    lists, tuples = (
+        QueryRanker(own(cat_features=kind(["word"]), **inner)) for kind in (list, tuple)
+    )
     expected = tuples.fit(X, y, qid=qid).predict(X)
     np.testing.assert_array_equal(lists.fit(X, y, qid=qid).predict(X), expected)
     copied = clone(make_pipeline("passthrough", lists.set_params(random_state=7)))[-1]
@@ -302,7 +374,9 @@ def test_importances_are_those_of_the_fitted_estimator(model, problem):
     np.testing.assert_array_equal(getattr(ranker.fit(X, y, qid=qid), name), expected)
     assert not hasattr(ranker, other)
     selected = SelectFromModel(ranker, prefit=True, threshold=-np.inf, max_features=2).transform(X)
-    np.testing.assert_array_equal(selected, X[:, np.sort(np.argsort(-np.abs(expected), kind="stable")[:2])])
+    np.testing.assert_array_equal(
+        selected, X[:, np.sort(np.argsort(-np.abs(expected), kind="stable")[:2])]
+    )
 
 
 def test_an_estimator_without_importances(problem):

@@ -24,10 +24,22 @@ from support.by_hand import fit as fit_by_hand
 from support.rankers import RANKERS, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RacingSearchCV,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 from skrank_metrics._input.id_hash import hash_ids
 
-MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
+MODELS = [
+    *RANKERS,
+    Ridge(),
+    LogisticRegression(max_iter=1000),
+    DecisionTreeClassifier(max_depth=3, random_state=0),
+]
 
 
 def pa_table(X):
@@ -70,7 +82,9 @@ class Wrapped(XGBRanker):
 def test_a_ranker_that_hands_on_keywords_gets_the_queries(problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5)
-    expected = QueryRanker(XGBRanker(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights).predict(X)
+    expected = (
+        QueryRanker(XGBRanker(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights).predict(X)
+    )
     ranker = QueryRanker(Wrapped(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights)
     np.testing.assert_array_equal(ranker.predict(X), expected)
 
@@ -81,18 +95,28 @@ def test_a_pipeline_that_ends_in_a_ranker_belongs_outside(problem):
         QueryRanker(make_pipeline(StandardScaler(), RANKERS[0])).fit(X, y, qid=qid)
     model = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y, qid=qid)
     scaled = StandardScaler().fit_transform(X)
-    np.testing.assert_allclose(model.predict(X), Ridge().fit(scaled, y).predict(scaled), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict(X), Ridge().fit(scaled, y).predict(scaled), rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     "container",
-    [pa_table, pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcd")), sparse.coo_array, np.ndarray.tolist],
+    [
+        pa_table,
+        pd.DataFrame,
+        lambda X: pl.DataFrame(X, schema=list("abcd")),
+        sparse.coo_array,
+        np.ndarray.tolist,
+    ],
 )
 def test_rows_in_any_container(container, shuffled):
     X, y, qid = shuffled
     ranker = QueryRanker(KNeighborsRegressor())
     expected = ranker.fit(X, y, qid=qid).predict(X)
-    np.testing.assert_array_equal(ranker.fit(container(X), y, qid=qid).predict(container(X)), expected)
+    np.testing.assert_array_equal(
+        ranker.fit(container(X), y, qid=qid).predict(container(X)), expected
+    )
 
 
 @pytest.mark.parametrize("model", MODELS, **of_name)
@@ -102,7 +126,11 @@ def test_scores_are_ndcg_at_10(model, shuffled):
     ranker = QueryRanker(model).fit(X, y, qid=qid)
     expected = ndcg_score(y, ranker.predict(X), qid=qid, k=10)
     assert ranker.score(X, y, qid=qid) == ranker.score(X, y, groups=qid) == expected
-    assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
+    assert (
+        ranker.score(X, with_qid(y, qid))
+        == expected
+        > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
+    )
 
 
 @pytest.mark.option("QueryRanker.score.sample_weight")
@@ -112,13 +140,17 @@ def test_weights_of_a_score_weight_its_queries(problem):
     values = ndcg_score(y, ranker.predict(X), qid=qid, k=10, average=None)
     weights = 1.0 + np.arange(30) % 4
     expected = (weights * values).sum() / weights.sum()
-    assert ranker.score(X, y, qid=qid, sample_weight=weights[qid]) == pytest.approx(expected, rel=1e-12)
+    assert ranker.score(X, y, qid=qid, sample_weight=weights[qid]) == pytest.approx(
+        expected, rel=1e-12
+    )
     assert expected != pytest.approx(values.mean(), rel=1e-3)
 
 
 def test_a_regressor_predicts_as_it_does_alone(shuffled):
     X, y, qid = shuffled
-    weights = np.random.default_rng(2).random(len(y))  # a regressor knows no queries, so that weights may vary within
+    weights = np.random.default_rng(2).random(
+        len(y)
+    )  # a regressor knows no queries, so that weights may vary within
     expected = LinearRegression().fit(X, y, sample_weight=weights).predict(X)
     ranker = QueryRanker(LinearRegression()).fit(X, y, qid=qid, sample_weight=weights)
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
@@ -128,7 +160,9 @@ def test_a_classifier_ranks_by_expected_label(problem):
     X, y, qid = problem
     model = LogisticRegression(max_iter=1000)
     expected = clone(model).fit(X, y).predict_proba(X) @ [0, 1, 2, 3]
-    np.testing.assert_allclose(QueryRanker(model).fit(X, y, qid=qid).predict(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        QueryRanker(model).fit(X, y, qid=qid).predict(X), expected, rtol=1e-12
+    )
 
 
 def test_a_classifier_of_two_labels_ranks_by_the_higher(problem):
@@ -143,18 +177,26 @@ def test_a_classifier_of_two_labels_ranks_by_the_higher(problem):
 
 def test_a_classifier_without_probabilities_cannot_rank_several_labels(problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match="estimator must have predict_proba to rank by 4 labels; got LinearSVC"):
+    with pytest.raises(
+        TypeError, match="estimator must have predict_proba to rank by 4 labels; got LinearSVC"
+    ):
         QueryRanker(LinearSVC()).fit(X, y, qid=qid).predict(X)
 
 
 def test_frames_reach_the_estimator_as_frames(shuffled):
     X, y, qid = shuffled
     ranker = QueryRanker(Ridge()).fit(pd.DataFrame(X, columns=list("abcd")), y, qid=qid)
-    assert ranker.estimator_.feature_names_in_.tolist() == ranker.feature_names_in_.tolist() == list("abcd")
+    assert (
+        ranker.estimator_.feature_names_in_.tolist()
+        == ranker.feature_names_in_.tolist()
+        == list("abcd")
+    )
     assert ranker.n_features_in_ == 4
 
 
-CLASS = r"estimator must be an estimator object with fit and get_params, such as LGBMRanker\(\); got "
+CLASS = (
+    r"estimator must be an estimator object with fit and get_params, such as LGBMRanker\(\); got "
+)
 
 
 @pytest.mark.parametrize("other", [LGBMRanker, "LGBMRanker", None, 7])
@@ -165,16 +207,28 @@ def test_what_is_no_estimator(other, problem):
     with pytest.raises(TypeError, match=CLASS):
         ranker.fit(X, y, qid=qid)
     with pytest.raises(TypeError, match=CLASS):
-        GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
+        GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(
+            X, with_qid(y, qid)
+        )
 
 
 @pytest.mark.parametrize(
     ("model", "weights", "error", "message"),
     [
-        (Ridge(), lambda n: np.ones(9), ValueError, "sample_weight must hold one weight per document"),
+        (
+            Ridge(),
+            lambda n: np.ones(9),
+            ValueError,
+            "sample_weight must hold one weight per document",
+        ),
         (RANKERS[1], np.arange, ValueError, "sample_weight must be constant within a query"),
         (RANKERS[2], np.arange, ValueError, "sample_weight must be constant within a query"),
-        (KNeighborsRegressor(), np.ones, TypeError, "sample_weight must be None, since KNeighborsR"),
+        (
+            KNeighborsRegressor(),
+            np.ones,
+            TypeError,
+            "sample_weight must be None, since KNeighborsR",
+        ),
     ],
 )
 def test_bad_weights(model, weights, error, message, problem):
@@ -187,8 +241,12 @@ def scored_by(model, X, y, qid, scorer):
     return model.score(X, y, qid=qid) if scorer is None else scorer(model, X, with_qid(y, qid))
 
 
-@pytest.mark.parametrize("scorer", [None, *ranking_scorers("ndcg@10", "map").values()], ids=["score", "ndcg", "map"])
-@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+@pytest.mark.parametrize(
+    "scorer", [None, *ranking_scorers("ndcg@10", "map").values()], ids=["score", "ndcg", "map"]
+)
+@pytest.mark.parametrize(
+    "wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)]
+)
 def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
     X, y, qid = shuffled
     model = QueryRanker(Ridge()) if scorer is None else wrap(QueryRanker(Ridge()))
@@ -196,18 +254,27 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
     model.fit(X[train], with_qid(y[train], qid[train]))
     scored_by(model, X[train], y[train], qid[train], scorer)
     scored_by(model, X[~train], y[~train], qid[~train], scorer)
-    with pytest.warns(UserWarning, match="20 of the 30 scored queries were also in the training set"):
+    with pytest.warns(
+        UserWarning, match="20 of the 30 scored queries were also in the training set"
+    ):
         scored_by(model, X, y, qid, scorer)
     with pytest.warns(UserWarning, match="5 of the 15 scored queries"):
         scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
 
 
-@pytest.mark.parametrize("scoring", [None, ranking_scorers("ndcg@10", "map")], ids=["score", "scorers"])
+@pytest.mark.parametrize(
+    "scoring", [None, ranking_scorers("ndcg@10", "map")], ids=["score", "scorers"]
+)
 def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     X, y, qid = shuffled
-    labels, params = with_qid(y, qid), {"scoring": scoring, "return_train_score": True, "error_score": "raise"}
+    labels, params = (
+        with_qid(y, qid),
+        {"scoring": scoring, "return_train_score": True, "error_score": "raise"},
+    )
     cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
-    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring)
+    search = GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring
+    )
     search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
     with pytest.warns(UserWarning, match="scored queries were also in"):
         cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
@@ -224,13 +291,20 @@ def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
     expected = ndcg_score(y, Ridge().fit(X[train], y[train]).predict(X), qid=qid, k=10)
     scorer = ranking_scorers("ndcg@10")["ndcg@10"]
-    assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) == pytest.approx(expected)
+    assert scorer(
+        model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)
+    ) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("grade", [0, 2])
 @pytest.mark.parametrize(
     "model",
-    [HistGradientBoostingClassifier(), LGBMClassifier(verbose=-1, n_jobs=1), GaussianNB(), DecisionTreeClassifier()],
+    [
+        HistGradientBoostingClassifier(),
+        LGBMClassifier(verbose=-1, n_jobs=1),
+        GaussianNB(),
+        DecisionTreeClassifier(),
+    ],
     **of_name,
 )
 def test_a_classifier_of_a_single_label_ranks_all_documents_the_same(model, grade, problem):
@@ -242,15 +316,23 @@ def test_a_classifier_of_a_single_label_ranks_all_documents_the_same(model, grad
 
 
 COLUMNS = {
-    "reordered": (lambda frame: frame[list("dcba")], "must be in the same order as they were in fit"),
-    "renamed": (lambda frame: frame.rename(columns={"a": "z"}), r"unseen at fit time:\n- z\n.*now missing:\n- a"),
+    "reordered": (
+        lambda frame: frame[list("dcba")],
+        "must be in the same order as they were in fit",
+    ),
+    "renamed": (
+        lambda frame: frame.rename(columns={"a": "z"}),
+        r"unseen at fit time:\n- z\n.*now missing:\n- a",
+    ),
     "missing": (lambda frame: frame[list("abc")], r"now missing:\n- d"),
     "added": (lambda frame: frame.assign(e=0.0), r"unseen at fit time:\n- e"),
 }
 
 
 @pytest.mark.parametrize(("change", "message"), COLUMNS.values(), ids=COLUMNS)
-@pytest.mark.parametrize("model", [*RANKERS, Ridge(), LGBMRegressor(n_estimators=2, verbose=-1)], **of_name)
+@pytest.mark.parametrize(
+    "model", [*RANKERS, Ridge(), LGBMRegressor(n_estimators=2, verbose=-1)], **of_name
+)
 @pytest.mark.parametrize(
     "library", [pd.DataFrame, lambda X, columns: pl.DataFrame(X, schema=columns)], ids=["pd", "pl"]
 )
@@ -264,7 +346,9 @@ def test_columns_must_be_those_of_the_fit(library, model, change, message, probl
         ranker = QueryRanker(model).fit(library(X, columns=list("abcd")), y, qid=qid)
     except CatBoostError:
         pytest.skip("this CatBoost does not take polars")
-    with pytest.raises(ValueError, match=f"(?s)The feature names should match those that were passed.*{message}"):
+    with pytest.raises(
+        ValueError, match=f"(?s)The feature names should match those that were passed.*{message}"
+    ):
         ranker.predict(library(other.to_numpy(), columns=list(other)))
     # The order of a frame in memory can change the last digit of a product.
     same = ranker.predict(library(X, columns=list("abcd")))
@@ -276,7 +360,9 @@ def test_a_pipeline_may_select_columns_by_name(problem):
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = make_pipeline(ColumnTransformer([("scale", StandardScaler(), ["a", "c"])]), Ridge())
     ranker = QueryRanker(model).fit(frame, y, qid=qid)
-    np.testing.assert_array_equal(ranker.predict(frame[list("dcba")].assign(e=1.0)), ranker.predict(frame))
+    np.testing.assert_array_equal(
+        ranker.predict(frame[list("dcba")].assign(e=1.0)), ranker.predict(frame)
+    )
 
 
 def test_a_pickle_does_not_reveal_the_ids_of_the_fit(problem):
@@ -285,13 +371,19 @@ def test_a_pickle_does_not_reveal_the_ids_of_the_fit(problem):
     ranker = QueryRanker(Ridge()).fit(X, y, qid=ids)
     data = pickle.dumps(ranker)
     assert b"example" not in data
-    assert all(int(value).to_bytes(8, "little") not in data for value in hash_ids(np.unique(ids))), "and are salted"
+    assert all(
+        int(value).to_bytes(8, "little") not in data for value in hash_ids(np.unique(ids))
+    ), "and are salted"
     assert data == pickle.dumps(QueryRanker(Ridge()).fit(X, y, qid=ids))
     again = pickle.loads(data)
     assert again.n_queries_ == 30
-    with pytest.warns(UserWarning, match="15 of the 15 scored queries were also in the training set"):
+    with pytest.warns(
+        UserWarning, match="15 of the 15 scored queries were also in the training set"
+    ):
         again.score(X[qid < 15], y[qid < 15], qid=ids[qid < 15])
-    many = QueryRanker(Ridge()).fit(np.ones((10_000, 1)), np.ones(10_000), qid=np.char.mod("%040d", np.arange(10_000)))
+    many = QueryRanker(Ridge()).fit(
+        np.ones((10_000, 1)), np.ones(10_000), qid=np.char.mod("%040d", np.arange(10_000))
+    )
     assert len(pickle.dumps(many)) < 20 * 10_000
 
 
@@ -305,16 +397,29 @@ def test_precomputed_kernels(shuffled, weighted):
     model, K, train = KernelRidge(kernel="precomputed"), kernel(X, X), qid < "q20"
     weights = np.where(qid < "q10", 1.0, 3.0) if weighted else None
     of_train = None if weights is None else weights[train]
-    expected = clone(model).fit(K[train][:, train], y[train], sample_weight=of_train).predict(K[~train][:, train])
-    ranker = QueryRanker(model).fit(K[train][:, train], y[train], qid=qid[train], sample_weight=of_train)
+    expected = (
+        clone(model)
+        .fit(K[train][:, train], y[train], sample_weight=of_train)
+        .predict(K[~train][:, train])
+    )
+    ranker = QueryRanker(model).fit(
+        K[train][:, train], y[train], qid=qid[train], sample_weight=of_train
+    )
     np.testing.assert_allclose(ranker.predict(K[~train][:, train]), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("make", [GridSearchCV, RacingSearchCV])
 def test_searches_with_precomputed_kernels(shuffled, make):
     X, y, qid = shuffled
-    options = {"scoring": ranking_scorers("map")["map"], "cv": QueryKFold(3), "error_score": "raise"}
-    models = QueryRanker(KernelRidge(kernel="precomputed")), QueryRanker(KernelRidge(kernel="rbf", gamma=1.0))
+    options = {
+        "scoring": ranking_scorers("map")["map"],
+        "cv": QueryKFold(3),
+        "error_score": "raise",
+    }
+    models = (
+        QueryRanker(KernelRidge(kernel="precomputed")),
+        QueryRanker(KernelRidge(kernel="rbf", gamma=1.0)),
+    )
     found, expected = (make(model, {"estimator__alpha": [1.0, 9.0]}, **options) for model in models)
     found.fit(kernel(X, X), with_qid(y, qid))
     for name, values in expected.fit(X, with_qid(y, qid)).cv_results_.items():

@@ -25,12 +25,27 @@ from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
 
 X, Y, QID = make_ranking(30, random_state=0)
-first_hit = make_metric(lambda labels, k=None: float(labels[0] > 0), name="first_hit", bounds=(0, 1))
+first_hit = make_metric(
+    lambda labels, k=None: float(labels[0] > 0), name="first_hit", bounds=(0, 1)
+)
 GAIN = np.array([0.0, 1.0, 5.0, 6.0, 7.0])
-METRICS = ["ndcg", "ndcg@5", "map", first_hit, get_metric("ndcg", gain=GAIN, k=3), "ndcg(average=median)@5"]
+METRICS = [
+    "ndcg",
+    "ndcg@5",
+    "map",
+    first_hit,
+    get_metric("ndcg", gain=GAIN, k=3),
+    "ndcg(average=median)@5",
+]
 SPELLINGS = {
     "ndcg": [ndcg_score, get_metric("ndcg"), "NDCG", "ndcg(gain=linear)"],
-    "ndcg@5": ["ndcg@5", "NDCG@5", "ndcg_at_5", get_metric("ndcg@5"), get_metric(ndcg_score, k=5, ties="average")],
+    "ndcg@5": [
+        "ndcg@5",
+        "NDCG@5",
+        "ndcg_at_5",
+        get_metric("ndcg@5"),
+        get_metric(ndcg_score, k=5, ties="average"),
+    ],
     "map": [map_score, "MAP"],
     "first_hit": ["first_hit", first_hit, get_metric(first_hit)],
     str(METRICS[4]): [METRICS[4]],  # with an array as an option
@@ -41,7 +56,9 @@ def report(feature, metrics=METRICS, **options):
     return evaluate(Y, X[:, feature], qid=QID, metrics=metrics, **options)
 
 
-@pytest.mark.parametrize(("name", "metric"), [(name, metric) for name, all_ in SPELLINGS.items() for metric in all_])
+@pytest.mark.parametrize(
+    ("name", "metric"), [(name, metric) for name, all_ in SPELLINGS.items() for metric in all_]
+)
 def test_reports_find_a_metric_by_name_spelling_and_itself(name, metric):
     reports = {"a": report(0), "b": report(1)}
     found = compare(reports, metric)
@@ -62,7 +79,9 @@ def test_reports_may_spell_a_metric_differently():
 
 def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way():
     reports = [report(0, "ndcg@5", ties="worst"), report(1, "ndcg@5", ties="worst")]
-    with pytest.raises(ValueError, match="missing from report '0', which has 'ndcg@5', computed as ndcg"):
+    with pytest.raises(
+        ValueError, match="missing from report '0', which has 'ndcg@5', computed as ndcg"
+    ):
         compare(reports, get_metric("ndcg@5"))
     for metric in ("ndcg@5", get_metric("ndcg(ties=worst)@5")):
         assert list(compare(reports, metric).metrics) == ["ndcg@5"]
@@ -87,13 +106,19 @@ def search():
 @pytest.mark.parametrize("metric", ["five", "ndcg@5", "NDCG@5", get_metric("ndcg@5")])
 def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
     assert next(iter(search_report(search, X, Y, qid=QID, metric=metric).metrics)) == "ndcg@5"
-    drawn = [CVResultsDisplay.from_result(search, metric=one, ax=Figure().subplots()) for one in (metric, "five")]
+    drawn = [
+        CVResultsDisplay.from_result(search, metric=one, ax=Figure().subplots())
+        for one in (metric, "five")
+    ]
     np.testing.assert_array_equal(drawn[0].scores, drawn[1].scores)
 
 
 def test_every_table_says_that_orders_were_drawn():
     tied = np.zeros(len(Y))
-    reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
+    reports = {
+        "a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]),
+        "b": report(0, [first_hit, "mrr"]),
+    }
     sentence = "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 "
     assert any(finding.startswith(sentence) for finding in reports["a"].health.findings)
     assert "Drawn orders: a; see reports['a'].health." in words(compare(reports, first_hit))
@@ -104,15 +129,29 @@ def test_every_table_says_that_orders_were_drawn():
 
 @pytest.mark.parametrize("ties", ["average", "best"])
 def test_orders_of_documents_with_other_columns_are_counted(ties):
-    price = make_metric(lambda labels, price: price[0], name="first_price", documents=["price"], bounds=(0, 9))
+    price = make_metric(
+        lambda labels, price: price[0], name="first_price", documents=["price"], bounds=(0, 9)
+    )
     columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
-    flat = evaluate([[1] * 9] * 3, [[0] * 9] * 3, metrics=[price, "mrr"], documents=columns, ties=ties, by=[0, 1, 0])
+    flat = evaluate(
+        [[1] * 9] * 3,
+        [[0] * 9] * 3,
+        metrics=[price, "mrr"],
+        documents=columns,
+        ties=ties,
+        by=[0, 1, 0],
+    )
     for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):
         found = [finding for finding in report.health.findings if finding.startswith("Drawn")]
         assert len(found) == n
-        assert all(finding.endswith("different orders of tied documents: 1 query.") for finding in found)
+        assert all(
+            finding.endswith("different orders of tied documents: 1 query.") for finding in found
+        )
 
 
 def test_slices_keep_what_metrics_say_of_negative_labels():
     report = evaluate([[1, -1], [1, 0]], [[1, 1], [2, 1]], metrics="kendall_tau", by=[0, 1])
-    assert [part.health.tie_means["kendall_tau"] for part in report.slices.values()] == [(-1, 1), (1, 1)]
+    assert [part.health.tie_means["kendall_tau"] for part in report.slices.values()] == [
+        (-1, 1),
+        (1, 1),
+    ]

@@ -9,7 +9,14 @@ import pytest
 from support.ranks import N_DOCUMENTS, report_of_ranks
 from support.shown import html_of, words
 
-from skrank_metrics import RankingReport, compare, evaluate, kendall_tau_distance, make_metric, mrr_score
+from skrank_metrics import (
+    RankingReport,
+    compare,
+    evaluate,
+    kendall_tau_distance,
+    make_metric,
+    mrr_score,
+)
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.comparison import Comparison
 
@@ -22,7 +29,9 @@ def report(feature, rows=slice(None), metrics=("ndcg@10", "mrr"), **options):
 
 def of_ranks(ranks, of="mrr", **options):
     """Compare rankings given by the rank of the only relevant document of each query."""
-    return compare({name: report_of_ranks(own, metrics=of) for name, own in ranks.items()}, **options)
+    return compare(
+        {name: report_of_ranks(own, metrics=of) for name, own in ranks.items()}, **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +44,21 @@ def reports():
 
 def test_pairs_are_differences_query_by_query(reports):
     comparison = compare(reports)
-    assert (comparison.names, comparison.metrics) == (("first", "second", "noise"), ("ndcg@10", "mrr"))
+    assert (comparison.names, comparison.metrics) == (
+        ("first", "second", "noise"),
+        ("ndcg@10", "mrr"),
+    )
     assert compare(reports, [mrr_score, "ndcg@10", "mrr"]).metrics == ("mrr", "ndcg@10")
     for metric in comparison.metrics:
-        assert comparison.means(metric) == {name: reports[name].mean[metric] for name in comparison.names}
+        assert comparison.means(metric) == {
+            name: reports[name].mean[metric] for name in comparison.names
+        }
         pairs = comparison.pairs(metric=metric)
-        assert [(p.first, p.second) for p in pairs] == [("first", "second"), ("first", "noise"), ("second", "noise")]
+        assert [(p.first, p.second) for p in pairs] == [
+            ("first", "second"),
+            ("first", "noise"),
+            ("second", "noise"),
+        ]
         for pair in pairs:
             one, other = reports[pair.first], reports[pair.second]
             d = one.per_query[metric] - other.per_query[metric]
@@ -50,9 +68,15 @@ def test_pairs_are_differences_query_by_query(reports):
             assert [pair.wins, pair.ties, pair.losses, pair.n_queries] == counts
             assert pair.qid.tolist() == one.qid.tolist()
             back = comparison.pair(pair.second, pair.first, metric=metric)
-            assert (back.p_value, back.p_adjusted, back.difference) == (pair.p_value, pair.p_adjusted, -pair.difference)
+            assert (back.p_value, back.p_adjusted, back.difference) == (
+                pair.p_value,
+                pair.p_adjusted,
+                -pair.difference,
+            )
             for name in ("interval", "simultaneous"):
-                assert getattr(back, name) == pytest.approx(tuple(-end for end in getattr(pair, name)[::-1]))
+                assert getattr(back, name) == pytest.approx(
+                    tuple(-end for end in getattr(pair, name)[::-1])
+                )
 
 
 # Reciprocal ranks of the first minus the second: 1/2, -1/2, 0, 2/3, -1/6.
@@ -75,19 +99,26 @@ def test_queries_that_the_first_loses_and_wins():
         [[1 / rank for rank in QUERIES[name]] for name in ("first", "second")],
     )
     tied = of_ranks({"a": [1, 2] * 20, "b": [2, 1] * 20})
-    assert [query.qid for query in tied.best(40)] == list(range(0, 40, 2)), "equal ones in the order of the queries"
+    assert [query.qid for query in tied.best(40)] == list(range(0, 40, 2)), (
+        "equal ones in the order of the queries"
+    )
     assert [query[0].qid for query in tied.inspect(40).queries] == list(range(40))
     for select in (comparison.worst, comparison.best):
         with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
             select(0)
-        with pytest.raises(ValueError, match="first and second must be two of first, second, third; got 'first' and"):
+        with pytest.raises(
+            ValueError,
+            match="first and second must be two of first, second, third; got 'first' and",
+        ):
             select(1, "first", "x")
 
 
 def test_of_a_distance_the_smaller_wins():
     metrics = [kendall_tau_distance, "neg_kendall_tau_distance"]
     # A relevant document at rank r has r - 1 inversions: the differences are -1, -3, 2 and 0.
-    reports = [report_of_ranks(ranks, metrics=metrics) for ranks in ([1, 1, 3, 2] * 9, [2, 4, 1, 2] * 9)]
+    reports = [
+        report_of_ranks(ranks, metrics=metrics) for ranks in ([1, 1, 3, 2] * 9, [2, 4, 1, 2] * 9)
+    ]
     for name, sign in (("kendall_tau_distance", 1), ("neg_kendall_tau_distance", -1)):
         comparison = compare(reports, name)
         pair = comparison.pair()
@@ -101,8 +132,12 @@ def test_of_a_distance_the_smaller_wins():
         assert [query.difference * sign for query in comparison.worst(1)] == [2]
         best, other = comparison.standings()
         # The end on the better side and that on the other, for both.
-        assert (best.interval[0] * sign < 0 < best.interval[1] * sign) or (best.interval[1] * sign < 0)
-        assert best.regret == pytest.approx(max(0, other.interval[0 if sign > 0 else 1] * -sign), abs=1)
+        assert (best.interval[0] * sign < 0 < best.interval[1] * sign) or (
+            best.interval[1] * sign < 0
+        )
+        assert best.regret == pytest.approx(
+            max(0, other.interval[0 if sign > 0 else 1] * -sign), abs=1
+        )
 
 
 # Queries and documents that belong together
@@ -110,21 +145,24 @@ def test_of_a_distance_the_smaller_wins():
 
 def test_different_queries_are_refused(reports):
     fewer, other = report(1, QID >= 10), evaluate(Y, X[:, 1], qid=QID.astype(str))
-    message = (
-        r"reports must be over the same queries; got 60 in '0' and 50 in '1', 50 of them in both\. Evaluate all on"
-    )
+    got = r"got 60 in '0' and 50 in '1', 50 of them in both\."
+    message = f"reports must be over the same queries; {got} Evaluate all on"
     with pytest.raises(ValueError, match=message):
         compare([reports["first"], fewer])
     with pytest.raises(ValueError, match="got 50 in '0' and 60 in '1', 50 of them"):
         compare([fewer, reports["first"]])
-    with pytest.raises(ValueError, match=r"0 of them in both\. Check that ids have the same type\.$"):
+    with pytest.raises(
+        ValueError, match=r"0 of them in both\. Check that ids have the same type\.$"
+    ):
         compare([reports["first"], other], "ndcg@10")
 
 
 def test_refuses_reports_of_other_documents_or_labels():
     y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
     ours = evaluate(y, s, qid=qid)
-    message = r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved="
+    message = (
+        r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved="
+    )
     for other in (evaluate([1, 0, 1, 0, 0], s, qid=qid), evaluate(y[:-1], s[:-1], qid=qid[:-1])):
         with pytest.raises(ValueError, match=message):
             compare({"ours": ours, "other": other})
@@ -134,8 +172,12 @@ def test_refuses_reports_of_other_documents_or_labels():
 
 def test_documents_that_were_not_returned_or_judged_do_not_matter():
     # The first system did not return one judged document; the second returned one that nobody judged.
-    first = evaluate([1, 0, 1], [3, 2, 1], qid=[0, 0, 0], metrics="mrr", retrieved=[True, True, False])
-    second = evaluate([1, 0, 1, 0], [3, 2, 1, 9], qid=[0] * 4, metrics="mrr", judged=[True, True, True, False])
+    first = evaluate(
+        [1, 0, 1], [3, 2, 1], qid=[0, 0, 0], metrics="mrr", retrieved=[True, True, False]
+    )
+    second = evaluate(
+        [1, 0, 1, 0], [3, 2, 1, 9], qid=[0] * 4, metrics="mrr", judged=[True, True, True, False]
+    )
     assert compare([first, second]).pair().difference == 1 - 1 / 2
 
 
@@ -144,21 +186,53 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
     [
         ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
-        ({"reports": report(0)}, TypeError, "must be a dict or a sequence of reports; got RankingReport"),
-        ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
-        ({"reports": {1: report(0), "1": report(1)}}, ValueError, "different names; got '1' more than once"),
-        ({"metrics": "map"}, ValueError, "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'"),
+        (
+            {"reports": report(0)},
+            TypeError,
+            "must be a dict or a sequence of reports; got RankingReport",
+        ),
+        (
+            {"reports": [report(0), 0.7]},
+            TypeError,
+            "reports must hold RankingReport objects; got float for '1'",
+        ),
+        (
+            {"reports": {1: report(0), "1": report(1)}},
+            ValueError,
+            "different names; got '1' more than once",
+        ),
+        (
+            {"metrics": "map"},
+            ValueError,
+            "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'",
+        ),
         ({"metrics": []}, ValueError, "metrics must name at least one metric; got none"),
-        ({"reports": [report(0), report(0, metrics="map")]}, ValueError, "reports must have a metric in common"),
+        (
+            {"reports": [report(0), report(0, metrics="map")]},
+            ValueError,
+            "reports must have a metric in common",
+        ),
         ({"baseline": "x"}, ValueError, r"baseline must be one of \['0', '1'\]; got 'x'"),
         ({"margin": -1}, ValueError, r"margin must be a number in \[0, inf\) or None; got -1"),
-        ({"test": "wilcoxon"}, ValueError, r"test must be one of \['permutation', 't'\]; got 'wilcoxon'"),
+        (
+            {"test": "wilcoxon"},
+            ValueError,
+            r"test must be one of \['permutation', 't'\]; got 'wilcoxon'",
+        ),
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
-        ({"by": "country"}, ValueError, r"by must hold one value per query, 60 in all, or per document, \d+ in all"),
+        (
+            {"by": "country"},
+            ValueError,
+            r"by must hold one value per query, 60 in all, or per document, \d+ in all",
+        ),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
-        ({"groups": np.zeros(7)}, ValueError, r"groups must hold one value per query, 60 in all.* got shape \(7,\)"),
+        (
+            {"groups": np.zeros(7)},
+            ValueError,
+            r"groups must hold one value per query, 60 in all.* got shape \(7,\)",
+        ),
     ],
 )
 def test_bad_input(change, error, message):
@@ -167,27 +241,44 @@ def test_bad_input(change, error, message):
 
 
 def test_metrics_of_the_same_name_have_to_be_the_same():
-    plain, message = report(0), r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
-    for options in ({"convention": "lightgbm"}, {"ties": "worst"}, {"replace_undefined_by": np.nan}):
+    plain, message = (
+        report(0),
+        r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\(",
+    )
+    for options in (
+        {"convention": "lightgbm"},
+        {"ties": "worst"},
+        {"replace_undefined_by": np.nan},
+    ):
         with pytest.raises(ValueError, match=message):
             compare([plain, report(1, **options)])
-    functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
+    functions = [
+        make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)
+    ]
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
-    with pytest.raises(ValueError, match=r"got label in '0' and label in '1'\. Evaluate with the same function"):
+    with pytest.raises(
+        ValueError, match=r"got label in '0' and label in '1'\. Evaluate with the same function"
+    ):
         compare([one, other], "label")
     frame = report(0, metrics="mrr").to_frame()
     median = RankingReport.from_frame(frame, metrics={"mrr": "mrr(average=median)"})
-    whole, condensed = (report(0, judged=np.arange(len(Y)) % 3 > 0, condense=condense) for condense in (False, True))
+    whole, condensed = (
+        report(0, judged=np.arange(len(Y)) % 3 > 0, condense=condense) for condense in (False, True)
+    )
     for pair in ([RankingReport.from_frame(frame), median], [whole, condensed]):
         with pytest.raises(ValueError, match="in the same way; got"):
             compare(pair)
     spelled = report(1, metrics="NDCG@10", ties="average", replace_undefined_by=0)
-    assert compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference
+    assert (
+        compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference
+    )
 
 
 def test_metrics_that_are_no_means_over_queries():
     name = "recall(average=micro)@3"
-    comparison = compare([report(feature, metrics=["mrr", name]) for feature in (0, 1)], by=np.arange(60) % 2)
+    comparison = compare(
+        [report(feature, metrics=["mrr", name]) for feature in (0, 1)], by=np.arange(60) % 2
+    )
     assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
     assert comparison.to_frame(slices=True)[name].isna().tolist() == [False] * 2 + [True] * 4
     assert comparison.means(name) == {n: r.mean[name] for n, r in comparison.reports.items()}
@@ -196,7 +287,10 @@ def test_metrics_that_are_no_means_over_queries():
         comparison.pairs(name)
     assert f"{name} status" not in comparison.to_frame()
     pooled, both = (compare(comparison.reports, metrics) for metrics in (name, [name, "mrr"]))
-    assert {value: part.metrics for value, part in both.slices.items()} == {0: ("mrr",), 1: ("mrr",)}
+    assert {value: part.metrics for value, part in both.slices.items()} == {
+        0: ("mrr",),
+        1: ("mrr",),
+    }
     sentence = f"is ahead by {name}, which is not a mean over queries and cannot be tested."
     assert pooled.verdict == f"{pooled.names[0]} {sentence}"
     assert str(pooled).count("\n") > 3
@@ -216,19 +310,26 @@ def test_weights_undefined_queries_and_orders(weighted, undefined):
     options = {"replace_undefined_by": undefined}
     weights = WEIGHTS if weighted else np.ones(10, int)
     first = report_of_ranks(FIRST, weights=WEIGHTS if weighted else None, **options)
-    second = report_of_ranks(np.array(SECOND)[ORDER], ORDER, weights=WEIGHTS[ORDER] if weighted else None, **options)
+    second = report_of_ranks(
+        np.array(SECOND)[ORDER], ORDER, weights=WEIGHTS[ORDER] if weighted else None, **options
+    )
     pair = compare([first, second]).pair("0", "1")
     queries = [q for q in range(10) if weights[q] and (FIRST[q] or undefined == 0)]
-    expected = [Fraction(1, FIRST[q]) - Fraction(1, SECOND[q]) if FIRST[q] else Fraction(0) for q in queries]
+    expected = [
+        Fraction(1, FIRST[q]) - Fraction(1, SECOND[q]) if FIRST[q] else Fraction(0) for q in queries
+    ]
     total = sum(int(weights[q]) * d for q, d in zip(queries, expected, strict=True))
     assert pair.qid.tolist() == queries
     np.testing.assert_allclose(pair.differences, np.array(expected, dtype=float), atol=1e-15)
     assert pair.difference == pytest.approx(float(total / int(weights[queries].sum())))
     text = words(compare([first, second]))
     assert ("Weighted by sample_weight, 1 query with weight 0." in text) == weighted
-    assert ("Left out: 2 queries without a value of mrr in every ranking." in text) == np.isnan(undefined)
+    assert ("Left out: 2 queries without a value of mrr in every ranking." in text) == np.isnan(
+        undefined
+    )
     with pytest.raises(
-        ValueError, match=r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\."
+        ValueError,
+        match=r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\.",
     ):
         compare([first, report_of_ranks(SECOND, weights=WEIGHTS + 1, **options)])
 
@@ -236,44 +337,70 @@ def test_weights_undefined_queries_and_orders(weighted, undefined):
 def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
     values = {name: np.random.default_rng(seed).random(20) for seed, name in enumerate("abc")}
     values["b"][:2] = np.nan
-    reports = {n: RankingReport.from_frame(pd.DataFrame({"qid": range(20), "judge": v})) for n, v in values.items()}
+    reports = {
+        n: RankingReport.from_frame(pd.DataFrame({"qid": range(20), "judge": v}))
+        for n, v in values.items()
+    }
     comparison = compare(reports)
     assert {pair.n_queries for pair in comparison.pairs()} == {18}
     for name, mean in comparison.means().items():
         assert mean == pytest.approx(values[name][2:].mean())
     assert list(comparison.names) == sorted(values, key=lambda name: -values[name][2:].mean())
     assert "Left out: 2 queries without a value of judge in every ranking." in words(comparison)
-    none = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
-    with pytest.raises(ValueError, match=r"must have a query .* a value of 'mrr' in every ranking; got none among 1"):
+    none = [
+        evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan)
+        for s in ([1, 2], [2, 1])
+    ]
+    with pytest.raises(
+        ValueError,
+        match=r"must have a query .* a value of 'mrr' in every ranking; got none among 1",
+    ):
         compare(none)
 
 
 def test_the_effective_number_of_queries_is_printed_if_weights_halve_it():
-    ranks, weights = [[1, 2] * 10, [2, 1, 1, 1] * 5], [np.r_[np.full(4, 50), np.ones(16)], np.tile([1, 2], 10)]
-    unequal, similar = (words(compare([report_of_ranks(own, weights=w) for own in ranks])) for w in weights)
+    ranks, weights = (
+        [[1, 2] * 10, [2, 1, 1, 1] * 5],
+        [np.r_[np.full(4, 50), np.ones(16)], np.tile([1, 2], 10)],
+    )
+    unequal, similar = (
+        words(compare([report_of_ranks(own, weights=w) for own in ranks])) for w in weights
+    )
     assert "Because of unequal weights, 20 queries count as 5." in unequal  # 216^2 / (4 50^2 + 16)
     assert "count as" not in similar
 
 
 def test_groups_flip_together():
     users = np.arange(24) // 4
-    plain, grouped = (of_ranks({"a": [1] * 24, "b": [2] * 24}, groups=groups) for groups in (None, users))
+    plain, grouped = (
+        of_ranks({"a": [1] * 24, "b": [2] * 24}, groups=groups) for groups in (None, users)
+    )
     # Six users, who all prefer the first: 2 of 2^6 signs.
     assert grouped.pair().p_value == 2 / 2**6
     assert plain.pair().p_value < 0.001
     assert "The queries are in 6 groups, which are independent." in words(grouped)
-    by_report = [report_of_ranks([rank] * 24, groups=np.repeat(users, N_DOCUMENTS)) for rank in (1, 2)]
+    by_report = [
+        report_of_ranks([rank] * 24, groups=np.repeat(users, N_DOCUMENTS)) for rank in (1, 2)
+    ]
     assert compare(by_report).pair().p_value == 2 / 2**6
-    alone, other = report_of_ranks([2] * 24), report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
+    alone, other = (
+        report_of_ranks([2] * 24),
+        report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS)),
+    )
     for second in (alone, other):
-        with pytest.raises(ValueError, match=r"have the same groups; '0' and '1' differ.* pass groups to compare\."):
+        with pytest.raises(
+            ValueError, match=r"have the same groups; '0' and '1' differ.* pass groups to compare\."
+        ):
             compare([by_report[0], second])
     assert compare([by_report[0], alone], groups=users).pair().p_value == 2 / 2**6
 
 
 def test_reports_with_slices_of_their_own():
     one, other = (report(0, by=QID % n) for n in (2, 3))
-    with pytest.raises(ValueError, match=r"have the same by; '0' and '1' differ\. .* same by, or pass by to compare\."):
+    with pytest.raises(
+        ValueError,
+        match=r"have the same by; '0' and '1' differ\. .* same by, or pass by to compare\.",
+    ):
         compare([one, other])
     for reports in ([one, report(1)], [report(1), one]):
         assert compare(reports).slices == {}, "not all have slices"
@@ -319,7 +446,10 @@ def test_the_best_by_another_metric_is_compared_with_the_second_best_by_it():
 
 
 def test_two_rankings_have_one_p_value_for_everything():
-    for ranks, verdict, status in (([1] * 34 + [2] * 6, "better", "best"), ([1] * 35 + [2] * 5, "undecided", "leads")):
+    for ranks, verdict, status in (
+        ([1] * 34 + [2] * 6, "better", "best"),
+        ([1] * 35 + [2] * 5, "undecided", "leads"),
+    ):
         comparison = of_ranks({"a": ALWAYS, "b": ranks})
         pair, (best, other) = comparison.pair(), comparison.standings()
         assert pair.p_adjusted == pair.p_value == other.p_value
@@ -334,11 +464,17 @@ def test_letters_and_best_sets_of_slices_and_beside_a_baseline():
         "x": {"a": "a", "b": "a", "c": "b"},
         "y": {"a": "a", "b": "b", "c": "a"},
     }
-    assert {value: part.best_set for value, part in found.slices.items()} == {"x": ("a", "b"), "y": ("a", "c")}
+    assert {value: part.best_set for value, part in found.slices.items()} == {
+        "x": ("a", "b"),
+        "y": ("a", "c"),
+    }
     beside = of_ranks({"a": ALWAYS, "b": OFTEN, "c": RARELY}, baseline="b")
     assert beside.letters == {"a": "a", "b": "b", "c": "c"}
     # At exactly p = 2/64, rankings differ.
-    assert of_ranks({"a": [1] * 6, "b": [2] * 6}, confidence=1 - 2 / 64).letters == {"a": "a", "b": "b"}
+    assert of_ranks({"a": [1] * 6, "b": [2] * 6}, confidence=1 - 2 / 64).letters == {
+        "a": "a",
+        "b": "b",
+    }
     assert compare(list(beside.reports.values()), baseline=1).baseline == "1"
 
 
@@ -348,27 +484,47 @@ def test_a_margin_ships_what_loses_no_more():
     assert comparison.verdict == "Ship a. With 95% confidence, a is best."
     assert of_ranks(ranks, margin=0).verdict == comparison.verdict, "the best loses nothing"
     pairs = {"not worse": ("b", "a"), "worse": ("c", "a"), "better": ("a", "c")}
-    assert {verdict: comparison.pair(*names).verdict for verdict, names in pairs.items()} == {v: v for v in pairs}
+    assert {verdict: comparison.pair(*names).verdict for verdict, names in pairs.items()} == {
+        v: v for v in pairs
+    }
     assert of_ranks(ranks, margin=0.05).pair("b", "a").verdict == "worse"
     none = of_ranks({"a": [1, 2] * 10, "b": [2, 1] * 10}, margin=0.01)
-    assert none.verdict.startswith("Do not ship yet: no ranking is known to lose at most 0.01 against the best. 20 qu")
+    assert none.verdict.startswith(
+        "Do not ship yet: no ranking is known to lose at most 0.01 against the best. 20 qu"
+    )
     assert "hip" not in of_ranks(ranks).verdict
 
 
 def test_a_baseline_makes_a_family_of_its_own():
-    ranks = {"old": [2] * 120, "better": [1] * 120, "worse": [3] * 120, "like": [2] * 115 + [1, 3, 1, 3, 1]}
+    ranks = {
+        "old": [2] * 120,
+        "better": [1] * 120,
+        "worse": [3] * 120,
+        "like": [2] * 115 + [1, 3, 1, 3, 1],
+    }
     comparison = of_ranks(ranks, baseline="old")
-    assert [(p.first, p.second) for p in comparison.pairs()] == [("better", "old"), ("like", "old"), ("worse", "old")]
+    assert [(p.first, p.second) for p in comparison.pairs()] == [
+        ("better", "old"),
+        ("like", "old"),
+        ("worse", "old"),
+    ]
     status = {one.name: one.status for one in comparison.standings()}
     assert status == {"better": "better", "like": "undecided", "old": "baseline", "worse": "worse"}
-    known, unknown = "better is better than old and worse is worse than old", "120 queries cannot tell like from old"
+    known, unknown = (
+        "better is better than old and worse is worse than old",
+        "120 queries cannot tell like from old",
+    )
     assert comparison.verdict == f"With 95% confidence, {known}. {unknown}."
     assert np.isnan(comparison.pair("better", "worse").p_adjusted), "not in the family"
     gate = of_ranks(ranks, baseline="old", margin=0.1)
     assert gate.pair("like", "old").verdict == "not worse"
-    assert gate.verdict.startswith("Ship better or like. With 95% confidence, better is better than old, like is not")
+    assert gate.verdict.startswith(
+        "Ship better or like. With 95% confidence, better is better than old, like is not"
+    )
     assert "not worse than old by more than 0.1" in gate.verdict
-    assert of_ranks({"old": [1] * 40, "new": RARELY}, baseline="old", margin=0).verdict.startswith("Do not ship. ")
+    assert of_ranks({"old": [1] * 40, "new": RARELY}, baseline="old", margin=0).verdict.startswith(
+        "Do not ship. "
+    )
 
 
 @pytest.mark.parametrize("n_queries", [3, 5, 6, 40])
@@ -387,7 +543,9 @@ def test_random_states_and_no_correction(reports):
     assert p_values() == plain, "the default is reproducible"
     assert all(p == adjusted for p, adjusted, _ in p_values(correction=None))
     assert p_values(random_state=np.random.default_rng(3)) != plain
-    assert p_values(random_state=np.random.default_rng(3)) == p_values(random_state=np.random.default_rng(3))
+    assert p_values(random_state=np.random.default_rng(3)) == p_values(
+        random_state=np.random.default_rng(3)
+    )
 
 
 def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
@@ -395,10 +553,14 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
 
     def compared(features, rows):
         options = {"sample_weight": weights[rows], "groups": groups[rows]}
-        return compare({name: report(feature, rows, **options) for name, feature in features.items()})
+        return compare(
+            {name: report(feature, rows, **options) for name, feature in features.items()}
+        )
 
     features, rows = {"noise": 9, "second": 1, "first": 0}, np.arange(len(QID))
-    shuffled = np.concatenate([np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)])
+    shuffled = np.concatenate(
+        [np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)]
+    )
     one, other = compared(features, rows), compared(dict(reversed(features.items())), shuffled)
     str(other)
     other.pairs("mrr")
@@ -414,24 +576,36 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
 
 @pytest.mark.parametrize("per", ["document", "query", "report"])
 def test_slices_are_corrected_together(reports, per):
-    country, of_queries = np.where(QID % 3 == 0, "de", "fr"), np.where(np.arange(60) % 3 == 0, "de", "fr")
+    country, of_queries = (
+        np.where(QID % 3 == 0, "de", "fr"),
+        np.where(np.arange(60) % 3 == 0, "de", "fr"),
+    )
     options = {"document": {"by": country}, "query": {"by": of_queries}, "report": {}}[per]
     if per == "report":
-        reports = {name: report(feature, by=country) for name, feature in (("noise", 9), ("second", 1), ("first", 0))}
+        reports = {
+            name: report(feature, by=country)
+            for name, feature in (("noise", 9), ("second", 1), ("first", 0))
+        }
     comparison = compare(reports, "mrr", correction="holm", **options)
     assert list(comparison.slices) == ["de", "fr"]
     p_values, adjusted = [], []
     for value, part in comparison.slices.items():
-        alone = compare([report(0, country == value), report(1, country == value)], "mrr").pair("0", "1")
+        alone = compare([report(0, country == value), report(1, country == value)], "mrr").pair(
+            "0", "1"
+        )
         pair = part.pair("first", "second")
         assert pair.difference == pytest.approx(alone.difference)
         assert pair.p_value == alone.p_value
-        assert pair.qid.tolist() == [query for query in range(60) if (query % 3 == 0) == (value == "de")]
+        assert pair.qid.tolist() == [
+            query for query in range(60) if (query % 3 == 0) == (value == "de")
+        ]
         p_values += [pair.p_value for pair in part.pairs()]
         adjusted += [pair.p_adjusted for pair in part.pairs()]
     ranked = sorted(p_values)
     for p, own in zip(p_values, adjusted, strict=True):
-        assert own == pytest.approx(min(1, max((6 - i) * q for i, q in enumerate(ranked) if q <= p)))
+        assert own == pytest.approx(
+            min(1, max((6 - i) * q for i, q in enumerate(ranked) if q <= p))
+        )
     for part in compare(reports, "mrr", **options).slices.values():
         whole = compare([part.reports["first"], part.reports["second"]], "mrr").pair("0", "1")
         pair = part.pair("first", "second")
@@ -440,7 +614,9 @@ def test_slices_are_corrected_together(reports, per):
     shown = html_of(comparison)[0][-1]
     assert shown[0] == ["slice", "queries", *comparison.names]
     for row, (value, part) in zip(shown[1:], comparison.slices.items(), strict=True):
-        starred = [f"{'*' * (name in part.best_set)}{part.means()[name]:.4f}" for name in comparison.names]
+        starred = [
+            f"{'*' * (name in part.best_set)}{part.means()[name]:.4f}" for name in comparison.names
+        ]
         assert row == [value, str(part.n_queries), *starred]
     assert "corrected for 6 comparisons in all slices" in words(comparison)
 
@@ -462,9 +638,13 @@ def test_many_slices_many_rankings_and_slices_without_values():
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
     assert list(comparison.slices) == ["a", "b"]
     assert [one.status for one in comparison.slices["a"].standings()] == ["leads", "may be best"]
-    values = pd.DataFrame({"qid": range(4), "mrr": [1, 0.5, 1, 0.5], "judge": [1, 2, np.nan, np.nan]})
+    values = pd.DataFrame(
+        {"qid": range(4), "mrr": [1, 0.5, 1, 0.5], "judge": [1, 2, np.nan, np.nan]}
+    )
     part = compare([RankingReport.from_frame(values)] * 2, by=["a", "a", "b", "b"])
-    assert (list(part.slices), part.slices["b"].metrics) == (["a", "b"], ("mrr",)), "judge has no value in b"
+    assert (list(part.slices), part.slices["b"].metrics) == (["a", "b"], ("mrr",)), (
+        "judge has no value in b"
+    )
     assert list(part.by_metric("judge").slices) == ["a"]
     assert part.to_frame(slices=True)["judge"].isna().tolist() == [False] * 4 + [True] * 2
     assert len(part.to_frame(pairs=True, slices=True)) == 2 + 2 + 1
@@ -478,7 +658,11 @@ def test_queries_needed():
     comparison = of_ranks({name: random.integers(1, 4, 200) for name in "abc"})
     needed = comparison.queries_needed(0.05)
     assert comparison.queries_needed(0.1) < needed / 3
-    assert comparison.queries_needed(0.05, power=0.95) > needed > comparison.queries_needed(0.05, power=0.4)
+    assert (
+        comparison.queries_needed(0.05, power=0.95)
+        > needed
+        > comparison.queries_needed(0.05, power=0.4)
+    )
     first, second, third = comparison.names
     assert comparison.queries_needed(0.05, first=second, second=third) != needed
     spread = comparison.pair().differences.std(ddof=1)
@@ -490,7 +674,9 @@ def test_queries_needed():
     values["mrr"][:, 0] += 1
     values["map"][:, 1] += 2 - values["map"][:, 1] / 2
     both = [
-        RankingReport.from_frame({"qid": range(40), "m": values["mrr"][:, n], "n": values["map"][:, n]})
+        RankingReport.from_frame(
+            {"qid": range(40), "m": values["mrr"][:, n], "n": values["map"][:, n]}
+        )
         for n in range(3)
     ]
     assert compare(both).by_metric("n").detectable == pytest.approx(compare(both, "n").detectable)
@@ -502,7 +688,9 @@ def test_queries_needed():
         comparison.queries_needed(0.1, power=1)
     with pytest.raises(ValueError, match="all 5 differences are equal"):
         of_ranks({"a": [1] * 5, "b": [2] * 5}).queries_needed(0.1)
-    with pytest.warns(UserWarning, match="Only 2 queries of a and b differ, so .* queries needed is uncertain"):
+    with pytest.warns(
+        UserWarning, match="Only 2 queries of a and b differ, so .* queries needed is uncertain"
+    ):
         of_ranks({"a": [1] * 50, "b": [1] * 48 + [2] * 2}).queries_needed(0.1)
 
 
@@ -511,7 +699,9 @@ def test_of_queries_in_groups_so_many_more_are_needed():
     ranks = {name: random.integers(1, 4, 60) for name in "ab"}
     needed = of_ranks(ranks).queries_needed(0.1)
     # Three equal queries of each user tell as much as one.
-    tripled = of_ranks({name: np.repeat(own, 3) for name, own in ranks.items()}, groups=np.repeat(users, 3))
+    tripled = of_ranks(
+        {name: np.repeat(own, 3) for name, own in ranks.items()}, groups=np.repeat(users, 3)
+    )
     assert tripled.queries_needed(0.1) == pytest.approx(3 * needed, abs=3)
 
 
@@ -526,7 +716,9 @@ def test_power_of_queries_needed(kind):
     }[kind]
 
     def of_differences(d):
-        frames = [pd.DataFrame({"qid": np.arange(len(d)), "judge": sign * d / 2}) for sign in (1, -1)]
+        frames = [
+            pd.DataFrame({"qid": np.arange(len(d)), "judge": sign * d / 2}) for sign in (1, -1)
+        ]
         return compare([RankingReport.from_frame(frame) for frame in frames])
 
     for _ in range(200):
@@ -545,7 +737,9 @@ def test_folds_are_won_and_widen_intervals():
     assert comparison.folds_won == {"b": 3, "a": 1, "c": 0}
     assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
-    assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in words(comparison)
+    assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in words(
+        comparison
+    )
     assert comparison.detectable > plain.detectable
     ranks = {"b": [0, *[2, 1, 1, 1] * 10], "a": [0, *[1, 2] * 20], "c": [0, *[3] * 40]}
     ids, options = np.arange(-1, 40), {"replace_undefined_by": np.nan}
@@ -560,10 +754,13 @@ def test_folds_are_won_and_widen_intervals():
 
 
 def test_frames(reports):
-    worst_first = make_metric(lambda labels: 1 - labels[0] / 4, name="grade_lost_first", bounds=(0, 1))
+    worst_first = make_metric(
+        lambda labels: 1 - labels[0] / 4, name="grade_lost_first", bounds=(0, 1)
+    )
     metrics = ["ndcg@10", "mrr", worst_first]
     reports = {
-        name: report(feature, metrics=metrics) for name, feature in {"noise": 9, "second": 1, "first": 0}.items()
+        name: report(feature, metrics=metrics)
+        for name, feature in {"noise": 9, "second": 1, "first": 0}.items()
     }
     comparison = compare(reports, by=np.arange(60) % 2, confidence=0.8)
     frame = comparison.to_frame()
@@ -574,13 +771,28 @@ def test_frames(reports):
             one = found[name]
             ends = comparison.reports[name].intervals(0.8)[metric]
             assert (row[metric], row[f"{metric} low"], row[f"{metric} high"]) == (one.mean, *ends)
-            assert (row[f"{metric} difference"], row[f"{metric} p"]) == (one.difference, one.p_value)
-            assert (row[f"{metric} difference low"], row[f"{metric} difference high"]) == one.interval
+            assert (row[f"{metric} difference"], row[f"{metric} p"]) == (
+                one.difference,
+                one.p_value,
+            )
+            assert (
+                row[f"{metric} difference low"],
+                row[f"{metric} difference high"],
+            ) == one.interval
             assert (row[f"{metric} status"], row[f"{metric} regret"]) == (one.status, one.regret)
         assert frame[f"{metric} letters"].to_dict() == comparison.by_metric(metric).letters
     pairs = comparison.to_frame("polars", pairs=True)
     expected = [pair for metric in comparison.metrics for pair in comparison.pairs(metric)]
-    for name in ("metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "verdict"):
+    for name in (
+        "metric",
+        "first",
+        "second",
+        "difference",
+        "p_value",
+        "p_adjusted",
+        "wins",
+        "verdict",
+    ):
         assert pairs[name].to_list() == [getattr(pair, name) for pair in expected]
     assert pairs["simultaneous high"].to_list() == [pair.simultaneous[1] for pair in expected]
     of_slices = comparison.to_frame(slices=True)
@@ -592,9 +804,15 @@ def test_frames(reports):
 def test_slices_of_reports_with_queries_in_different_orders():
     of_query = np.array(list("xyyz"))
     one = report_of_ranks([1, 2, 1, 3], by=np.repeat(of_query, N_DOCUMENTS))
-    other = report_of_ranks([2, 3, 1, 1], ids=[3, 1, 2, 0], by=np.repeat(of_query[[3, 1, 2, 0]], N_DOCUMENTS))
+    other = report_of_ranks(
+        [2, 3, 1, 1], ids=[3, 1, 2, 0], by=np.repeat(of_query[[3, 1, 2, 0]], N_DOCUMENTS)
+    )
     slices = compare([one, other]).slices
-    assert {name: part.qid.tolist() for name, part in slices.items()} == {"x": [0], "y": [1, 2], "z": [3]}
+    assert {name: part.qid.tolist() for name, part in slices.items()} == {
+        "x": [0],
+        "y": [1, 2],
+        "z": [3],
+    }
 
 
 def test_text_shows_what_the_attributes_hold(reports):
@@ -607,7 +825,9 @@ def test_text_shows_what_the_attributes_hold(reports):
         p = f"{one.p_value:.4f}" if one.p_value >= 5e-5 else "<0.0001"
         assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, p, one.status]
     best = comparison.by_metric("mrr").best_set
-    assert [row[1].startswith("*") for row in others[1:]] == [name in best for name in comparison.names]
+    assert [row[1].startswith("*") for row in others[1:]] == [
+        name in best for name in comparison.names
+    ]
     assert any("against all 2 others together" in line for line in lines)
     two = compare({"<b>\x1b": reports["first"], "c": reports["second"]}, "mrr", confidence=0.9)
     assert "<b>\\x1b" in two.verdict
@@ -631,10 +851,21 @@ def test_repr_and_construction_compute_nothing(reports):
 
 
 def test_saved_and_pickled(reports, tmp_path):
-    options = {"baseline": "noise", "confidence": 0.8, "test": "t", "correction": "bh", "random_state": 7}
-    comparison = compare(reports, margin=np.float32(0.01), by=np.arange(60) % 2, groups=np.arange(60) // 3, **options)
+    options = {
+        "baseline": "noise",
+        "confidence": 0.8,
+        "test": "t",
+        "correction": "bh",
+        "random_state": 7,
+    }
+    comparison = compare(
+        reports, margin=np.float32(0.01), by=np.arange(60) % 2, groups=np.arange(60) // 3, **options
+    )
     comparison.save(path=tmp_path / "comparison.json")
-    for other in (Comparison.load(path=tmp_path / "comparison.json"), pickle.loads(pickle.dumps(comparison))):
+    for other in (
+        Comparison.load(path=tmp_path / "comparison.json"),
+        pickle.loads(pickle.dumps(comparison)),
+    ):
         assert str(other) == str(comparison)
         assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
         assert {name: getattr(other, name) for name in options} == options
@@ -655,7 +886,11 @@ def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
     ):
         qid = np.fromiter(ids, dtype=object, count=40)
         p = {
-            compare([RankingReport.from_frame({"qid": qid[rows], "mrr": own[rows]}) for own in values]).pair().p_value
+            compare(
+                [RankingReport.from_frame({"qid": qid[rows], "mrr": own[rows]}) for own in values]
+            )
+            .pair()
+            .p_value
             for rows in (np.arange(40), np.arange(40)[::-1], order)
         }
         assert len(p) == 1

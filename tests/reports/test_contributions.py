@@ -8,7 +8,14 @@ import pytest
 from skrank_metrics import evaluate, get_metric
 from skrank_metrics.metrics._registry import REGISTRY
 
-NO_SUMS = {"neg_kendall_tau_distance", "neg_fall_out", "kendall_tau", "pairwise_accuracy", "auc", "spearman"}
+NO_SUMS = {
+    "neg_kendall_tau_distance",
+    "neg_fall_out",
+    "kendall_tau",
+    "pairwise_accuracy",
+    "auc",
+    "spearman",
+}
 SUMS = sorted(set(REGISTRY) - NO_SUMS)
 
 
@@ -21,7 +28,11 @@ def inspected(metric, labels, n_ranks=None, **given):
 @pytest.mark.parametrize("name", [*sorted(REGISTRY), "map(normalizer=hits)"])
 def test_every_metric_is_a_sum_or_known_to_be_none(name):
     found = inspected(name, [1, 0, 0.5])
-    assert np.isnan(found.rest) == np.isnan(found.columns["added"]).all() == (name in NO_SUMS or "hits)" in name)
+    assert (
+        np.isnan(found.rest)
+        == np.isnan(found.columns["added"]).all()
+        == (name in NO_SUMS or "hits)" in name)
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,7 +43,10 @@ def test_every_metric_is_a_sum_or_known_to_be_none(name):
         ("rbp(normalize=True, p=0.5)", None),
         ("precision@3", [1 / 3, 1 / 3, 1 / 3, 0]),
         ("dcg", [2, 1 / np.log2(3), 1 / 2, 0]),
-        (get_metric("dcg", gain=[0, 2, 1]), [2, 2 / np.log2(3), 1 / 2, 0]),  # a grade of 1 gains more than 2
+        (
+            get_metric("dcg", gain=[0, 2, 1]),
+            [2, 2 / np.log2(3), 1 / 2, 0],
+        ),  # a grade of 1 gains more than 2
     ],
 )
 def test_ideal_ranks_all_documents_unless_the_metric_divides_by_their_number(name, ideal):
@@ -48,8 +62,16 @@ def test_ideal_ranks_all_documents_unless_the_metric_divides_by_their_number(nam
 @pytest.mark.parametrize("name", sorted(set(SUMS) - {"judged"}))
 def test_ideal_is_the_value_of_the_order_by_label(name):
     labels, scores = np.array([0.5, 0, 1, 0, 0.25, 0, 1, 0.5]), np.array([3, 3, 1, 1, 1, 0, 5, 5.0])
-    retrieved = None if name in ("precision", "f1") else [[True, True, False, True, True, False, True, True]]
-    (query,) = evaluate([labels], [scores], metrics=name, retrieved=retrieved).inspect(0, n_ranks=2).queries[0]
+    retrieved = (
+        None
+        if name in ("precision", "f1")
+        else [[True, True, False, True, True, False, True, True]]
+    )
+    (query,) = (
+        evaluate([labels], [scores], metrics=name, retrieved=retrieved)
+        .inspect(0, n_ranks=2)
+        .queries[0]
+    )
     assert query.ideal_value == pytest.approx(get_metric(name)([labels], [labels]), abs=1e-12)
 
 
@@ -94,28 +116,51 @@ VARIANTS = {
         for normalize, options in product((False, True), ({}, {"p": 0.7, "max_grade": 3}, BINARY))
     ],
     "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, BINARY],
-    "rbp": [{}, {"p": 0.9, "normalize": True}, {"gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
+    "rbp": [
+        {},
+        {"p": 0.9, "normalize": True},
+        {"gain": "exp2", "max_grade": 3},
+        {"relevance_threshold": 2},
+    ],
     "map": [{}, {"normalizer": "relevant"}, {"relevance_threshold": 2}],
-    "q_measure": [{}, {"beta": 0.3, "gain": "exp2"}, {"gain": [1, 1, 2, 2]}, *({"gain": gain} for gain in FALLING)],
+    "q_measure": [
+        {},
+        {"beta": 0.3, "gain": "exp2"},
+        {"gain": [1, 1, 2, 2]},
+        *({"gain": gain} for gain in FALLING),
+    ],
     "bpref": [{}, {"relevance_threshold": 2}],
     "cg": [{}],
     "dcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
     "ndcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
 }
-WAYS = ["", "retrieved", "judged", "retrieved judged", "judged condense", "retrieved judged condense"]
+WAYS = [
+    "",
+    "retrieved",
+    "judged",
+    "retrieved judged",
+    "judged condense",
+    "retrieved judged condense",
+]
 
 
 def test_variants_have_all_options():
     assert sorted(VARIANTS) == SUMS
     for name, variants in VARIANTS.items():
-        assert set(REGISTRY[name].record.options) == {option for options in variants for option in options}
+        assert set(REGISTRY[name].record.options) == {
+            option for options in variants for option in options
+        }
 
 
 def random_rows(ways, seed):
     """Queries of one, three or six documents with labels 0 to 3, many ties, and masks."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(24), rng.choice([1, 3, 6], 24))
-    rows = {"y_true": rng.integers(0, 4, len(qid)), "y_score": rng.integers(0, 5, len(qid)), "qid": qid}
+    rows = {
+        "y_true": rng.integers(0, 4, len(qid)),
+        "y_score": rng.integers(0, 5, len(qid)),
+        "qid": qid,
+    }
     masks = {mask: rng.random(len(qid)) < 0.6 for mask in ("retrieved", "judged")}
     return rows | {way: masks.get(way, True) for way in ways}
 
@@ -127,14 +172,18 @@ def test_shown_ranks_add_up_and_nothing_exceeds_the_ideal(name, ways):
     cutoffs = [{}, {"k": 3}] if REGISTRY[name].record.has_cutoff else [{}]
     settings = [{**options, **cutoff} for options, cutoff in product(VARIANTS[name], cutoffs)]
     ties = ("average", "best", "worst", "stable")
-    metrics = [get_metric(name, ties=ties[number % 4], **given) for number, given in enumerate(settings)]
+    metrics = [
+        get_metric(name, ties=ties[number % 4], **given) for number, given in enumerate(settings)
+    ]
     rows = random_rows(ways, seed=len(ways))
     report = evaluate(**rows, metrics=metrics)
     for number, metric in enumerate(metrics):
         inspection = report.inspect(report.qid, metric=metric, n_ranks=(None, 2)[number // 2 % 2])
         for (query,) in inspection.queries:
             if query.is_defined:
-                assert query.columns["added"].sum() + query.rest == pytest.approx(query.value, abs=1e-12)
+                assert query.columns["added"].sum() + query.rest == pytest.approx(
+                    query.value, abs=1e-12
+                )
                 assert len(query.columns["added"]) == len(query.columns["label"])
             if not np.isnan(query.ideal_value):
                 assert query.value <= query.ideal_value + 1e-12

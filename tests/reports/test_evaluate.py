@@ -7,7 +7,15 @@ from sklearn.linear_model import Ridge
 
 from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
 
-NAMES = ("ndcg@10", "ndcg(gain=exp2)@3", "map", "mrr", "precision(average=micro)@2", "dcg(ties=worst)@5", "recall")
+NAMES = (
+    "ndcg@10",
+    "ndcg(gain=exp2)@3",
+    "map",
+    "mrr",
+    "precision(average=micro)@2",
+    "dcg(ties=worst)@5",
+    "recall",
+)
 
 
 def test_equals_each_metric_on_its_own(rows):
@@ -17,7 +25,9 @@ def test_equals_each_metric_on_its_own(rows):
     for name in NAMES:
         metric = get_metric(name)
         assert report.mean[name] == metric(y_true, y_score, qid=qid)
-        np.testing.assert_array_equal(report.per_query[name], metric(y_true, y_score, qid=qid, average=None))
+        np.testing.assert_array_equal(
+            report.per_query[name], metric(y_true, y_score, qid=qid, average=None)
+        )
 
 
 def test_ids_are_in_order_of_first_appearance(rows):
@@ -38,24 +48,51 @@ def test_ids_are_in_order_of_first_appearance(rows):
 )
 def test_policies_given_here_must_not_contradict_a_name(rows, metrics, shared):
     ((name, value),) = shared.items()
-    with pytest.raises(ValueError, match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}="):
+    with pytest.raises(
+        ValueError,
+        match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}=",
+    ):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=metrics, **shared)
 
 
 def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():
     # Query "b" has no relevant document; the distance, a count, has a value there too.
-    metrics = ["ndcg", "precision@1", "cg", "dcg", "err", "rbp", "pfound", "neg_kendall_tau_distance"]
+    metrics = [
+        "ndcg",
+        "precision@1",
+        "cg",
+        "dcg",
+        "err",
+        "rbp",
+        "pfound",
+        "neg_kendall_tau_distance",
+    ]
     rows = {"y_true": [1, 0, 0, 0], "y_score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
     report = evaluate(**rows, metrics=metrics, replace_undefined_by=np.nan)
-    expected = {"ndcg": 1, "precision@1": 1, "cg": 1, "dcg": 1, "err": 1 / 16, "rbp": 0.2, "pfound": 1}
+    expected = {
+        "ndcg": 1,
+        "precision@1": 1,
+        "cg": 1,
+        "dcg": 1,
+        "err": 1 / 16,
+        "rbp": 0.2,
+        "pfound": 1,
+    }
     assert report.mean == pytest.approx({**expected, "neg_kendall_tau_distance": 0})
     assert report.n_undefined == {**dict.fromkeys(expected, 1), "neg_kendall_tau_distance": 0}
     halves = {name: value / 2 for name, value in expected.items()}
-    assert evaluate(**rows, metrics=metrics).mean == pytest.approx({**halves, "neg_kendall_tau_distance": 0})
+    assert evaluate(**rows, metrics=metrics).mean == pytest.approx(
+        {**halves, "neg_kendall_tau_distance": 0}
+    )
 
 
 def test_takes_functions_and_bound_metrics(rows):
-    report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[map_score, get_metric("ndcg", k=3, average="median")])
+    report = evaluate(
+        rows[0],
+        rows[1],
+        qid=rows[2],
+        metrics=[map_score, get_metric("ndcg", k=3, average="median")],
+    )
     assert list(report.mean) == ["map", "ndcg(average=median)@3"]
     expected = ndcg_score(rows[0], rows[1], qid=rows[2], k=3, average="median")
     assert report.mean["ndcg(average=median)@3"] == expected
@@ -64,7 +101,9 @@ def test_takes_functions_and_bound_metrics(rows):
 
 @pytest.mark.parametrize("metric", ["ndcg(average=none)", get_metric("ndcg", average=None)])
 def test_a_report_has_one_number_per_metric(rows, metric):
-    with pytest.raises(ValueError, match=r"must not have average=None .*; got 'ndcg\(average=.*report\.per_query"):
+    with pytest.raises(
+        ValueError, match=r"must not have average=None .*; got 'ndcg\(average=.*report\.per_query"
+    ):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=["map", metric])
     with pytest.raises(ValueError, match=r"report\.per_query"):
         cross_evaluate(Ridge(), np.zeros((len(rows[0]), 1)), rows[0], qid=rows[2], metrics=metric)
@@ -95,7 +134,10 @@ def test_slices_of_an_array_of_objects_have_plain_keys():
             np.array(["2001-01-02", "2001-01-01", "2001-01-03"], dtype="M8[ns]"),
             [datetime(2001, 1, d) for d in (1, 2, 3)],
         ),
-        (pd.cut([9, 1, 5], [0, 2, 6, 10]), [pd.Interval(0, 2), pd.Interval(2, 6), pd.Interval(6, 10)]),
+        (
+            pd.cut([9, 1, 5], [0, 2, 6, 10]),
+            [pd.Interval(0, 2), pd.Interval(2, 6), pd.Interval(6, 10)],
+        ),
     ],
 )
 def test_slices_are_sorted_if_they_have_an_order(by, expected):
@@ -110,7 +152,9 @@ def test_slices_are_sorted_if_they_have_an_order(by, expected):
 def test_a_slice_of_weight_0_has_no_mean():
     names = ["mrr", "recall(average=micro)@1", "precision(average=micro)@1"]
     weights, by = [0, 0, 1, 1], ["x", "x", "y", "y"]
-    report = evaluate([[1, 0], [0, 1]] * 2, [[2, 1]] * 4, metrics=names, sample_weight=weights, by=by)
+    report = evaluate(
+        [[1, 0], [0, 1]] * 2, [[2, 1]] * 4, metrics=names, sample_weight=weights, by=by
+    )
     assert list(report.slices["y"].mean.values()) == [(1 + 1 / 2) / 2, 1 / 2, 1 / 2]
     assert np.isnan(list(report.slices["x"].mean.values())).all()
 

@@ -28,17 +28,29 @@ def test_effects_that_interact_by_hand():
     }
 
 
-@pytest.mark.parametrize("pair", [("sklearn", "xgboost"), ("trec_eval", "catboost"), ("lightgbm", "catboost")])
+@pytest.mark.parametrize(
+    "pair", [("sklearn", "xgboost"), ("trec_eval", "catboost"), ("lightgbm", "catboost")]
+)
 @pytest.mark.parametrize("metric", ["ndcg", "map", "precision"])
 def test_effects_are_means_over_all_orders(pair, metric):
     rng = np.random.default_rng(0)
     # In queries of few documents, some changes matter only after others.
     qid = np.repeat(range(10), [1, 2, 3, 3, 4, 4, 5, 5, 40, 60])
-    labels, scores = rng.integers(0, 10, len(qid)) / 4, rng.integers(0, 9, len(qid)) // np.where(qid < 8, 4, 1)
+    labels, scores = (
+        rng.integers(0, 10, len(qid)) / 4,
+        rng.integers(0, 9, len(qid)) // np.where(qid < 8, 4, 1),
+    )
     labels[qid == 3] = 0
-    rows = {"y_true": labels, "y_score": scores, "qid": qid, "retrieved": rng.random(len(qid)) < 0.9}
+    rows = {
+        "y_true": labels,
+        "y_score": scores,
+        "qid": qid,
+        "retrieved": rng.random(len(qid)) < 0.9,
+    }
     weights = np.arange(1, 11)
-    difference = explain_difference(**rows, sample_weight=weights[qid], metric=metric, conventions=pair)
+    difference = explain_difference(
+        **rows, sample_weight=weights[qid], metric=metric, conventions=pair
+    )
     first, second = (get_metric(metric, convention=convention) for convention in pair)
     names = [n for n in first.record.parameters if first.get(n) != second.get(n)]
     orders = list(itertools.permutations(names))
@@ -59,7 +71,9 @@ def test_effects_are_means_over_all_orders(pair, metric):
         effect, n_queries = found[f"{first.get(name)} -> {second.get(name)}"]
         assert effect == pytest.approx(expected[name], abs=1e-14)
         assert n_queries == affected[name].sum()
-    assert sum(effect for effect, _ in found.values()) == pytest.approx(difference.end - difference.start, abs=1e-14)
+    assert sum(effect for effect, _ in found.values()) == pytest.approx(
+        difference.end - difference.start, abs=1e-14
+    )
 
 
 def test_defaults():
@@ -89,12 +103,20 @@ def test_a_mean_is_explained():
 @pytest.mark.parametrize("name", get_metric_names())
 def test_every_parameter_that_conventions_set_is_a_cause(name):
     metrics = [in_convention(name, convention) for convention in CONVENTIONS]
-    differing = {p for p in metrics[0].record.parameters if len({str(metric.get(p)) for metric in metrics}) > 1}
+    differing = {
+        p
+        for p in metrics[0].record.parameters
+        if len({str(metric.get(p)) for metric in metrics}) > 1
+    }
     assert differing <= set(CAUSES)
 
 
 def test_a_gain_in_an_array_is_the_same_by_both():
     metric = get_metric("ndcg", gain=np.array([0.0, 1.0, 3.0]))
     found = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric)
-    expected = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg(gain=exp2)")
-    assert [(c.cause, c.effect) for c in found.causes] == [(c.cause, c.effect) for c in expected.causes]
+    expected = explain_difference(
+        [1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg(gain=exp2)"
+    )
+    assert [(c.cause, c.effect) for c in found.causes] == [
+        (c.cause, c.effect) for c in expected.causes
+    ]

@@ -19,7 +19,12 @@ def health():
 
 def test_text_html_and_frame_show_each_count_in_its_row():
     # Labels and scores of queries: constant, single, all relevant, none relevant, tied in float32, repeated rows.
-    queries = [([1, 0], [1, 1]), *[([1], [1])] * 2, *[([1, 1], [2, 1])] * 5, *[([0, 0], [2, 1])] * 4]
+    queries = [
+        ([1, 0], [1, 1]),
+        *[([1], [1])] * 2,
+        *[([1, 1], [2, 1])] * 5,
+        *[([0, 0], [2, 1])] * 4,
+    ]
     queries += [([1, 0, 0], [1e6, 1e6 + 1e-3, 1e6 + 2e-3]), ([1, *[0] * 9], [*[5] * 9, 1])]
     labels, scores = (np.concatenate(column) for column in zip(*queries, strict=True))
     qid = np.repeat(range(14), [len(labels) for labels, _ in queries])
@@ -35,8 +40,12 @@ def test_text_html_and_frame_show_each_count_in_its_row():
     assert [n for _, n, _ in counts] == [2 + 9, 3, 1, 2, 5, 4]
     first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
     second = [["tied labels", "ascending", "descending"]]
-    second += [[name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()]
-    assert_shown(health, [first, second], ["Health of the labels and scores of 14 queries", *health.findings])
+    second += [
+        [name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()
+    ]
+    assert_shown(
+        health, [first, second], ["Health of the labels and scores of 14 queries", *health.findings]
+    )
     frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
     check_frame(health.to_frame(), {**frame, "share": [n / of for _, n, of in counts]})
 
@@ -47,7 +56,10 @@ def test_each_finding_is_a_sentence(health):
     extremes = [ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties) for ties in ("worst", "best")]
     assert health.tie_means["ndcg@10"] == tuple(extremes)
     assert ties.startswith("Ties: 45.5% of the documents have the same score")
-    assert f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending" in ties
+    assert (
+        f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending"
+        in ties
+    )
     assert constant == "Constant scores: 1 query with the same score for all documents."
     assert single == "Single documents: 1 query with only one document."
     assert none == "1 query has no relevant document and counts as 0 in ndcg@10, dcg."
@@ -55,21 +67,38 @@ def test_each_finding_is_a_sentence(health):
 
 
 @pytest.mark.parametrize(
-    ("metrics", "named"), [("ndcg", ""), (["map", "mrr"], "map, mrr"), (["map(relevance_threshold=2)", "mrr"], "mrr")]
+    ("metrics", "named"),
+    [("ndcg", ""), (["map", "mrr"], "map, mrr"), (["map(relevance_threshold=2)", "mrr"], "mrr")],
 )
 def test_relevant_documents_only_for_metrics_without_a_threshold(metrics, named):
     health = evaluate([5, 3, 2, 4, 0], [1, 2, 3, 4, 5], qid=[0, 0, 0, 1, 1], metrics=metrics).health
-    expected = [f"All relevant: 1 query with relevant documents only; for {named}, every order is correct."]
-    assert [one for one in health.findings if one.startswith("All relevant")] == expected * bool(named)
+    expected = [
+        f"All relevant: 1 query with relevant documents only; for {named}, every order is correct."
+    ]
+    assert [one for one in health.findings if one.startswith("All relevant")] == expected * bool(
+        named
+    )
     assert health.n_all_relevant == 1
 
 
 def test_each_reason_for_undefined_values_is_a_sentence():
     # Two labels, one of them 0; one label, 0; two labels and another, none of them 0.
     labels, qid = [1, 0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2]
-    names = ["auc", "kendall_tau", "spearman(replace_undefined_by=nan)", "pairwise_accuracy", "map", "ndcg"]
-    names += ["map(relevance_threshold=2)", "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"]
-    report = evaluate(labels, [1, 2, 3, 2, 1, 2, 3], qid=qid, metrics=[*names, "neg_kendall_tau_distance", "cg"])
+    names = [
+        "auc",
+        "kendall_tau",
+        "spearman(replace_undefined_by=nan)",
+        "pairwise_accuracy",
+        "map",
+        "ndcg",
+    ]
+    names += [
+        "map(relevance_threshold=2)",
+        "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)",
+    ]
+    report = evaluate(
+        labels, [1, 2, 3, 2, 1, 2, 3], qid=qid, metrics=[*names, "neg_kendall_tau_distance", "cg"]
+    )
     assert [finding for finding in report.health.findings if " ha" in finding] == [
         "2 queries have documents of only one class and count as 0 in auc.",
         "1 query has no two documents with different labels and counts as 0 in kendall_tau, pairwise_accuracy.",
@@ -79,13 +108,17 @@ def test_each_reason_for_undefined_values_is_a_sentence():
         "1 query has no two documents with different labels and counts as -2 in "
         "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2).",
     ]
-    assert [report.n_undefined[name] for name in ("auc", "kendall_tau", "map", names[-2], names[-1])] == [2, 1, 1, 2, 1]
+    assert [
+        report.n_undefined[name] for name in ("auc", "kendall_tau", "map", names[-2], names[-1])
+    ] == [2, 1, 1, 2, 1]
 
 
 def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
     report = evaluate([[1, 0]], [[2, 1]], metrics=[get_metric("ndcg", gain=[0, 0, 1])])
     assert report.health.n_no_relevant == 0
-    assert report.health.findings == ("1 query has no document with a gain and counts as 0 in ndcg(gain=[0, 0, 1]).",)
+    assert report.health.findings == (
+        "1 query has no document with a gain and counts as 0 in ndcg(gain=[0, 0, 1]).",
+    )
 
 
 def test_collapse_in_float32():
@@ -93,11 +126,11 @@ def test_collapse_in_float32():
     health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health
     assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
     (finding,) = health.findings
-    expected = (
-        "Float32: 3 further documents would tie in float32; libraries that round scores to float32 give different"
-    )
-    assert finding == f"{expected} values."
-    assert evaluate([1, 0, 2], [1e300, 2e300, -np.inf], qid=[0] * 3).health.n_tied_in_float32 == 2, "no error"
+    expected = "Float32: 3 further documents would tie in float32; "
+    assert finding == expected + "libraries that round scores to float32 give different values."
+    assert (
+        evaluate([1, 0, 2], [1e300, 2e300, -np.inf], qid=[0] * 3).health.n_tied_in_float32 == 2
+    ), "no error"
 
 
 def test_documents_that_were_not_ranked_do_not_tie():
@@ -133,13 +166,20 @@ def test_counts_are_those_of_a_plain_count(decimals, rng):
 
 def test_without_ties_all_their_orders_give_the_mean(rng):
     qid = np.repeat(np.arange(30), 9)
-    report = evaluate(rng.integers(0, 3, len(qid)), rng.permutation(len(qid)), qid=qid, metrics=["map", "kendall_tau"])
+    report = evaluate(
+        rng.integers(0, 3, len(qid)),
+        rng.permutation(len(qid)),
+        qid=qid,
+        metrics=["map", "kendall_tau"],
+    )
     assert report.health.n_tied == 0
     assert report.health.tie_means == {name: (mean, mean) for name, mean in report.mean.items()}
 
 
 def test_ties_are_told_where_another_metric_is_undefined():
-    health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
+    health = evaluate(
+        [1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]
+    ).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
     assert health.findings[0].endswith(
         "would be 2.2619 with tied documents in ascending order of their labels and 2.6309 in descending order."
@@ -160,18 +200,27 @@ def test_metrics_that_need_a_cutoff_are_named():
     rows = {"y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1], "qid": [0] * 4}
     report = evaluate(**rows, metrics=["recall", "recall@2", "mrr", "fall_out"])
     (finding,) = [finding for finding in report.health.findings if finding.startswith("No cutoff")]
-    assert finding.startswith("No cutoff: without a cutoff rank, recall, fall_out is the same for every order")
+    assert finding.startswith(
+        "No cutoff: without a cutoff rank, recall, fall_out is the same for every order"
+    )
     assert finding.endswith(" Pass one, as in recall@10.")
-    masked = evaluate(**rows, metrics="recall", retrieved=[True, True, False, True])  # the share that was retrieved
+    masked = evaluate(
+        **rows, metrics="recall", retrieved=[True, True, False, True]
+    )  # the share that was retrieved
     assert not any("cutoff" in finding for finding in masked.health.findings)
 
 
 def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_nor_relevant():
     # Of the first query one document was judged and none ranked, of the second one ranked and none judged, of the third
     # neither.
-    masks = {"judged": [[1, 0], [0, 0], [0, 0], [1, 1]], "retrieved": [[0, 0], [1, 0], [0, 0], [1, 1]]}
+    masks = {
+        "judged": [[1, 0], [0, 0], [0, 0], [1, 1]],
+        "retrieved": [[0, 0], [1, 0], [0, 0], [1, 1]],
+    }
     masks = {name: np.array(mask, dtype=bool) for name, mask in masks.items()}
-    health = evaluate(np.where(masks["judged"], 1, np.nan), [[2, 1]] * 4, metrics="mrr", **masks).health
+    health = evaluate(
+        np.where(masks["judged"], 1, np.nan), [[2, 1]] * 4, metrics="mrr", **masks
+    ).health
     assert (health.n_single_document, health.n_all_relevant) == (2, 1)
 
 
@@ -180,15 +229,23 @@ def test_findings_of_weighted_queries_and_of_those_that_nobody_judged():
     assert health.tie_means == {"mrr": ((3 / 2 + 1) / 4, 1)}
     assert "; mrr is 0.8125, and would be 0.6250 with" in health.findings[0], "(3 * 3/4 + 1) / 4"
     judged, metrics = [[False] * 2, [True] * 2, [True] * 2], ["mrr", "recall(average=micro)@1"]
-    found = evaluate([[1, 0], [0, 0], [1, 0]], [[2, 1]] * 3, metrics=metrics, judged=judged).health.findings
-    expected = [f"1 query has no {what} document and counts as 0 in mrr." for what in ("judged", "relevant")]
+    found = evaluate(
+        [[1, 0], [0, 0], [1, 0]], [[2, 1]] * 3, metrics=metrics, judged=judged
+    ).health.findings
+    expected = [
+        f"1 query has no {what} document and counts as 0 in mrr." for what in ("judged", "relevant")
+    ]
     assert list(found[1:]) == expected
 
 
-@pytest.mark.parametrize(("condense", "way"), [(False, "count as not relevant"), (True, "are left out")])
+@pytest.mark.parametrize(
+    ("condense", "way"), [(False, "count as not relevant"), (True, "are left out")]
+)
 def test_what_becomes_of_unjudged_documents(condense, way):
     judged, retrieved = [True, False, True, True, False, False], [True] * 5 + [False]
     masks = {"judged": judged, "retrieved": retrieved, "condense": condense}
     report = evaluate([1, 0, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1], qid=[1] * 6, metrics="map", **masks)
     expected = f"Unjudged: nobody judged 2 ranked documents (40.0%); they {way}."
-    assert [finding for finding in report.health.findings if finding.startswith("Unjudged")] == [expected]
+    assert [finding for finding in report.health.findings if finding.startswith("Unjudged")] == [
+        expected
+    ]

@@ -34,13 +34,17 @@ def test_ranks_labels_scores_ties_and_rows():
     assert found.columns["tied"].tolist() == [False, True, True, False]
     np.testing.assert_allclose(found.columns["discount"], np.log2([2, 3, 4, 5]))
     # The tied documents share the gain of one.
-    np.testing.assert_allclose(found.columns["added"], [0, 1 / 2 / np.log2(3), 1 / 2 / 2, 2 / np.log2(5)])
+    np.testing.assert_allclose(
+        found.columns["added"], [0, 1 / 2 / np.log2(3), 1 / 2 / 2, 2 / np.log2(5)]
+    )
     np.testing.assert_allclose(found.columns["ideal"], [2, 1 / np.log2(3), 0, 0], atol=1e-15)
     assert found.value == pytest.approx(found.columns["added"].sum())
     assert found.ideal_value == pytest.approx(2 + 1 / np.log2(3))
 
 
-@pytest.mark.parametrize(("options", "n"), [("", 2), ("(relevance_threshold=1)", 2), ("(relevance_threshold=1.5)", 1)])
+@pytest.mark.parametrize(
+    ("options", "n"), [("", 2), ("(relevance_threshold=1)", 2), ("(relevance_threshold=1.5)", 1)]
+)
 def test_documents_that_the_metric_counts_as_relevant(options, n):
     assert only(report_of(f"recall{options}").inspect("a")).n_relevant == n
 
@@ -49,10 +53,17 @@ def test_documents_that_the_metric_counts_as_relevant(options, n):
 def test_order_of_ties_is_that_of_the_metric(ties):
     found = only(report_of(ties=ties).inspect("a"))
     assert found.columns["row"].tolist() == ([0, 2, 1, 3] if ties == "worst" else [0, 1, 2, 3])
-    orders = {"average": "dcg is the mean over all orders", "stable": "they are in the order of the rows"}
-    assert orders.get(ties, f"the {ties} order by label is taken") in words(report_of(ties=ties).inspect("a"))
+    orders = {
+        "average": "dcg is the mean over all orders",
+        "stable": "they are in the order of the rows",
+    }
+    assert orders.get(ties, f"the {ties} order by label is taken") in words(
+        report_of(ties=ties).inspect("a")
+    )
     if ties != "average":
-        np.testing.assert_allclose(found.columns["added"], found.columns["label"] / np.log2([2, 3, 4, 5]), atol=1e-15)
+        np.testing.assert_allclose(
+            found.columns["added"], found.columns["label"] / np.log2([2, 3, 4, 5]), atol=1e-15
+        )
 
 
 def test_metric_is_the_first_or_the_one_named():
@@ -97,7 +108,9 @@ def test_documents_that_are_not_ranked_or_judged():
 
 
 def test_a_query_without_ranked_documents():
-    report = evaluate([[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]])
+    report = evaluate(
+        [[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]]
+    )
     lines = str(report.inspect(0)).splitlines()
     assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
     assert lines[2:4] == ["No documents are ranked.", "1 relevant document not ranked."]
@@ -115,25 +128,39 @@ def test_infinite_scores_tie_and_negative_zero_is_zero():
 
 def test_undefined_queries_say_what_they_count_as():
     for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
-        found = evaluate([[0, 0], [1, 0]], [[2, 1]] * 2, metrics="ndcg", replace_undefined_by=value).inspect(0)
-        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in words(found)
+        found = evaluate(
+            [[0, 0], [1, 0]], [[2, 1]] * 2, metrics="ndcg", replace_undefined_by=value
+        ).inspect(0)
+        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in words(
+            found
+        )
         assert "adds" not in str(found)
         assert not only(found).is_defined
-        assert np.isnan([*only(found).columns["added"], only(found).rest, only(found).ideal_value]).all()
+        assert np.isnan(
+            [*only(found).columns["added"], only(found).rest, only(found).ideal_value]
+        ).all()
 
 
 def test_metrics_that_are_no_sums_show_the_order():
     own = make_metric(lambda labels: float(labels[0]), name="first_label")
     for metric in ("pairwise_accuracy", own):
         inspection = report_of([metric]).inspect("a")
-        assert "is not computed as a sum over ranks, so only the order is shown." in words(inspection)
+        assert "is not computed as a sum over ranks, so only the order is shown." in words(
+            inspection
+        )
         assert np.isnan(only(inspection).columns["added"]).all()
         assert "adds" not in inspection._repr_html_()
 
 
 def test_several_ids_in_the_order_given():
     report = report_of()
-    for several in (["b", "a"], np.array(["b", "a"]), pd.Series(["b", "a"]), {"b": 0.1, "a": 0.2}, ("b", "a", "b")):
+    for several in (
+        ["b", "a"],
+        np.array(["b", "a"]),
+        pd.Series(["b", "a"]),
+        {"b": 0.1, "a": 0.2},
+        ("b", "a", "b"),
+    ):
         assert [query[0].qid for query in report.inspect(several).queries] == ["b", "a"]
     assert report.inspect(report.worst(2)).queries[0][0].qid == next(iter(report.worst(2)))
 
@@ -186,7 +213,11 @@ def test_columns_of_the_evaluation_are_shown_for_each_query():
 
 def test_long_documents_are_cut():
     many = pd.DataFrame({f"f{number}": [number] * 6 for number in range(50)})
-    assert only(report_of().inspect("b", documents=many)).columns["document"][0].startswith("f0=0, f1=1, f2=2, ")
+    assert (
+        only(report_of().inspect("b", documents=many))
+        .columns["document"][0]
+        .startswith("f0=0, f1=1, f2=2, ")
+    )
     (text, _) = only(report_of().inspect("b", documents=["word\n " * 500] * 6)).columns["document"]
     assert len(text) == 160
     assert text.startswith("word word")
@@ -195,7 +226,12 @@ def test_long_documents_are_cut():
 
 @pytest.mark.parametrize(
     ("documents", "got"),
-    [(["x"] * 7, "list of 7"), (np.zeros((4, 6)), "ndarray of 4"), ("abcdef", "str of 6"), ({"a": 1}, "dict of 1")],
+    [
+        (["x"] * 7, "list of 7"),
+        (np.zeros((4, 6)), "ndarray of 4"),
+        ("abcdef", "str of 6"),
+        ({"a": 1}, "dict of 1"),
+    ],
 )
 def test_documents_that_do_not_fit(documents, got):
     message = f"documents must hold one entry per row that was evaluated, 6 in all; got {got}"
@@ -211,7 +247,11 @@ def test_documents_of_other_rows_are_refused(named):
     expected = [f"text of {one}" for one in "stuv"]
     assert only(report.inspect("a", documents=texts)).columns["document"] == expected
     assert only(report.inspect("a", documents=texts.to_numpy())).columns["document"] == expected
-    for wrong in (texts[::-1], texts.sample(frac=1, random_state=0).to_frame(), texts.set_axis(list("abcdef"))):
+    for wrong in (
+        texts[::-1],
+        texts.sample(frac=1, random_state=0).to_frame(),
+        texts.set_axis(list("abcdef")),
+    ):
         with pytest.raises(ValueError, match="documents must have the same index as y_true"):
             report.inspect("a", documents=wrong)
 
@@ -220,7 +260,11 @@ def test_documents_passed_to_evaluate_are_shown():
     order = np.array([4, 2, 0, 5, 3, 1])
     columns = {"price": np.arange(6) / 2, "name": list("uvwxyz")}
     shuffled = {name: np.take(column, order) for name, column in columns.items()}
-    given = {"y_true": np.take(LABELS, order), "y_score": np.take(SCORES, order), "qid": np.take(QID, order)}
+    given = {
+        "y_true": np.take(LABELS, order),
+        "y_score": np.take(SCORES, order),
+        "qid": np.take(QID, order),
+    }
     report = evaluate(**given, metrics="dcg", documents=shuffled, by=np.take(QID, order))
     expected = ["price=0, name=u", "price=1, name=w", "price=0.5, name=v", "price=1.5, name=x"]
     assert only(report.inspect("a")).columns["document"] == expected
@@ -240,7 +284,17 @@ def test_frame_has_one_row_per_rank():
     frame = report_of().inspect(["b", "a"]).to_frame()
     assert frame["qid"].tolist() == ["b"] * 2 + ["a"] * 4
     assert frame["rank"].tolist() == [1, 2, 1, 2, 3, 4]
-    assert list(frame) == ["qid", "rank", "row", "label", "score", "tied", "discount", "added", "ideal"]
+    assert list(frame) == [
+        "qid",
+        "rank",
+        "row",
+        "label",
+        "score",
+        "tied",
+        "discount",
+        "added",
+        "ideal",
+    ]
     assert frame["row"].tolist() == [5, 4, 0, 1, 2, 3]
     assert report_of().inspect("a").to_frame(library="polars").columns == list(frame)
 
@@ -248,7 +302,9 @@ def test_frame_has_one_row_per_rank():
 @pytest.fixture(scope="module")
 def compared():
     X, y, qid = make_ranking(40, random_state=0)
-    new, old = (evaluate(y, X[:, number].round(1), qid=qid, metrics=["ndcg@10", "mrr"]) for number in (0, 1))
+    new, old = (
+        evaluate(y, X[:, number].round(1), qid=qid, metrics=["ndcg@10", "mrr"]) for number in (0, 1)
+    )
     return compare({"new": new, "old": old, "same": new}, test="t"), len(y)
 
 
@@ -257,11 +313,15 @@ def test_queries_with_the_largest_differences(compared):
     pair = comparison.pair("new", "old")
     largest = pair.qid[np.argsort(-np.abs(pair.differences))].tolist()
     for n in (1, 3, 100):
-        assert [query[0].qid for query in comparison.inspect(n, "new", "old").queries] == largest[:n]
+        assert [query[0].qid for query in comparison.inspect(n, "new", "old").queries] == largest[
+            :n
+        ]
     assert len(comparison.inspect().queries) == 3
     first, second = comparison.inspect(1, "new", "old").queries[0]
     assert (first.ranking, second.ranking) == ("new", "old")
-    assert first.value - second.value == pytest.approx(pair.differences[np.abs(pair.differences).argmax()])
+    assert first.value - second.value == pytest.approx(
+        pair.differences[np.abs(pair.differences).argmax()]
+    )
     for n in (0, -1):
         with pytest.raises(ValueError, match=f"n must be an int >= 1 or None; got {n}"):
             comparison.inspect(n)
@@ -270,8 +330,12 @@ def test_queries_with_the_largest_differences(compared):
 def test_queries_of_a_comparison_by_id(compared):
     found = compared[0].inspect(qid=[3, 5], first="same", second="old", metric="mrr")
     assert (found.metric, [query[1].qid for query in found.queries]) == ("mrr", [3, 5])
-    assert {tuple(ranking.ranking for ranking in query) for query in found.queries} == {("same", "old")}
-    with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=2 and qid=3"):
+    assert {tuple(ranking.ranking for ranking in query) for query in found.queries} == {
+        ("same", "old")
+    }
+    with pytest.raises(
+        ValueError, match="n must be left out if qid names the queries; got n=2 and qid=3"
+    ):
         compared[0].inspect(2, qid=3)
 
 
@@ -285,7 +349,9 @@ def test_documents_and_ranks_of_a_comparison(compared):
 
 
 def test_a_ranking_with_documents_of_its_own_beside_one_without():
-    comparison = compare({"with": report_of(documents={"text": list("uvwxyz")}), "without": report_of()}, test="t")
+    comparison = compare(
+        {"with": report_of(documents={"text": list("uvwxyz")}), "without": report_of()}, test="t"
+    )
     assert "document" not in comparison.inspect(1).to_frame()
     assert "text=u" in str(comparison.inspect(1))
 
@@ -294,8 +360,14 @@ def test_a_ranking_with_documents_of_its_own_beside_one_without():
 @pytest.mark.parametrize("order", [[5, 4, 3, 2, 1, 0], [4, 5, 0, 1, 2, 3], [1, 0, 2, 3, 4, 5]])
 def test_documents_need_the_same_rows_in_all_reports(order):
     first = report_of()
-    second = evaluate(*(np.take(column, order) for column in (LABELS, SCORES)), qid=np.take(QID, order), metrics="dcg")
+    second = evaluate(
+        *(np.take(column, order) for column in (LABELS, SCORES)),
+        qid=np.take(QID, order),
+        metrics="dcg",
+    )
     comparison = compare({"first": first, "second": second}, "dcg", test="t")
     assert len(comparison.inspect(1).queries[0]) == 2
-    with pytest.raises(ValueError, match="got 'first' and 'second' with the rows in different orders"):
+    with pytest.raises(
+        ValueError, match="got 'first' and 'second' with the rows in different orders"
+    ):
         comparison.inspect(documents=["x"] * 6)

@@ -7,12 +7,24 @@ import pyarrow as pa
 import pytest
 from support.shown import words
 
-from skrank_metrics import compare, evaluate, get_metric, kendall_tau_distance, leaderboard, make_metric
+from skrank_metrics import (
+    compare,
+    evaluate,
+    get_metric,
+    kendall_tau_distance,
+    leaderboard,
+    make_metric,
+)
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
 NOISE = np.random.default_rng(0).normal(size=(len(Y), 4))
-SCORES = {"noise": NOISE[:, 0], "first": X[:, 0], "second": X[:, 0] + 0.3 * NOISE[:, 1], "other": X[:, 1]}
+SCORES = {
+    "noise": NOISE[:, 0],
+    "first": X[:, 0],
+    "second": X[:, 0] + 0.3 * NOISE[:, 1],
+    "other": X[:, 1],
+}
 METRICS = ["ndcg@5", "mrr", "recall(average=micro)@5"]
 
 
@@ -34,16 +46,28 @@ def test_reports_are_those_of_evaluate(board):
     assert means == sorted(means), "smaller is better"
 
 
-TESTS = [{"baseline": "first", "margin": 0.05}, {"test": "t"}, {"correction": "bh"}, {"correction": "holm"}]
+TESTS = [
+    {"baseline": "first", "margin": 0.05},
+    {"test": "t"},
+    {"correction": "bh"},
+    {"correction": "holm"},
+]
 
 
-@pytest.mark.parametrize("options", [{}, *TESTS, {"margin": 0.3}, {"confidence": 0.8}, {"random_state": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, *TESTS, {"margin": 0.3}, {"confidence": 0.8}, {"random_state": 3}]
+)
 def test_options_of_compare(board, options):
     found = leaderboard(Y, SCORES, qid=QID, metrics=METRICS, **options)
-    expected = compare({name: evaluate(Y, own, qid=QID, metrics=METRICS) for name, own in SCORES.items()}, **options)
+    expected = compare(
+        {name: evaluate(Y, own, qid=QID, metrics=METRICS) for name, own in SCORES.items()},
+        **options,
+    )
     assert found.to_frame(pairs=True).equals(expected.to_frame(pairs=True))
     assert str(found) == str(expected)
-    unchanged = str(found) == str(board) and found.to_frame(pairs=True).equals(board.to_frame(pairs=True))
+    unchanged = str(found) == str(board) and found.to_frame(pairs=True).equals(
+        board.to_frame(pairs=True)
+    )
     assert unchanged == (not options)
 
 
@@ -63,19 +87,33 @@ OPTIONS = {
 def test_options_of_metrics(option):
     """Options of leaderboard and evaluate do what they do for the metrics on their own."""
     scores = {name: np.round(own, 1) for name, own in SCORES.items()}
-    labels, given, metrics = np.where(QID % 7 == 0, 0, Y), {"qid": QID, **OPTIONS[option]}, ["ndcg@5", "mrr"]
+    labels, given, metrics = (
+        np.where(QID % 7 == 0, 0, Y),
+        {"qid": QID, **OPTIONS[option]},
+        ["ndcg@5", "mrr"],
+    )
     found = leaderboard(labels, scores, metrics=metrics, **given).reports
     without = {name: value for name, value in given.items() if name != option}
     plain = leaderboard(labels, scores, metrics=metrics, **without).reports
-    policies = {name: given[name] for name in ("convention", "ties", "replace_undefined_by") if name in given}
+    policies = {
+        name: given[name]
+        for name in ("convention", "ties", "replace_undefined_by")
+        if name in given
+    }
     rows = given["judged"] if "condense" in given else np.full(len(Y), True)
-    columns = {name: given[name][rows] for name in ("qid", "sample_weight", "retrieved") if name in given}
+    columns = {
+        name: given[name][rows] for name in ("qid", "sample_weight", "retrieved") if name in given
+    }
     columns |= {"judged": given["judged"]} if option == "judged" else {}
     for name, own in scores.items():
         assert evaluate(labels, own, metrics=metrics, **given).mean == found[name].mean
         for metric in metrics:
-            mean, per_query = (get_metric(metric, **policies, average=average) for average in ("macro", None))
-            assert found[name].mean[metric] == pytest.approx(mean(labels[rows], own[rows], **columns), abs=1e-12)
+            mean, per_query = (
+                get_metric(metric, **policies, average=average) for average in ("macro", None)
+            )
+            assert found[name].mean[metric] == pytest.approx(
+                mean(labels[rows], own[rows], **columns), abs=1e-12
+            )
             of_queries = per_query(labels[rows], own[rows], **columns)
             np.testing.assert_allclose(found[name].per_query[metric], of_queries, rtol=1e-12)
     assert any(found[name].mean != plain[name].mean for name in scores)
@@ -85,13 +123,19 @@ def test_slices_groups_and_documents():
     country, user = np.where(QID % 3 == 0, "de", "fr"), QID // 4
     options = {"by": country, "groups": user}
     found = leaderboard(Y, SCORES, qid=QID, metrics="ndcg@5", **options)
-    expected = compare({n: evaluate(Y, s, qid=QID, metrics="ndcg@5", **options) for n, s in SCORES.items()})
+    expected = compare(
+        {n: evaluate(Y, s, qid=QID, metrics="ndcg@5", **options) for n, s in SCORES.items()}
+    )
     assert list(found.slices) == ["de", "fr"]
     assert str(found) == str(expected)
     assert "The queries are in 10 groups" in words(found)
-    with pytest.raises(ValueError, match="over the same queries; got 14 in '0' and 26 in '1', 0 of them in both"):
+    with pytest.raises(
+        ValueError, match="over the same queries; got 14 in '0' and 26 in '1', 0 of them in both"
+    ):
         compare([found.reports["first"].slices["de"], found.reports["other"].slices["fr"]])
-    cheap = make_metric(lambda labels, k=None, *, price: price[0], name="cheap", documents=["price"])
+    cheap = make_metric(
+        lambda labels, k=None, *, price: price[0], name="cheap", documents=["price"]
+    )
     price = np.abs(NOISE[:, 3])
     priced = leaderboard(Y, SCORES, qid=QID, metrics=cheap, documents={"price": price})
     for name, scores in SCORES.items():
@@ -100,7 +144,9 @@ def test_slices_groups_and_documents():
 
 
 def test_documents_without_a_score_were_not_returned():
-    returned = {name: np.random.default_rng(seed).random(len(Y)) < 0.8 for seed, name in enumerate(SCORES)}
+    returned = {
+        name: np.random.default_rng(seed).random(len(Y)) < 0.8 for seed, name in enumerate(SCORES)
+    }
     missing = {name: np.where(returned[name], own, np.nan) for name, own in SCORES.items()}
     for masks in ({}, {"retrieved": RETRIEVED}):
         found = leaderboard(Y, missing, qid=QID, metrics=["ndcg@5", "recall"], **masks)
@@ -114,17 +160,28 @@ def test_documents_without_a_score_were_not_returned():
 
 def test_ids_and_metrics():
     assert leaderboard(Y, SCORES, qid=QID).metrics == ("ndcg@10", "map", "mrr")
-    rectangle = leaderboard([[1, 0], [0, 1]], {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}, metrics="mrr@1,5")
+    rectangle = leaderboard(
+        [[1, 0], [0, 1]], {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}, metrics="mrr@1,5"
+    )
     assert rectangle.metrics == ("mrr@1", "mrr@5")
     assert rectangle.reports["b"].per_query["mrr@5"].tolist() == [1 / 2, 1]
 
 
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_scores_in_a_frame(library, board):
     frame = library(SCORES)
     found = leaderboard(Y, frame, qid=QID, metrics=METRICS)
-    assert {n: r.mean for n, r in found.reports.items()} == {n: r.mean for n, r in board.reports.items()}
-    assert set(leaderboard(Y, pd.DataFrame(NOISE), qid=QID, metrics="mrr").reports) == {"0", "1", "2", "3"}
+    assert {n: r.mean for n, r in found.reports.items()} == {
+        n: r.mean for n, r in board.reports.items()
+    }
+    assert set(leaderboard(Y, pd.DataFrame(NOISE), qid=QID, metrics="mrr").reports) == {
+        "0",
+        "1",
+        "2",
+        "3",
+    }
     for name, own in SCORES.items():
         assert np.array_equal(np.asarray(frame[name]), own), "inputs stay as they are"
 
@@ -132,13 +189,33 @@ def test_scores_in_a_frame(library, board):
 @pytest.mark.parametrize(
     ("scores", "error", "message"),
     [
-        ({}, ValueError, r"scores must hold at least two models; got 0\. Pass one model to evaluate"),
+        (
+            {},
+            ValueError,
+            r"scores must hold at least two models; got 0\. Pass one model to evaluate",
+        ),
         ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got 1"),
         (X[:, 0], TypeError, "scores must be a dict of scores by model name, .*; got ndarray"),
-        ({"a": X[:, 0], "b": X[:-1, 0]}, ValueError, r"scores\['b'\] must have the same shape as y_true; got"),
-        ({"a": X[:, 0], "b": X}, ValueError, r"scores\['b'\] must have the same shape.* not one per class"),
-        ({"a": X[:, 0], "b": QID.astype(str)}, TypeError, r"scores\['b'\] .* Pass only the columns of scores"),
-        ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must hold scores; all are NaN"),
+        (
+            {"a": X[:, 0], "b": X[:-1, 0]},
+            ValueError,
+            r"scores\['b'\] must have the same shape as y_true; got",
+        ),
+        (
+            {"a": X[:, 0], "b": X},
+            ValueError,
+            r"scores\['b'\] must have the same shape.* not one per class",
+        ),
+        (
+            {"a": X[:, 0], "b": QID.astype(str)},
+            TypeError,
+            r"scores\['b'\] .* Pass only the columns of scores",
+        ),
+        (
+            {"a": X[:, 0], "b": X[:, 0] * np.nan},
+            ValueError,
+            r"scores\['b'\] must hold scores; all are NaN",
+        ),
         (
             pd.DataFrame(NOISE[:, :2], columns=["a", "a"]),
             ValueError,

@@ -6,7 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from skrank_metrics import get_metric, get_metric_names, make_metric, match_convention, ndcg_score, with_qid
+from skrank_metrics import (
+    get_metric,
+    get_metric_names,
+    make_metric,
+    match_convention,
+    ndcg_score,
+    with_qid,
+)
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 D = 1 / math.log2(3)  # discount of the second rank
@@ -28,7 +35,9 @@ def rows():
     return labels, scores, qid
 
 
-@pytest.mark.parametrize(("peer", "name"), [(peer, name) for peer in CONVENTIONS for name in CONVENTIONS[peer].names])
+@pytest.mark.parametrize(
+    ("peer", "name"), [(peer, name) for peer in CONVENTIONS for name in CONVENTIONS[peer].names]
+)
 @pytest.mark.slow
 def test_the_way_of_each_library_is_found_first(peer, name, rows):
     labels, scores, qid = rows
@@ -71,7 +80,9 @@ def test_all_ways_by_hand():
     values = {tuple(map(str, way.options.values())): way.value for way in match.ways}
     assert values == pytest.approx(expected)
     for peer in ("sklearn", "lightgbm", "xgboost", "catboost", "trec_eval"):
-        assert {way.options["k"] for way in match.ways if peer in way.peers} == {way.options["k"] for way in match.ways}
+        assert {way.options["k"] for way in match.ways if peer in way.peers} == {
+            way.options["k"] for way in match.ways
+        }
     assert [way.value for way in match.matches] == pytest.approx([(EXP2 + 1) / 2] * 36)
     first = match.matches[0]
     assert first.peers == ("lightgbm", "xgboost")
@@ -84,7 +95,9 @@ def test_all_ways_by_hand():
 
 @pytest.mark.parametrize("name", ["map", "recall"])
 def test_of_equally_near_ways_those_of_libraries_come_first(name):
-    match = match_convention([2, 1, 0, 0, 1], [3, 2, 1, 0, 0], qid=[0] * 3 + [1] * 2, value=0.7, metric=name)
+    match = match_convention(
+        [2, 1, 0, 0, 1], [3, 2, 1, 0, 0], qid=[0] * 3 + [1] * 2, value=0.7, metric=name
+    )
     near = [(abs(way.distance), bool(way.peers)) for way in match.ways]
     alike = [pair for pair in itertools.pairwise(near) if pair[0][0] == pytest.approx(pair[1][0])]
     assert any(first and not second for (_, first), (_, second) in alike)
@@ -102,14 +115,34 @@ def test_parameters_that_the_metric_sets_are_not_varied():
 
 @pytest.mark.slow
 def test_tolerance_is_half_a_unit_of_the_last_digit():
-    texts = [("0.8984", 5e-5), ("0.90", 5e-3), ("0.900", 5e-4), ("0.9", 5e-2), ("1", 0.5), ("0.898300000", 1e-6)]
-    numbers = [(0.8984, 5e-5), (0.898, 5e-4), (0.9, 5e-3), (1, 5e-3), (0.8983461, 1e-6), (0.89835, 5e-6)]
+    texts = [
+        ("0.8984", 5e-5),
+        ("0.90", 5e-3),
+        ("0.900", 5e-4),
+        ("0.9", 5e-2),
+        ("1", 0.5),
+        ("0.898300000", 1e-6),
+    ]
+    numbers = [
+        (0.8984, 5e-5),
+        (0.898, 5e-4),
+        (0.9, 5e-3),
+        (1, 5e-3),
+        (0.8983461, 1e-6),
+        (0.89835, 5e-6),
+    ]
     for value, tolerance in texts + numbers:
-        assert match_convention(Y, SCORES, qid=QID, value=value).tolerance == pytest.approx(tolerance)
+        assert match_convention(Y, SCORES, qid=QID, value=value).tolerance == pytest.approx(
+            tolerance
+        )
     large = match_convention([[900.0]], [[1.0]], value=899.8, metric="dcg")
     assert large.tolerance == pytest.approx(0.05)
-    assert match_convention([[9000.0]], [[1.0]], value=8998, metric="dcg").tolerance == pytest.approx(0.5)
-    assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(5e-3 * 89)
+    assert match_convention(
+        [[9000.0]], [[1.0]], value=8998, metric="dcg"
+    ).tolerance == pytest.approx(0.5)
+    assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(
+        5e-3 * 89
+    )
     value = (EXP2 + 1) / 2
     assert match_convention(Y, SCORES, qid=QID, value=value, tolerance=0).matches[0].value == value
     many_digits = match_convention([[9000.0]], [[1.0]], value=8999.99999999, metric="dcg")
@@ -144,8 +177,13 @@ def test_text_names_the_way_and_what_the_data_cannot_distinguish():
 
 def test_text_if_nothing_or_much_matches(rows):
     nothing = " ".join(str(match_convention(Y, SCORES, qid=QID, value=0.99)).split())
-    assert nothing.startswith("ndcg = 0.99: none of 240 ways of computing it matches, within 0.005 ")
-    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the value was computed" in nothing
+    assert nothing.startswith(
+        "ndcg = 0.99: none of 240 ways of computing it matches, within 0.005 "
+    )
+    assert (
+        f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the value was computed"
+        in nothing
+    )
     assert "from these labels, scores, ids and weights." in nothing
     labels, scores, qid = rows
     much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
@@ -158,12 +196,22 @@ def test_text_if_nothing_or_much_matches(rows):
 def test_frame_has_a_row_per_way():
     match = match_convention(Y, SCORES, qid=QID, value=0.8984)
     frame = match.to_frame()
-    assert list(frame) == ["value", "distance", "k", "gain", "ties", "replace_undefined_by", "peers"]
+    assert list(frame) == [
+        "value",
+        "distance",
+        "k",
+        "gain",
+        "ties",
+        "replace_undefined_by",
+        "peers",
+    ]
     assert frame["value"].tolist() == [way.value for way in match.ways]
     assert np.isnan(frame.loc[0, "k"])
     assert frame.loc[0, "peers"] == "lightgbm, xgboost"
     assert match.to_frame(library="polars")["peers"].to_list() == frame["peers"].tolist()
-    thresholds = match_convention([0.25, 0.75, 1], [3, 2, 1], qid=[0] * 3, value=0.5, metric="mrr").to_frame()
+    thresholds = match_convention(
+        [0.25, 0.75, 1], [3, 2, 1], qid=[0] * 3, value=0.5, metric="mrr"
+    ).to_frame()
     assert set(thresholds["relevance_threshold"].dropna()) == {math.nextafter(0.5, 1), 1}
 
 
@@ -175,7 +223,9 @@ def test_gains_that_the_labels_do_not_allow_are_left_out():
 
 
 def test_options_of_a_metric_of_your_own_are_left_as_they_are():
-    metric = make_metric(lambda labels, gain=2: gain * labels[0], name="first_of_mine", bounds=(0, 10))
+    metric = make_metric(
+        lambda labels, gain=2: gain * labels[0], name="first_of_mine", bounds=(0, 10)
+    )
     match = match_convention([[1, 0], [0, 1]], [[2, 1], [2, 1]], value=1, metric=metric)
     assert match.ways[0].value == 1
     assert "gain" not in match.ways[0].options
@@ -186,7 +236,9 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
     whole = match_convention(labels, scores, qid=qid, value=0.5)
     monkeypatch.setattr("skrank_metrics.reports.match_convention.MOST_VALUES", 3 * 25)
     parts = match_convention(labels, scores, qid=qid, value=0.5)
-    assert [(way.value, way.options) for way in parts.ways] == [(way.value, way.options) for way in whole.ways]
+    assert [(way.value, way.options) for way in parts.ways] == [
+        (way.value, way.options) for way in whole.ways
+    ]
 
 
 @pytest.mark.parametrize(
@@ -197,10 +249,18 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
         ({"value": [0.9]}, TypeError, "value must be a finite number; got"),
         ({"value": 71.3}, ValueError, "from 0 to 1; got 71.3. Divide percentages by 100."),
         ({"value": -0.1}, ValueError, "value must be in the range of ndcg, from 0 to 1; got -0.1"),
-        ({"value": 0.5, "metric": "neg_fall_out"}, ValueError, "range of neg_fall_out, from -1 to 0; got 0.5"),
+        (
+            {"value": 0.5, "metric": "neg_fall_out"},
+            ValueError,
+            "range of neg_fall_out, from -1 to 0; got 0.5",
+        ),
         ({"value": 0.5, "tolerance": -1}, ValueError, r"tolerance must be a number in \[0, inf\)"),
         ({"value": 0.5, "metric": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"value": 0.5, "metric": get_metric("ndcg", average=None)}, ValueError, "must not have average=None"),
+        (
+            {"value": 0.5, "metric": get_metric("ndcg", average=None)},
+            ValueError,
+            "must not have average=None",
+        ),
         ({"value": 0.5, "qid": None}, TypeError, "query id"),
     ],
 )

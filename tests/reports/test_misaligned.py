@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import QueryKFold, RankingAccumulator, compare, cross_evaluate, evaluate, leaderboard
+from skrank_metrics import (
+    QueryKFold,
+    RankingAccumulator,
+    compare,
+    cross_evaluate,
+    evaluate,
+    leaderboard,
+)
 
 ROWS = list("abcdefghijkl")
 Y, QID, SCORES = np.tile([1, 0, 0], 4), np.repeat([0, 1, 2, 3], 3), np.linspace(0, 1, 12)
@@ -28,18 +35,37 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
         lambda by, w: evaluate(Y, SCORES, qid=labelled(QID), by=by),
         lambda by, w: evaluate(Y, labelled(SCORES, "score"), qid=QID, groups=by),
         lambda by, w: RankingAccumulator("mrr").update(labelled(Y), SCORES, qid=QID, by=by),
-        lambda by, w: RankingAccumulator("mrr").update(labelled(Y), SCORES, qid=QID, sample_weight=w),
-        lambda by, w: compare([evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by),
-        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w),
+        lambda by, w: RankingAccumulator("mrr").update(
+            labelled(Y), SCORES, qid=QID, sample_weight=w
+        ),
+        lambda by, w: compare(
+            [evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by
+        ),
+        lambda by, w: leaderboard(
+            Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w
+        ),
         lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
-        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by={"g": by}),
-        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}),
+        lambda by, w: leaderboard(
+            Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by={"g": by}
+        ),
+        lambda by, w: leaderboard(
+            Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}
+        ),
         *(
             lambda by, w, rows=rows: leaderboard(**UNLABELLED | rows).inspect(1, documents=by)
-            for rows in ({"y_true": labelled(Y)}, {"qid": labelled(QID)}, {"scores": pd.DataFrame(MODELS, ROWS)})
+            for rows in (
+                {"y_true": labelled(Y)},
+                {"qid": labelled(QID)},
+                {"scores": pd.DataFrame(MODELS, ROWS)},
+            )
         ),
         lambda by, w: cross_evaluate(
-            Ridge(), pd.DataFrame({"x": SCORES}, index=ROWS), labelled(Y), qid=QID, cv=QueryKFold(2), by={"g": by}
+            Ridge(),
+            pd.DataFrame({"x": SCORES}, index=ROWS),
+            labelled(Y),
+            qid=QID,
+            cv=QueryKFold(2),
+            by={"g": by},
         ),
     ],
 )

@@ -23,7 +23,10 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    assert "over queries; none for fewer than two queries with a value, or for an unbounded" in words(report)
+    assert (
+        "over queries; none for fewer than two queries with a value, or for an unbounded"
+        in words(report)
+    )
     slices = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=[0, 1, 1], groups=[0, 1, 2])
     assert "over 3 groups; none for fewer than two groups with a value" in words(slices)
     assert repr(report) == "<RankingReport: mrr of 1 query>"
@@ -31,7 +34,9 @@ def test_no_interval_of_one_query():
 
 
 def test_reads_well():
-    report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
+    report = evaluate(
+        [1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"]
+    )
     # With half an observation at 0 and at 1, MRR has the mean 1/2 and squares of 4/4 - 1/4.
     assert stats.t.ppf(0.975, 3) * np.sqrt(3 / 4 / 3 / 4) > 1 / 2, "so that both ends are cut"
     # Recall is 0 or 1, so z^2 / 2 observations are added at each.
@@ -56,7 +61,9 @@ def test_bad_arguments_of_methods(data):
         report.worst(0)
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10'.*Did you mean 'map'"):
         report.worst(3, "map@3")
-    with pytest.raises(ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"):
+    with pytest.raises(
+        ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"
+    ):
         report.to_frame("arrow")
 
 
@@ -95,11 +102,20 @@ def test_flat_keys_suit_loggers_and_differ(rows):
         expected = {"mean": report.mean[name], "low": low, "high": high, "std": report.std[name]}
         assert values == {**expected, "n_undefined": report.n_undefined[name]}
     assert all(re.fullmatch(r"[a-z0-9_]+", key) for key in flat)
-    assert all(type(value) is (int if key.endswith("n_undefined") else float) for key, value in flat.items())
+    assert all(
+        type(value) is (int if key.endswith("n_undefined") else float)
+        for key, value in flat.items()
+    )
     assert len(flat) == 5 * len(names)
     assert flat["ndcg_at_10"] == flat["ndcg_at_10_2"] == report.mean["ndcg@10"]
     assert flat["ndcg_gain_exp2_ties_worst_at_3"] == report.mean["ndcg(gain=exp2, ties=worst)@3"]
-    keys = {"": "mean", "_low": "low", "_high": "high", "_std": "std", "_n_undefined": "n_undefined"}
+    keys = {
+        "": "mean",
+        "_low": "low",
+        "_high": "high",
+        "_std": "std",
+        "_n_undefined": "n_undefined",
+    }
     assert {key: flat[f"err_p_0_5{end}"] for end, key in keys.items()} == nested["err(p=0.5)"]
 
 
@@ -116,19 +132,28 @@ def test_intervals_of_groups_are_those_of_their_means(data):
     report = evaluate(y, scores, qid=qid, groups=users, metrics="mrr")
     np.testing.assert_array_equal(report.groups, report.qid // 5)
     values, sizes = (
-        np.bincount(report.groups, weights)[np.unique(report.groups)] for weights in (report.per_query["mrr"], None)
+        np.bincount(report.groups, weights)[np.unique(report.groups)]
+        for weights in (report.per_query["mrr"], None)
     )
     # One row per user, weighted by its number of queries, gives the same mean and interval.
-    expected = RankingReport.from_frame({"qid": np.arange(len(sizes)), "mrr": values / sizes, "weight": sizes})
+    expected = RankingReport.from_frame(
+        {"qid": np.arange(len(sizes)), "mrr": values / sizes, "weight": sizes}
+    )
     assert report.mean["mrr"] == pytest.approx(expected.mean["mrr"])
     assert report.intervals()["mrr"] == pytest.approx(expected.intervals()["mrr"])
     assert report.std == evaluate(y, scores, qid=qid, metrics="mrr").std
 
 
 def test_a_weight_of_two_counts_as_two_queries_of_the_group():
-    ranks, users, twice = np.array([1, 2, 3, 1, 2]), np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 1, 2])
+    ranks, users, twice = (
+        np.array([1, 2, 3, 1, 2]),
+        np.array([0, 0, 1, 1, 2]),
+        np.array([1, 2, 1, 1, 2]),
+    )
     weighted = report_of_ranks(ranks, weights=twice, groups=np.repeat(users, N_DOCUMENTS))
-    repeated = report_of_ranks(np.repeat(ranks, twice), groups=np.repeat(users, twice * N_DOCUMENTS))
+    repeated = report_of_ranks(
+        np.repeat(ranks, twice), groups=np.repeat(users, twice * N_DOCUMENTS)
+    )
     assert weighted.intervals()["mrr"] == pytest.approx(repeated.intervals()["mrr"])
     assert "over 1 group;" in str(report_of_ranks(ranks, groups=["one"] * len(ranks) * N_DOCUMENTS))
 
@@ -136,7 +161,9 @@ def test_a_weight_of_two_counts_as_two_queries_of_the_group():
 def test_queries_without_a_value_do_not_count_in_their_group():
     ranks, users = np.array([1, 2, 3, 0, 2, 1]), np.array([0, 0, 1, 1, 2, 2])
     all_, defined = (
-        report_of_ranks(ranks[some], groups=np.repeat(users[some], N_DOCUMENTS), replace_undefined_by=np.nan)
+        report_of_ranks(
+            ranks[some], groups=np.repeat(users[some], N_DOCUMENTS), replace_undefined_by=np.nan
+        )
         for some in (ranks >= 0, ranks > 0)
     )
     assert all_.intervals() == defined.intervals()

@@ -18,8 +18,17 @@ NAN = np.nan
 @pytest.mark.parametrize("undefined", [0.0, NAN])
 def test_weights_of_queries(undefined):
     weights = np.array([5, 5, 5, 2, 2, 3, 3.0])
-    report = evaluate(LABELS, SCORES, qid=QID, metrics="mrr", sample_weight=weights, replace_undefined_by=undefined)
-    assert report.mean["mrr"] == pytest.approx((5 * 1 + 2 * 1 / 2) / (7 if np.isnan(undefined) else 10))
+    report = evaluate(
+        LABELS,
+        SCORES,
+        qid=QID,
+        metrics="mrr",
+        sample_weight=weights,
+        replace_undefined_by=undefined,
+    )
+    assert report.mean["mrr"] == pytest.approx(
+        (5 * 1 + 2 * 1 / 2) / (7 if np.isnan(undefined) else 10)
+    )
     assert report.weights.tolist() == [5, 2, 3]
     assert report.per_query["mrr"].tolist()[:2] == [1, 1 / 2]
     shares = np.array([5, 2]) / 7 if np.isnan(undefined) else np.array([5, 2, 3]) / 10
@@ -80,7 +89,11 @@ def test_intervals_of_weighted_queries():
     assert (low, high) == pytest.approx(stats.t.interval(0.5, n - 1, shares @ gains, error))
     values = np.array([1, 1 / 2, 0])
     mean = (n * 0.6 + 1 / 2) / (n + 1)
-    squares = n**2 * (shares**2 @ (values - 0.6) ** 2) + n * (0.6 - mean) ** 2 + (mean**2 + (1 - mean) ** 2) / 2
+    squares = (
+        n**2 * (shares**2 @ (values - 0.6) ** 2)
+        + n * (0.6 - mean) ** 2
+        + (mean**2 + (1 - mean) ** 2) / 2
+    )
     half = stats.t.ppf(0.75, n) * np.sqrt(squares / n / (n + 1))
     assert report.intervals(0.5)["mrr"] == pytest.approx((mean - half, mean + half))
 
@@ -92,12 +105,22 @@ def test_interval_of_a_pooled_metric_with_weights():
     name = "recall(average=micro)@1"
     report = evaluate(labels, scores, qid=QID, metrics=name, sample_weight=[3, 3, 3, 2, 2, 4, 4])
     assert report.mean[name] == 5 / 8
-    assert report.intervals(0.5)[name] == pytest.approx(mean_interval(moments([1 / 2, 1], [6, 2]), (0, 1), 0.5))
+    assert report.intervals(0.5)[name] == pytest.approx(
+        mean_interval(moments([1 / 2, 1], [6, 2]), (0, 1), 0.5)
+    )
 
 
 def test_worst_queries():
-    report = report_of_ranks([2, 1, 4, 0, 3, 2], list("abcdef"), metrics=["mrr", "recall@2", kendall_tau_distance])
-    assert list(report.worst().items()) == [("c", 1 / 4), ("e", 1 / 3), ("a", 1 / 2), ("f", 1 / 2), ("b", 1)]
+    report = report_of_ranks(
+        [2, 1, 4, 0, 3, 2], list("abcdef"), metrics=["mrr", "recall@2", kendall_tau_distance]
+    )
+    assert list(report.worst().items()) == [
+        ("c", 1 / 4),
+        ("e", 1 / 3),
+        ("a", 1 / 2),
+        ("f", 1 / 2),
+        ("b", 1),
+    ]
     assert list(report.worst(n=2).items()) == [("c", 1 / 4), ("e", 1 / 3)]
     assert list(report.worst(n=3, metric="recall@2").items()) == [("c", 0), ("e", 0), ("a", 1)]
     # Documents above the relevant one are inversions; a query without one has none to make, and 0 is its count.

@@ -26,7 +26,13 @@ from skrank_metrics.reports.saved_reports import FORMAT_VERSION
 from skrank_metrics.reports.slices import object_array
 
 X, Y, QID = make_ranking(30, random_state=0)
-METRICS = ["ndcg(gain=exp2)@10", "map", "recall(average=micro)@5", "neg_kendall_tau_distance", "dcg@3"]
+METRICS = [
+    "ndcg(gain=exp2)@10",
+    "map",
+    "recall(average=micro)@5",
+    "neg_kendall_tau_distance",
+    "dcg@3",
+]
 
 
 def report_of(column=0, **options):
@@ -55,7 +61,11 @@ def test_a_report_of_condensed_lists_can_be_compared_when_it_comes_back(tmp_path
 
 
 def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
-    rows = {"by": np.array(["x", None, "y"], dtype=object)[QID % 3], "groups": QID // 4, "sample_weight": QID % 5 + 1}
+    rows = {
+        "by": np.array(["x", None, "y"], dtype=object)[QID % 3],
+        "groups": QID // 4,
+        "sample_weight": QID % 5 + 1,
+    }
     report = report_of(**rows, replace_undefined_by=None)
     found = reloaded(report, tmp_path)
     assert_same(found, report)
@@ -107,7 +117,10 @@ IDS = {
     "mixed": [1, "1"],
     "tuples": [(1, "a"), (1, ("b", 0.5))],
     "dates": [datetime.date(2001, 2, 3), datetime.date(2001, 2, 4)],
-    "times": [datetime.datetime(2001, 2, 3, 4, 5, 6, 7), datetime.datetime(2001, 2, 3, tzinfo=datetime.UTC)],
+    "times": [
+        datetime.datetime(2001, 2, 3, 4, 5, 6, 7),
+        datetime.datetime(2001, 2, 3, tzinfo=datetime.UTC),
+    ],
 }
 
 
@@ -115,7 +128,9 @@ IDS = {
 def test_ids_keep_their_types(kind, tmp_path):
     ids = IDS[kind] if isinstance(IDS[kind], np.ndarray) else object_array(IDS[kind], 2)
     qid = np.repeat(ids, 2)
-    report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=qid, metrics="mrr", by=qid if kind != "tuples" else None)
+    report = evaluate(
+        [1, 0, 0, 1], [2, 1, 2, 1], qid=qid, metrics="mrr", by=qid if kind != "tuples" else None
+    )
     found = reloaded(report, tmp_path)
     assert found.qid.dtype == report.qid.dtype
     assert list(map(repr, found.qid.tolist())) == list(map(repr, report.qid.tolist()))
@@ -130,10 +145,16 @@ def test_names_may_look_like_the_words_of_the_format(tmp_path):
 def test_ids_that_a_file_cannot_hold_are_refused(tmp_path):
     rows = {"y_true": [1, 0], "y_score": [2, 1], "metrics": "mrr"}
     by_time = evaluate(**rows, qid=np.array([pd.Timestamp(10**18 + 1, tz="UTC")] * 2, dtype=object))
-    with pytest.raises(TypeError, match=r"A file cannot hold .*, of type Timestamp. Evaluate with str\(id\)"):
+    with pytest.raises(
+        TypeError, match=r"A file cannot hold .*, of type Timestamp. Evaluate with str\(id\)"
+    ):
         by_time.save(tmp_path / "report.json")
     times = np.array(["2001-01-01", "NaT", "2001-01-01T00:00:00.000000001"], dtype="M8[ns]")
-    for by in (object_array([frozenset("a")] * 3, 3), object_array([datetime.timedelta(1)] * 3, 3), times):
+    for by in (
+        object_array([frozenset("a")] * 3, 3),
+        object_array([datetime.timedelta(1)] * 3, 3),
+        times,
+    ):
         report = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=by)
         with pytest.raises(TypeError, match="A file cannot hold"):
             report.save(tmp_path / "report.json")
@@ -145,7 +166,11 @@ def of_every_metric():
     for name in get_metric_names():
         options = get_metric(name).record.options
         cutoff = {"k": 3} if get_metric(name).record.has_cutoff else {}
-        threshold = {"relevance_threshold": 0.5} if "relevance_threshold" in options and "gain" not in options else {}
+        threshold = (
+            {"relevance_threshold": 0.5}
+            if "relevance_threshold" in options and "gain" not in options
+            else {}
+        )
         yield get_metric(name, ties="worst", **cutoff, **threshold)
     yield get_metric("ndcg", gain=np.array([0, 1, 3, 7, 15]), k=3)
     yield get_metric("mrr", replace_undefined_by=np.nan)
@@ -158,7 +183,12 @@ def test_every_metric_and_parameter_is_known_again(metric, tmp_path):
     found = reloaded(report, tmp_path)
     assert_same(found, report)
     ((name, own),) = found.metrics.items()
-    assert (own.definition, own.average, name, str(own)) == (metric.definition, metric.average, str(metric), name)
+    assert (own.definition, own.average, name, str(own)) == (
+        metric.definition,
+        metric.average,
+        str(metric),
+        name,
+    )
 
 
 def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
@@ -179,7 +209,9 @@ def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
     with pytest.raises(ValueError, match="has recorded values only, and cannot be computed"):
         own([1, 0], [2, 1], qid=[0, 0])
     both = {"one": found, "other": reloaded(other, tmp_path)}
-    assert compare(both, "cost").pair("one", "other").difference == pytest.approx(one.mean["cost"] - other.mean["cost"])
+    assert compare(both, "cost").pair("one", "other").difference == pytest.approx(
+        one.mean["cost"] - other.mean["cost"]
+    )
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path):
@@ -188,12 +220,27 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     text = path.read_text()
     load = RankingReport.load
     message = r"report.json is not a saved report, as written by save\(\), or it is damaged"
-    for damaged in ("", text[:10], text[:300], text[:-3], "{}", "[1]", "3", "\xff\xfe", text.replace("0.5", "0.6", 1)):
+    for damaged in (
+        "",
+        text[:10],
+        text[:300],
+        text[:-3],
+        "{}",
+        "[1]",
+        "3",
+        "\xff\xfe",
+        text.replace("0.5", "0.6", 1),
+    ):
         path.write_text(damaged)
         with pytest.raises(ValueError, match=message):
             load(path)
-    path.write_text(text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}'))
-    with pytest.raises(ValueError, match=r"has format version 2, written by skrank_metrics .* reads version 1. Update"):
+    path.write_text(
+        text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}')
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"has format version 2, written by skrank_metrics .* reads version 1. Update",
+    ):
         load(path)
     compare([report_of(0), report_of(1)]).save(path)
     with pytest.raises(ValueError, match=r"report.json is not a saved report"):
@@ -217,11 +264,15 @@ def test_any_changed_character_is_noticed(tmp_path_factory, place, character):
     except ValueError:
         return
     after = json.loads(data)
-    assert {**before, "written_by": ""} == {**after, "written_by": ""}, "only blanks, or the version of the writer"
+    assert {**before, "written_by": ""} == {**after, "written_by": ""}, (
+        "only blanks, or the version of the writer"
+    )
 
 
 def test_the_frame_of_a_report_gives_the_report():
-    report = report_of(by=QID % 3, groups=QID // 4, sample_weight=QID % 5 + 1, metrics=["ndcg@10", "map", "dcg"])
+    report = report_of(
+        by=QID % 3, groups=QID // 4, sample_weight=QID % 5 + 1, metrics=["ndcg@10", "map", "dcg"]
+    )
     assert_same(RankingReport.from_frame(report.to_frame()), report)
     frame = report.to_frame("polars")
     assert_same(RankingReport.from_frame(frame), report)
@@ -233,12 +284,19 @@ def test_the_frame_of_a_report_gives_the_report():
 
 
 def test_columns_named_like_metrics_have_their_bounds():
-    values = {"recip_rank": [1.0, 0.5, 0.0], "ndcg_cut_10": [0.2, 0.3, np.nan], "helpful": [4, 2, np.nan]}
+    values = {
+        "recip_rank": [1.0, 0.5, 0.0],
+        "ndcg_cut_10": [0.2, 0.3, np.nan],
+        "helpful": [4, 2, np.nan],
+    }
     report = RankingReport.from_frame(pd.DataFrame(values, index=["a", "b", "c"]))
     assert list(report.metrics) == list(values)
     assert report.mean == pytest.approx({"recip_rank": 0.5, "ndcg_cut_10": 0.5 / 3, "helpful": 3})
     assert report.n_undefined == {"recip_rank": 0, "ndcg_cut_10": 1, "helpful": 1}
-    assert report.metrics["recip_rank"].definition == get_metric("mrr", convention="trec_eval").definition
+    assert (
+        report.metrics["recip_rank"].definition
+        == get_metric("mrr", convention="trec_eval").definition
+    )
     assert report.intervals()["recip_rank"] == (0, 1)
     assert report.metrics["helpful"].greater_is_better
     low, high = report.intervals()["helpful"]
@@ -247,10 +305,16 @@ def test_columns_named_like_metrics_have_their_bounds():
     assert str(report).startswith("3 queries\n")
     chosen = RankingReport.from_frame(pd.DataFrame(values), metrics={"helpful": "dcg@3"})
     assert chosen.metrics["helpful"].definition == get_metric("dcg@3").definition
-    assert list(RankingReport.from_frame(pd.DataFrame(values), metrics="helpful").mean) == ["helpful"]
-    smaller = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0], "fall_out@3": [0.5, 0.0]}))
+    assert list(RankingReport.from_frame(pd.DataFrame(values), metrics="helpful").mean) == [
+        "helpful"
+    ]
+    smaller = RankingReport.from_frame(
+        pd.DataFrame({"neg_fall_out@3": [-0.5, 0.0], "fall_out@3": [0.5, 0.0]})
+    )
     assert [metric.greater_is_better for metric in smaller.metrics.values()] == [True, False]
-    assert smaller.mean == {"neg_fall_out@3": -0.25, "fall_out@3": 0.25}, "the values of the columns"
+    assert smaller.mean == {"neg_fall_out@3": -0.25, "fall_out@3": 0.25}, (
+        "the values of the columns"
+    )
 
 
 def test_values_from_anywhere_are_compared():
@@ -258,29 +322,86 @@ def test_values_from_anywhere_are_compared():
     frame = other.to_frame()[::-1]
     expected = compare([one, other], "map").pairs()[0]
     found = compare([one, RankingReport.from_frame(frame)], "map").pairs()[0]
-    assert (found.difference, found.wins, found.losses) == (expected.difference, expected.wins, expected.losses)
-    seeds = [RankingReport.from_frame({"qid": [1, 2, 3], "judge": values}) for values in ([4, 5, 3], [3, 5, 1])]
+    assert (found.difference, found.wins, found.losses) == (
+        expected.difference,
+        expected.wins,
+        expected.losses,
+    )
+    seeds = [
+        RankingReport.from_frame({"qid": [1, 2, 3], "judge": values})
+        for values in ([4, 5, 3], [3, 5, 1])
+    ]
     assert compare(seeds, "judge").pairs()[0].difference == 1
 
 
 @pytest.mark.parametrize(
     ("frame", "options", "error", "message"),
     [
-        ({"map": [0.5]}, {}, TypeError, "qid must name the column of the query ids; the frame has no column 'qid'"),
-        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, r"qid must be one of \['map'\]; got 'id'"),
-        ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, r"metrics must be one of .*'map'\]; got 'mrr'"),
-        ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
+        (
+            {"map": [0.5]},
+            {},
+            TypeError,
+            "qid must name the column of the query ids; the frame has no column 'qid'",
+        ),
+        (
+            pl.DataFrame({"map": [0.5]}),
+            {"qid": "id"},
+            ValueError,
+            r"qid must be one of \['map'\]; got 'id'",
+        ),
+        (
+            {"qid": [1], "map": [0.5]},
+            {"metrics": ["mrr"]},
+            ValueError,
+            r"metrics must be one of .*'map'\]; got 'mrr'",
+        ),
+        (
+            {"qid": [1, 1], "map": [0.5, 1]},
+            {},
+            ValueError,
+            "one row per query, but query ids repeat",
+        ),
         ({"qid": [1, 2], "map": [0.5, 0.4, 0.1]}, {}, ValueError, "different lengths"),
-        ({"qid": pd.Series([1, 2], [3, 4]), "map": pd.Series([0.5, 0.4], [4, 3])}, {}, ValueError, "same index"),
+        (
+            {"qid": pd.Series([1, 2], [3, 4]), "map": pd.Series([0.5, 0.4], [4, 3])},
+            {},
+            ValueError,
+            "same index",
+        ),
         ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),
         ({"qid": [1], "text": ["a"]}, {}, TypeError, "text must hold real numbers"),
-        ({"qid": [1], "map": [71.0]}, {}, ValueError, "outside the range of map, 0 to 1. Divide percentages by 100"),
-        ({"qid": [1], "judge": [math.inf]}, {}, ValueError, "Column 'judge' holds inf, outside the range"),
-        ({"qid": [1, 2], "map": [0.5, 1]}, {"weight": "map"}, ValueError, "at least one query and one column"),
-        ({"qid": [1], "map": [0.5], "weight": [0]}, {}, ValueError, "sample_weight must not be zero everywhere"),
+        (
+            {"qid": [1], "map": [71.0]},
+            {},
+            ValueError,
+            "outside the range of map, 0 to 1. Divide percentages by 100",
+        ),
+        (
+            {"qid": [1], "judge": [math.inf]},
+            {},
+            ValueError,
+            "Column 'judge' holds inf, outside the range",
+        ),
+        (
+            {"qid": [1, 2], "map": [0.5, 1]},
+            {"weight": "map"},
+            ValueError,
+            "at least one query and one column",
+        ),
+        (
+            {"qid": [1], "map": [0.5], "weight": [0]},
+            {},
+            ValueError,
+            "sample_weight must not be zero everywhere",
+        ),
         (pa.table({"qid": [1, None], "map": [0.5, 1]}), {}, ValueError, "missing"),
         (7, {}, TypeError, "frame must be a frame or a dict of columns; got int"),
-        (pd.DataFrame([[1, 0.5]], columns=["map"] * 2), {}, ValueError, "frame must have different names; got 'map'"),
+        (
+            pd.DataFrame([[1, 0.5]], columns=["map"] * 2),
+            {},
+            ValueError,
+            "frame must have different names; got 'map'",
+        ),
     ],
 )
 def test_frames_that_do_not_fit(frame, options, error, message):
@@ -289,7 +410,11 @@ def test_frames_that_do_not_fit(frame, options, error, message):
 
 
 def test_a_frame_that_changes_later_does_not_change_its_report():
-    columns = {"qid": np.array([1, 2]), "mrr": np.array([0.25, 0.75]), "weight": np.array([1.0, 3.0])}
+    columns = {
+        "qid": np.array([1, 2]),
+        "mrr": np.array([0.25, 0.75]),
+        "weight": np.array([1.0, 3.0]),
+    }
     report = RankingReport.from_frame(columns)
     for column in columns.values():
         column[:] = 1

@@ -23,7 +23,9 @@ def paired(differences, level=0.05, **options):
     """P-value and interval of the first of two rankings with these differences."""
     values = np.stack([differences, np.zeros(len(differences))], axis=1)
     p, adjusted, interval, together = Family([flips(values, **options)], level).tested(0, 0, 1)
-    np.testing.assert_array_equal((adjusted, *together), (p, *interval), err_msg="a single pair needs no correction")
+    np.testing.assert_array_equal(
+        (adjusted, *together), (p, *interval), err_msg="a single pair needs no correction"
+    )
     return p, interval
 
 
@@ -63,25 +65,40 @@ def test_all_families_by_enumeration(weighted, grouped):
     for i in range(4):
         own = [place for place, pair in enumerate(pairs) if i in pair]
         rivals = [place for place in own if totals[sum(pairs[place]) - i] > totals[i] + 1e-9]
-        ps = [max((null[:, own].max(axis=1) >= z[place]).mean(), 2.0 ** (1 - n_changed[place])) for place in rivals]
+        ps = [
+            max((null[:, own].max(axis=1) >= z[place]).mean(), 2.0 ** (1 - n_changed[place]))
+            for place in rivals
+        ]
         assert best.p_values[i] == pytest.approx(min(ps, default=1.0))
 
 
 def test_many_queries_are_near_scipys_permutation_test():
     d = np.random.default_rng(0).normal(0.05, 0.3, 200)
     expected = stats.permutation_test(
-        (d,), np.sum, permutation_type="samples", n_resamples=9_999, random_state=np.random.default_rng(1)
+        (d,),
+        np.sum,
+        permutation_type="samples",
+        n_resamples=9_999,
+        random_state=np.random.default_rng(1),
     ).pvalue
     assert paired(d)[0] == pytest.approx(expected, abs=4 * np.sqrt(2 * expected / 9_999))
 
 
 def test_the_interval_inverts_the_test():
-    d, w = np.random.default_rng(0).normal(0.05, 0.3, 40), np.random.default_rng(1).exponential(1, 40)
+    d, w = (
+        np.random.default_rng(0).normal(0.05, 0.3, 40),
+        np.random.default_rng(1).exponential(1, 40),
+    )
     tests = flips(np.stack([d, np.zeros(40)], axis=1), w, span=np.inf)
     c, x = tests.critical(0, 1, 0.05), w * d
     for end in paired(d, weights=w, span=np.inf)[1]:
         distance = (x.sum() - end * w.sum()) ** 2
-        spread = (x**2).sum() - 2 * end * (w * x).sum() + end**2 * (w**2).sum() + np.abs(x).max() ** 2 / 2
+        spread = (
+            (x**2).sum()
+            - 2 * end * (w * x).sum()
+            + end**2 * (w**2).sum()
+            + np.abs(x).max() ** 2 / 2
+        )
         assert distance == pytest.approx(c**2 * spread)
 
 
@@ -167,9 +184,13 @@ def random_values(random, n, m):
     if kind == 2:
         return (random.random((n, m)) < 0.5 + shift / 4).astype(float), 1.0
     if kind == 3:
-        return np.where(random.random((n, m)) < 0.1, random.choice([0.2, 0.5, 1.0], (n, m)), 0.5), 1.0
+        return np.where(
+            random.random((n, m)) < 0.1, random.choice([0.2, 0.5, 1.0], (n, m)), 0.5
+        ), 1.0
     if kind == 4:
-        return np.round(random.random((n, 1)) + random.normal(0, 0.05, (n, m)) + 0.3 * shift, 1), 2.0
+        return np.round(
+            random.random((n, 1)) + random.normal(0, 0.05, (n, m)) + 0.3 * shift, 1
+        ), 2.0
     return np.repeat(random.random((n, 1)), m, axis=1) + random.choice([0, 1e-3, 1e-17], m), 2.0
 
 
@@ -177,23 +198,32 @@ def random_values(random, n, m):
 def test_intervals_and_p_values_agree(n_comparisons):
     random, n_compared = np.random.default_rng(0), 0
     while n_compared < n_comparisons:
-        n, m = int(np.exp(random.uniform(np.log(2), np.log(500)))), int(random.choice([2, 3, 10, 20]))
+        n, m = (
+            int(np.exp(random.uniform(np.log(2), np.log(500)))),
+            int(random.choice([2, 3, 10, 20])),
+        )
         values, span = random_values(random, n, m)
         options = {
-            "weights": random.choice([1.0, 2.0, 9.0], n) if random.random() < 0.5 else 10.0 ** random.uniform(-3, 3, n),
+            "weights": random.choice([1.0, 2.0, 9.0], n)
+            if random.random() < 0.5
+            else 10.0 ** random.uniform(-3, 3, n),
             "units": random.integers(0, max(2, n // 4), n) if random.random() < 0.2 else None,
             "folds": random.integers(0, 5, n) if random.random() < 0.1 else None,
             "test": "t" if random.random() < 0.15 else "permutation",
         }
         level = float(random.choice([0.01, 0.05, 0.2]))
         tests = flips(values, seed=int(random.integers(99)), span=span, **options)
-        family = Family([tests], level, random.choice(["max", "holm", "bh", None]), random.choice([None, 0]))
+        family = Family(
+            [tests], level, random.choice(["max", "holm", "bh", None]), random.choice([None, 0])
+        )
         for i, j in family.pairs:
             p, adjusted, *intervals = family.tested(0, i, j)
             for own, (low, high) in zip((p, adjusted), intervals, strict=True):
                 assert np.isnan(low) or low <= high
                 assert np.isnan(low) or (low > 0 or high < 0) == (own <= level)
-            low, high = tests.intervals(i, tests.critical(i, j, level), level)[j]  # before it is made to agree
+            low, high = tests.intervals(i, tests.critical(i, j, level), level)[
+                j
+            ]  # before it is made to agree
             if not np.isnan(low) and min(abs(low), abs(high)) > 1e-9 * max(abs(low), abs(high)):
                 assert (low > 0 or high < 0) == (p <= level)
         best = family.best_set()
@@ -209,7 +239,9 @@ def test_errors_power_and_the_truly_best(kind):
     random, n_samples = np.random.default_rng(0), 300
     noise = {
         "normal": lambda: random.normal(0, 0.1, (100, 6)),
-        "sparse": lambda: np.where(random.random((100, 6)) < 0.15, random.choice([-0.25, 0.25], (100, 6)), 0.0),
+        "sparse": lambda: np.where(
+            random.random((100, 6)) < 0.15, random.choice([-0.25, 0.25], (100, 6)), 0.0
+        ),
         "skewed": lambda: random.exponential(0.1, (100, 6)) - 0.1,
     }[kind]
     truth = np.array([0.04, 0, 0, 0, 0, 0])

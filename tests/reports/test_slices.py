@@ -14,7 +14,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingAccumulator, RankingReport, compare, evaluate, leaderboard, make_metric
+from skrank_metrics import (
+    RankingAccumulator,
+    RankingReport,
+    compare,
+    evaluate,
+    leaderboard,
+    make_metric,
+)
 from skrank_metrics.metrics.from_function import COLUMNS
 from skrank_metrics.reports.slices import object_array
 
@@ -79,13 +86,24 @@ def test_integers_stay_integers_next_to_a_missing_value(make, values):
     report = report_of(make(of_rows(values)))
     assert list(map(repr, report.slices)) == [str(low), str(high), "None"]
     assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0], [2]]
-    assert [line.split()[0] for line in str(report).splitlines()[4:7]] == [str(low), str(high), "missing"]
+    assert [line.split()[0] for line in str(report).splitlines()[4:7]] == [
+        str(low),
+        str(high),
+        "missing",
+    ]
 
 
 def test_null_and_nan_are_both_missing():
     values = [1.5, float("nan"), None, 1.5]
-    for by in (pl.Series(of_rows(values), strict=False), pa.array(of_rows(values)), of_rows(values)):
-        assert {name: part.qid.tolist() for name, part in report_of(by).slices.items()} == {1.5: [0, 3], None: [1, 2]}
+    for by in (
+        pl.Series(of_rows(values), strict=False),
+        pa.array(of_rows(values)),
+        of_rows(values),
+    ):
+        assert {name: part.qid.tolist() for name, part in report_of(by).slices.items()} == {
+            1.5: [0, 3],
+            None: [1, 2],
+        }
 
 
 def test_a_list_of_tuples_is_one_column_per_part():
@@ -94,19 +112,31 @@ def test_a_list_of_tuples_is_one_column_per_part():
         assert list(report_of(by).slices) == [("a", 2), ("a", None), ("b", 1)]
     # As a column, each tuple is one value, and missing if a part is.
     assert list(report_of({"pair": pairs}).slices) == [("a", 2), ("b", 1), None]
-    assert list(report_of(of_rows([("b",), ("a", 1), ("b",), ("b", 1)])).slices) == [("a", 1), ("b",), ("b", 1)]
+    assert list(report_of(of_rows([("b",), ("a", 1), ("b",), ("b", 1)])).slices) == [
+        ("a", 1),
+        ("b",),
+        ("b", 1),
+    ]
     two = evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=[("b", 1), (None, 1)])
-    assert list(two.slices) == [("b", 1), (None, 1)], "one value per query of labels in two dimensions"
-    with pytest.raises(ValueError, match=r"by must hold one value per document, 8 in all; got shape \(8, 2\)"):
+    assert list(two.slices) == [("b", 1), (None, 1)], (
+        "one value per query of labels in two dimensions"
+    )
+    with pytest.raises(
+        ValueError, match=r"by must hold one value per document, 8 in all; got shape \(8, 2\)"
+    ):
         report_of([list(pair) for pair in pairs])
     with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
         report_of([["b"], ["a", 1]] * 4)
-    with pytest.raises(ValueError, match=r"by must hold one value per document, 8 in all; got shape \(7,\)"):
+    with pytest.raises(
+        ValueError, match=r"by must hold one value per document, 8 in all; got shape \(7,\)"
+    ):
         report_of([*pairs[:6], ("b",)])
     reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
     assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]
     assert list(compare(reports, "mrr", by=pairs[::2]).slices) == [("a", 2), ("a", None), ("b", 1)]
-    with pytest.raises(ValueError, match=r"by must hold one value per query, 4 in all, or .* got shape \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"by must hold one value per query, 4 in all, or .* got shape \(3,\)"
+    ):
         compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
 
 
@@ -134,18 +164,28 @@ def test_comparisons_leaderboards_and_accumulators_take_them():
     for comparison in (board, compare(list(board.reports.values()), "mrr", by=by)):
         assert list(comparison.slices) == [("b", 1), (None, 1)]
     assert list(compare(board.reports, "mrr", by=["b", None, "b", None]).slices) == ["b", None]
-    accumulator = RankingAccumulator(["mrr"]).update(LABELS[:4], SCORES[:4], qid=QID[:4], by=[1, 1, None, None])
+    accumulator = RankingAccumulator(["mrr"]).update(
+        LABELS[:4], SCORES[:4], qid=QID[:4], by=[1, 1, None, None]
+    )
     accumulator.update(LABELS[4:], SCORES[4:], qid=QID[4:], by=[1, 1, 2, 2])
-    assert {name: part.mean["mrr"] for name, part in accumulator.result().slices.items()} == {1: 1, 2: 0, None: 1 / 2}
+    assert {name: part.mean["mrr"] for name, part in accumulator.result().slices.items()} == {
+        1: 1,
+        2: 0,
+        None: 1 / 2,
+    }
 
 
 def test_of_many_slices_the_largest_are_shown_and_the_others_together():
     # Slices 1 to 30; slice n has n queries, and the relevant document is at rank 1 if n is even, else at rank 2.
     by = np.repeat(np.arange(1, 31), np.arange(1, 31))
-    many = evaluate(np.where(by[:, None] % 2, [0, 1], [1, 0]), [[2, 1]] * len(by), metrics="mrr", by=by)
+    many = evaluate(
+        np.where(by[:, None] % 2, [0, 1], [1, 0]), [[2, 1]] * len(by), metrics="mrr", by=by
+    )
     lines = [line.split() for line in str(many).splitlines()]
     first = next(number for number, line in enumerate(lines) if line[0] == "slice") + 1
-    assert [line[0] for line in lines[first : first + 21]] == [str(value) for value in range(11, 31)] + ["10"]
+    assert [line[0] for line in lines[first : first + 21]] == [
+        str(value) for value in range(11, 31)
+    ] + ["10"]
     # 1 + 3 + 5 + 7 + 9 queries with 1/2, and 2 + 4 + 6 + 8 + 10 with 1.
     assert lines[first + 20][:5] == ["10", "others", "mrr", "55", f"{(25 / 2 + 30) / 55:.4f}"]
     assert len(many.slices) == 30
@@ -173,7 +213,11 @@ def test_names_are_the_same_everywhere_and_differ():
     by = [value for value in ["all", None, "missing"] * 2 for _ in range(N_DOCUMENTS)]
     ranks = {"one": [1, 2] * 3, "other": [2, 1] * 3}
     board = leaderboard(
-        labels, {name: rows_of_ranks(own)[1] for name, own in ranks.items()}, qid=qid, metrics="mrr", by=by
+        labels,
+        {name: rows_of_ranks(own)[1] for name, own in ranks.items()},
+        qid=qid,
+        metrics="mrr",
+        by=by,
     )
     names, report = ["all (2)", "missing", "missing (2)"], board.reports["one"]
     assert list(report.to_dict()["mrr"]["slices"]) == names
@@ -202,7 +246,9 @@ def test_slices_of_other_rows_are_refused(by, message):
     labels = pd.Series(LABELS, index=ROWS)
     calls = [
         lambda: evaluate(labels, SCORES, qid=QID, metrics="mrr", by=by),
-        lambda: leaderboard(labels, {"one": SCORES, "other": SCORES[::-1]}, qid=QID, metrics="mrr", by=by),
+        lambda: leaderboard(
+            labels, {"one": SCORES, "other": SCORES[::-1]}, qid=QID, metrics="mrr", by=by
+        ),
         lambda: RankingAccumulator("mrr").update(labels, SCORES, qid=QID, by=by),
     ]
     for call in calls:
@@ -211,7 +257,13 @@ def test_slices_of_other_rows_are_refused(by, message):
 
 
 def test_columns_of_a_dict_may_have_the_index_of_the_labels_or_none():
-    report = evaluate(pd.Series(LABELS, index=ROWS), SCORES, qid=QID, metrics="mrr", by={"k": BY_ROW, "n": QID // 2})
+    report = evaluate(
+        pd.Series(LABELS, index=ROWS),
+        SCORES,
+        qid=QID,
+        metrics="mrr",
+        by={"k": BY_ROW, "n": QID // 2},
+    )
     assert list(report.slices) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
 
 
@@ -226,22 +278,49 @@ DATES = pd.to_datetime(["2003", "2001", "2004", "2002"])
 @pytest.mark.parametrize("form", [pd.Series.copy, pd.Series.to_frame, lambda by: {"country": by}])
 def test_slices_of_queries_in_another_order_are_refused(ids, form):
     qid = np.repeat(np.asarray(ids), 2)
-    reports = [evaluate(LABELS, scores, qid=qid, metrics="mrr") for scores in (SCORES, SCORES[::-1])]
+    reports = [
+        evaluate(LABELS, scores, qid=qid, metrics="mrr") for scores in (SCORES, SCORES[::-1])
+    ]
     by = pd.Series(list("wxyz"), index=pd.Index(ids, name="qid"), name="country")
     expected = differences_of(compare(reports, "mrr", by=list("wxyz")))
-    with pytest.raises(ValueError, match=r"must be in the order of report.qid; got .* in different orders"):
+    with pytest.raises(
+        ValueError, match=r"must be in the order of report.qid; got .* in different orders"
+    ):
         compare(reports, "mrr", by=form(by.sort_index()))
     # An index that is not that of the queries says nothing, and neither does the default one.
-    for same in (by, by.sort_index().loc[reports[0].qid], by.set_axis(list("stuv")), by.reset_index(drop=True)):
+    for same in (
+        by,
+        by.sort_index().loc[reports[0].qid],
+        by.set_axis(list("stuv")),
+        by.reset_index(drop=True),
+    ):
         assert differences_of(compare(reports, "mrr", by=form(same))) == expected
 
 
 def test_ids_that_count_queries_may_have_a_default_index():
-    reports = [evaluate([[1, 0]] * 4, scores, metrics="mrr") for scores in ([[2, 1]] * 4, [[1, 2]] * 4)]
+    reports = [
+        evaluate([[1, 0]] * 4, scores, metrics="mrr") for scores in ([[2, 1]] * 4, [[1, 2]] * 4)
+    ]
     assert list(compare(reports, "mrr", by=pd.Series(list("abab"))).slices) == ["a", "b"]
 
 
-LIKE_CODES = ["_x2b_", "+", "_x", "x", "_", "'", "=", "1", "-1", "1.0", "1e3", "True", "None", "missing", "nan"]
+LIKE_CODES = [
+    "_x2b_",
+    "+",
+    "_x",
+    "x",
+    "_",
+    "'",
+    "=",
+    "1",
+    "-1",
+    "1.0",
+    "1e3",
+    "True",
+    "None",
+    "missing",
+    "nan",
+]
 VALUES = st.recursive(
     st.text(max_size=8)
     | st.sampled_from(LIKE_CODES)
@@ -266,20 +345,48 @@ def test_flat_keys_of_slices_are_unambiguous_and_do_not_depend_on_each_other(val
     flat = report.to_dict(flat=True)
     assert sum(key.startswith("mrr_slice_") for key in flat) == len(report.slices)
     assert all(re.fullmatch("[A-Za-z0-9_]+", key) for key in flat)
-    few = evaluate(labels[:2], scores[:2], metrics=["mrr", "map@3"], by={"value": by[:2]}).to_dict(flat=True)
+    few = evaluate(labels[:2], scores[:2], metrics=["mrr", "map@3"], by={"value": by[:2]}).to_dict(
+        flat=True
+    )
     assert {key for key in few if "_slice_" in key} <= set(flat)
 
 
 def test_flat_keys_by_hand():
-    by = ["de", "C++", "new_user", "Zürich", -1, "-1", None, "missing", 1.5, "a_xb", datetime(2001, 1, 2), "=1"]
+    by = [
+        "de",
+        "C++",
+        "new_user",
+        "Zürich",
+        -1,
+        "-1",
+        None,
+        "missing",
+        1.5,
+        "a_xb",
+        datetime(2001, 1, 2),
+        "=1",
+    ]
     expected = [
-        *("de", "C_x2b__x2b_", "new_user", "Z_xfc_rich", "_x2d_1", "_x27__x2d_1", "missing", "_x27_missing"),
+        *(
+            "de",
+            "C_x2b__x2b_",
+            "new_user",
+            "Z_xfc_rich",
+            "_x2d_1",
+            "_x27__x2d_1",
+            "missing",
+            "_x27_missing",
+        ),
         *("1_x2e_5", "a_x5f_xb", "_x3d_2001_x2d_01_x2d_02_x20_00_x3a_00_x3a_00", "_x27__x3d_1"),
     ]
     by = {"value": object_array(by, 12)}
     flat = evaluate([[1, 0]] * 12, [[2, 1]] * 12, metrics="mrr", by=by).to_dict(flat=True)
-    assert {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")} == set(expected)
-    pairs = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=[("de", 1), ("de", None)]).to_dict(flat=True)
+    assert {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")} == set(
+        expected
+    )
+    pairs = evaluate(
+        [[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=[("de", 1), ("de", None)]
+    ).to_dict(flat=True)
     assert {"mrr_slice_de_x_1", "mrr_slice_de_x_missing"} <= set(pairs)
     ends = report_of(["US low"] * 2 + ["US+"] * 6)
     flat, interval = ends.to_dict(flat=True), ends.slices["US+"].intervals()["mrr"]
@@ -288,7 +395,9 @@ def test_flat_keys_by_hand():
 
 def test_flat_keys_of_thousands_of_slices_take_linear_time():
     n = 3000
-    report = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=[f"slice {number}" for number in range(n)])
+    report = evaluate(
+        [[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=[f"slice {number}" for number in range(n)]
+    )
     start = time.process_time()
     assert len(report.to_dict(flat=True)) == 5 + 3 * n
     assert time.process_time() - start < 5
@@ -316,7 +425,13 @@ def test_columns_beside_those_of_metrics_are_known():
 
 
 def test_flat_keys_of_a_metric_named_like_a_slice_differ():
-    frame = {"qid": [1, 2], "mrr": [0.25, 0.75], "mrr_slice_a": [1.0, 1.0], "mrr_slice": [0.5, 0.5], "by": ["a", "low"]}
+    frame = {
+        "qid": [1, 2],
+        "mrr": [0.25, 0.75],
+        "mrr_slice_a": [1.0, 1.0],
+        "mrr_slice": [0.5, 0.5],
+        "by": ["a", "low"],
+    }
     flat = RankingReport.from_frame(frame).to_dict(flat=True)
     assert (flat["mrr_slice_a"], flat["mrr_slice_low"]) == (0.25, 0.75), "of the slices of mrr"
     assert (flat["mrr_slices_a"], flat["mrr_slices"]) == (1.0, 0.5), "of the other metrics"

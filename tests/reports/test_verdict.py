@@ -48,7 +48,9 @@ def test_letters_of_intervals_by_hand():
 def test_near_twins_do_not_explode(n):
     # Pairs of twins that differ from each other only: 2^(n / 2) largest sets of names that do not differ.
     different = np.zeros((n, n), bool)
-    different[np.arange(0, n, 2), np.arange(1, n, 2)] = different[np.arange(1, n, 2), np.arange(0, n, 2)] = True
+    different[np.arange(0, n, 2), np.arange(1, n, 2)] = different[
+        np.arange(1, n, 2), np.arange(0, n, 2)
+    ] = True
     started = time.process_time()
     found = letters([str(place) for place in range(n)], different)
     assert time.process_time() - started < 5

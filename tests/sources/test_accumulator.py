@@ -70,7 +70,10 @@ FIRST_PRICE = make_metric(lambda labels, price: price[0], name="first_price", do
 def test_equals_evaluate_on_all_documents(every_column, columns):
     data = {name: every_column[name] for name in ["y_true", "y_score", "qid", *columns.split()]}
     metrics = [*METRICS, FIRST_PRICE] if columns == "documents" else METRICS
-    whole, report = evaluate(**data, metrics=metrics), accumulated(data, [3, 50, 51], metrics).result()
+    whole, report = (
+        evaluate(**data, metrics=metrics),
+        accumulated(data, [3, 50, 51], metrics).result(),
+    )
     check(report, whole, 1e-14)
     assert report.std == pytest.approx(whole.std, abs=1e-14)
     np.testing.assert_array_equal(report.qid, whole.qid)
@@ -78,7 +81,11 @@ def test_equals_evaluate_on_all_documents(every_column, columns):
     for name in METRICS:
         np.testing.assert_allclose(report.intervals()[name], whole.intervals()[name], rtol=1e-12)
     assert list(report.worst(5, "mrr")) == list(whole.worst(5, "mrr"))
-    assert list(report.slices) == list(whole.slices) == (["long", "new", "short"] if "by" in columns else [])
+    assert (
+        list(report.slices)
+        == list(whole.slices)
+        == (["long", "new", "short"] if "by" in columns else [])
+    )
     for name, part in report.slices.items():
         check(part, whole.slices[name], 1e-14)
     unjudged = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
@@ -117,10 +124,18 @@ def test_slices_and_groups_are_shown(every_column):
     assert report.to_frame().columns.tolist() == ["by", "group", "weight", *METRICS]
 
 
-@pytest.mark.option("RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention")
+@pytest.mark.option(
+    "RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention"
+)
 @pytest.mark.option("RankingAccumulator.replace_undefined_by")
 @pytest.mark.parametrize(
-    "options", [{"condense": True}, {"ties": "worst"}, {"replace_undefined_by": np.nan}, {"convention": "lightgbm"}]
+    "options",
+    [
+        {"condense": True},
+        {"ties": "worst"},
+        {"replace_undefined_by": np.nan},
+        {"convention": "lightgbm"},
+    ],
 )
 def test_options_are_those_of_evaluate(every_column, options):
     data = {name: every_column[name] for name in ("y_true", "y_score", "qid", "judged")}
@@ -132,9 +147,21 @@ def test_options_are_those_of_evaluate(every_column, options):
 
 
 def test_health_adds_up(data):
-    data = without(data, "by", "sample_weight") | {"y_score": np.where(data["qid"] % 3, data["y_score"], 1.0)}
-    whole, health = evaluate(**data, metrics=METRICS).health, accumulated(data, [17, 80]).result().health
-    for name in ("n_constant", "n_single_document", "n_all_relevant", "n_no_relevant", "n_queries", "n_documents"):
+    data = without(data, "by", "sample_weight") | {
+        "y_score": np.where(data["qid"] % 3, data["y_score"], 1.0)
+    }
+    whole, health = (
+        evaluate(**data, metrics=METRICS).health,
+        accumulated(data, [17, 80]).result().health,
+    )
+    for name in (
+        "n_constant",
+        "n_single_document",
+        "n_all_relevant",
+        "n_no_relevant",
+        "n_queries",
+        "n_documents",
+    ):
         assert getattr(health, name) == getattr(whole, name) > 0
     assert (health.n_tied, health.tie_means) == (None, {})
     shared = [finding for finding in whole.findings if not finding.startswith(("Ties", "Float32"))]
@@ -146,7 +173,9 @@ def test_what_needs_rows_says_so(data):
     report = accumulated(without(data, "by"), []).result()
     assert not report.has_documents
     assert report.grouping is None
-    with pytest.raises(ValueError, match=r"Labels and scores are needed, .* Read the rows of these queries"):
+    with pytest.raises(
+        ValueError, match=r"Labels and scores are needed, .* Read the rows of these queries"
+    ):
         report.inspect(6)
 
 
@@ -156,8 +185,12 @@ def test_reports_of_batches_and_of_rows_can_be_compared(data):
     both = {"a": accumulated(data, [30]).result(), "b": evaluate(**other, metrics=METRICS)}
     rows = {"a": evaluate(**data, metrics=METRICS), "b": both["b"]}
     assert compare(both, "mrr").pairs()[0].interval == compare(rows, "mrr").pairs()[0].interval
-    both["b"] = evaluate(**other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS)
-    with pytest.raises(ValueError, match=r"same documents with the same labels; 'a' and 'b' differ in query 6"):
+    both["b"] = evaluate(
+        **other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS
+    )
+    with pytest.raises(
+        ValueError, match=r"same documents with the same labels; 'a' and 'b' differ in query 6"
+    ):
         compare(both, "mrr")
 
 
@@ -166,7 +199,9 @@ def test_a_query_may_not_come_back(data):
     accumulator = accumulated(data, [30])
     before = accumulator.result().mean
     again = {name: column[data["qid"] == 6][:1] for name, column in data.items()}
-    with pytest.raises(ValueError, match="query 6 came back: all its documents must be in one update"):
+    with pytest.raises(
+        ValueError, match="query 6 came back: all its documents must be in one update"
+    ):
         accumulator.update(**again)
     other = RankingAccumulator(METRICS).update(**again)
     with pytest.raises(ValueError, match="query 6 came back"):
@@ -191,7 +226,9 @@ def test_a_report_stays_as_it_is_when_more_comes(data):
     assert accumulator.result().n_queries == 120
     other = RankingAccumulator(METRICS).update(**first)
     RankingAccumulator(METRICS).merge(other).update(**second)
-    assert other.result().health.n_queries == other.n_queries == report.n_queries, "it was not changed"
+    assert other.result().health.n_queries == other.n_queries == report.n_queries, (
+        "it was not changed"
+    )
     assert (str(report), report.mean, report.intervals()) == before
 
 
@@ -225,14 +262,22 @@ def test_a_part_may_have_weights_of_zero():
 
 
 def test_bad_input(data):
-    for metric, options in (("ndcg@5", {}), ("mrr", {"ties": "worst"}), ("mrr", {"condense": True})):
-        with pytest.raises(ValueError, match="other must be made with the same metrics and options"):
+    for metric, options in (
+        ("ndcg@5", {}),
+        ("mrr", {"ties": "worst"}),
+        ("mrr", {"condense": True}),
+    ):
+        with pytest.raises(
+            ValueError, match="other must be made with the same metrics and options"
+        ):
             RankingAccumulator("mrr").merge(RankingAccumulator(metric, **options))
     with pytest.raises(TypeError, match="other must be a RankingAccumulator; got dict"):
         RankingAccumulator("mrr").merge({})
     with pytest.raises(ValueError, match="holds no query; call update before result"):
         RankingAccumulator("mrr").merge(RankingAccumulator("mrr")).result()
-    with pytest.raises(TypeError, match=r"qid must hold strings, integers.*got object\. Pass str\(id\)"):
+    with pytest.raises(
+        TypeError, match=r"qid must hold strings, integers.*got object\. Pass str\(id\)"
+    ):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
     large = RankingAccumulator("cg").update([1e308], [1], qid=[0])
     for qid in ([1, 2], [1]):  # the second is too much with what came before

@@ -62,8 +62,12 @@ SOURCES = {
     "reader": lambda _: TABLE.to_reader(max_chunksize=33),
     "polars": lambda _: pl.from_arrow(TABLE),
     "pandas": lambda _: TABLE.to_pandas(),
-    "dicts": lambda _: ({name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57)),
-    "tuples": lambda _: (tuple(part[name].to_numpy() for name in "ysq") for part in pieces(TABLE, 57)),
+    "dicts": lambda _: (
+        {name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57)
+    ),
+    "tuples": lambda _: (
+        tuple(part[name].to_numpy() for name in "ysq") for part in pieces(TABLE, 57)
+    ),
     "tables": lambda _: pieces(TABLE, 57),
     "record batches": lambda _: TABLE.to_batches(max_chunksize=57),
     "frames": lambda _: (pl.from_arrow(part) for part in pieces(TABLE, 57)),
@@ -74,8 +78,12 @@ SOURCES = {
 @ORDERS
 @pytest.mark.parametrize("source", SOURCES)
 def test_equals_evaluate_on_all_rows(source, order, tmp_path):
-    expected = in_memory(TABLE.set_column(3, "q", TABLE["q"].cast(pa.string())) if source == "csv" else TABLE)
-    check(evaluate_batches(SOURCES[source](tmp_path), **NAMES, batch_rows=90, order=order), expected)
+    expected = in_memory(
+        TABLE.set_column(3, "q", TABLE["q"].cast(pa.string())) if source == "csv" else TABLE
+    )
+    check(
+        evaluate_batches(SOURCES[source](tmp_path), **NAMES, batch_rows=90, order=order), expected
+    )
 
 
 @pytest.mark.slow
@@ -84,7 +92,9 @@ def test_equals_evaluate_on_all_rows(source, order, tmp_path):
 def test_batches_of_any_size_change_no_bit(size, batch_rows):
     # These are values whose last bits do not depend on other queries.
     metrics = ["mrr", "hit_rate@3"]
-    report = evaluate_batches(pieces(TABLE, size), **NAMES | {"metrics": metrics}, batch_rows=batch_rows)
+    report = evaluate_batches(
+        pieces(TABLE, size), **NAMES | {"metrics": metrics}, batch_rows=batch_rows
+    )
     assert report.mean == in_memory(TABLE, metrics=metrics).mean
     assert report.qid.tolist() == list(dict.fromkeys(TABLE["q"].to_pylist()))
 
@@ -103,7 +113,11 @@ def test_rows_in_any_order(kind, n_threads):
 
 
 def test_a_query_that_comes_back_is_an_error():
-    for source, batch_rows in ((SHUFFLED, 50), (SHUFFLED, 10_000), (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100)):
+    for source, batch_rows in (
+        (SHUFFLED, 50),
+        (SHUFFLED, 10_000),
+        (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100),
+    ):
         with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):
             evaluate_batches(source, **NAMES, batch_rows=batch_rows)
     for ids in ("abcb", "abccb"):
@@ -114,10 +128,14 @@ def test_a_query_that_comes_back_is_an_error():
 def test_contiguous_queries_of_one_or_two_rows():
     # The relevant documents of 5, 9, 7 and 8 are at rank 2, 1, 1 and 1.
     rows = {"y": [0, 1, 1, 1, 1], "s": [2.0, 1.0, 1.0, 1.0, 1.0], "q": [5, 5, 9, 7, 8]}
-    assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {"mrr": (1 / 2 + 1 + 1 + 1) / 4}
+    assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {
+        "mrr": (1 / 2 + 1 + 1 + 1) / 4
+    }
 
 
-@pytest.mark.option("evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged")
+@pytest.mark.option(
+    "evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged"
+)
 @pytest.mark.option("evaluate_batches.by", "evaluate_batches.documents", "evaluate_batches.groups")
 @ORDERS
 def test_further_columns(order):
@@ -126,12 +144,20 @@ def test_further_columns(order):
 
     table = TABLE.append_column("price", pa.array(np.arange(len(TABLE)) / 8))
     columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b", "groups": "q"}
-    names = NAMES | columns | {"metrics": [*METRICS, make_metric(revenue, documents=["price"])], "documents": "price"}
+    names = (
+        NAMES
+        | columns
+        | {"metrics": [*METRICS, make_metric(revenue, documents=["price"])], "documents": "price"}
+    )
     arrays = {name: table[column].to_numpy() for name, column in columns.items()}
     report = evaluate_batches(table, **names, batch_rows=100, order=order)
-    expected = in_memory(table, metrics=names["metrics"], documents={"price": table["price"].to_numpy()}, **arrays)
+    expected = in_memory(
+        table, metrics=names["metrics"], documents={"price": table["price"].to_numpy()}, **arrays
+    )
     check(report, expected)
-    assert report.intervals()["revenue"] == pytest.approx(expected.intervals()["revenue"], abs=1e-12)
+    assert report.intervals()["revenue"] == pytest.approx(
+        expected.intervals()["revenue"], abs=1e-12
+    )
 
 
 @ORDERS
@@ -141,7 +167,9 @@ def test_negative_labels(order):
     report = evaluate_batches(table, **NAMES | {"metrics": "spearman"}, order=order)
     assert report.mean == pytest.approx(in_memory(table, metrics="spearman").mean)
     for options in ({"metrics": ["spearman", "mrr"]}, {"metrics": "spearman", "judged": "j"}):
-        with pytest.raises(ValueError, match=rf"'y' must hold numbers >= 0, .* got -\d in row {row} of the source"):
+        with pytest.raises(
+            ValueError, match=rf"'y' must hold numbers >= 0, .* got -\d in row {row} of the source"
+        ):
             evaluate_batches(table, **NAMES | options, order=order)
 
 
@@ -156,12 +184,16 @@ def test_several_scores_make_several_reports():
             assert list(reports) == ["other", "s"]
             for name, report in reports.items():
                 check(report, in_memory(TABLE, name, condense=condense, **arrays))
-    scores = pa.array(np.where(arrays["retrieved"], TABLE["s"], np.nan))  # of documents that are not ranked, ignored
+    scores = pa.array(
+        np.where(arrays["retrieved"], TABLE["s"], np.nan)
+    )  # of documents that are not ranked, ignored
     reports = evaluate_batches(
         TABLE.drop(["s"]).append_column("s", scores), **NAMES | masks | {"score": ["other", "s"]}
     )
     check(reports["s"], in_memory(TABLE, "s", **arrays))
-    assert list(evaluate_batches(TABLE, **NAMES | {"score": ["s"]})) == ["s"], "also for a list of one"
+    assert list(evaluate_batches(TABLE, **NAMES | {"score": ["s"]})) == ["s"], (
+        "also for a list of one"
+    )
 
 
 @pytest.mark.option("evaluate_batches.ties", "evaluate_batches.convention")
@@ -179,14 +211,19 @@ def test_options_are_those_of_evaluate(options):
     table = TABLE.set_column(1, "s", pa.array(TABLE["s"].to_numpy().round()))
     report = evaluate_batches(table, **NAMES | {"metrics": "ndcg"}, **options, batch_rows=100)
     arrays = {"judged": table["j"].to_numpy()} if "judged" in options else {}
-    assert report.mean == pytest.approx(in_memory(table, metrics="ndcg", **options | arrays).mean, abs=1e-14)
+    assert report.mean == pytest.approx(
+        in_memory(table, metrics="ndcg", **options | arrays).mean, abs=1e-14
+    )
     assert report.mean != pytest.approx(in_memory(table, metrics="ndcg", **arrays).mean)
 
 
 def test_a_shuffle_keeps_the_order_of_the_rows_of_a_query():
     rows = {"y": [1, 0, 0, 1], "s": [1.0] * 4, "q": [1, 2, 1, 2]}
     report = evaluate_batches([rows], **NAMES | {"metrics": "mrr"}, ties="stable", order="shuffle")
-    assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {1: 1, 2: 1 / 2}
+    assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {
+        1: 1,
+        2: 1 / 2,
+    }
 
 
 def test_frames_of_versions_without_arrow_streams(monkeypatch):
@@ -199,17 +236,45 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"label": "label"}, ValueError, "the source has no column 'label'; name it with label=. Columns: 'y', 's'"),
-        ({"score": ["s", "other_"]}, ValueError, "no column 'other_'; name it with score=.* Did you mean 'other'"),
+        (
+            {"label": "label"},
+            ValueError,
+            "the source has no column 'label'; name it with label=. Columns: 'y', 's'",
+        ),
+        (
+            {"score": ["s", "other_"]},
+            ValueError,
+            "no column 'other_'; name it with score=.* Did you mean 'other'",
+        ),
         ({"score": []}, ValueError, "score must name at least one column"),
         ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
         ({"documents": ["w", "w"]}, ValueError, "documents must name different columns"),
         ({"score": "r"}, TypeError, "score must be a column of numbers; 'r' is of type bool"),
-        ({"score": "text"}, TypeError, "score must be a column of numbers; 'text' is of type string"),
-        ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
-        ({"qid": "lists"}, TypeError, "qid must be .* integers, strings or other ids; 'lists' is of type list"),
-        ({"documents": 7}, TypeError, "documents must be the name of a column or a list of names; got 7"),
-        ({"score": ["s", 7]}, TypeError, r"score must be the name of a column or a list of names; got \['s', 7\]"),
+        (
+            {"score": "text"},
+            TypeError,
+            "score must be a column of numbers; 'text' is of type string",
+        ),
+        (
+            {"retrieved": "s"},
+            TypeError,
+            "retrieved must be a column of True and False; 's' is of type double",
+        ),
+        (
+            {"qid": "lists"},
+            TypeError,
+            "qid must be .* integers, strings or other ids; 'lists' is of type list",
+        ),
+        (
+            {"documents": 7},
+            TypeError,
+            "documents must be the name of a column or a list of names; got 7",
+        ),
+        (
+            {"score": ["s", 7]},
+            TypeError,
+            r"score must be the name of a column or a list of names; got \['s', 7\]",
+        ),
         ({"qid": None}, TypeError, "qid must be the name of a column; got None"),
         ({"by": ["q"]}, TypeError, r"by must be the name of a column; got \['q'\]"),
         ({"order": "sort"}, ValueError, "order must be one of"),
@@ -217,16 +282,40 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
         ({"by": "s"}, ValueError, "by must be constant within a query"),
         ({"score": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
         ({"label": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
-        ({"sample_weight": "negative"}, ValueError, "'negative' must hold numbers >= 0, and .* got -1 in row 9 of"),
-        ({"score": "large"}, ValueError, r"'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of"),
+        (
+            {"sample_weight": "negative"},
+            ValueError,
+            "'negative' must hold numbers >= 0, and .* got -1 in row 9 of",
+        ),
+        (
+            {"score": "large"},
+            ValueError,
+            r"'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of",
+        ),
         ({"n_threads": 0}, ValueError, "n_threads must be an int >= 1; got 0"),
         ({"label": "inf"}, ValueError, "'inf' must hold finite numbers >= 0; got inf in row 13"),
-        ({"label": "inf", "metrics": "spearman"}, ValueError, "'inf' must hold finite numbers; got inf in row 13"),
-        ({"sample_weight": "inf"}, ValueError, "'inf' must hold finite numbers >= 0; got inf in row 13"),
+        (
+            {"label": "inf", "metrics": "spearman"},
+            ValueError,
+            "'inf' must hold finite numbers; got inf in row 13",
+        ),
+        (
+            {"sample_weight": "inf"},
+            ValueError,
+            "'inf' must hold finite numbers >= 0; got inf in row 13",
+        ),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         ({"condense": "yes"}, TypeError, "condense must be"),
-        ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
-        ({"qid": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
+        (
+            {"label": "null"},
+            ValueError,
+            "column 'null' must not hold nulls; got one in row 205 of the source",
+        ),
+        (
+            {"qid": "null"},
+            ValueError,
+            "column 'null' must not hold nulls; got one in row 205 of the source",
+        ),
     ],
 )
 def test_bad_columns(options, error, message):
@@ -253,8 +342,16 @@ def test_bad_columns(options, error, message):
         ([(1, 2)], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 2"),
         (TABLE.slice(0, 0), ValueError, "source must hold at least one document; got none"),
         ([], ValueError, "source must hold at least one document; got none"),
-        ({"y": [1], "s": [1], "q": [1]}, TypeError, "source must be a path.* or an iterator of batches; got dict"),
-        ([([1], [1], [1], [1])], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 4"),
+        (
+            {"y": [1], "s": [1], "q": [1]},
+            TypeError,
+            "source must be a path.* or an iterator of batches; got dict",
+        ),
+        (
+            [([1], [1], [1], [1])],
+            ValueError,
+            "source must yield tuples of 3 arrays, y, s, q; got 4",
+        ),
         (pa.table([[1]] * 4, names=list("ysqs")), ValueError, "the source has 2 columns 's'"),
         ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q'; name it with qid="),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
@@ -272,11 +369,18 @@ def test_bad_files(kind, tmp_path):
     with pytest.raises(FileNotFoundError, match=f"existing file.*a.{kind}"):
         evaluate_batches(file, **NAMES)
     data = Path(SOURCES[kind](tmp_path)).read_bytes()
-    for content in (b"", data[: data.index(b"\n", len(data) // 2) + 3]):  # the second was cut in a line
+    for content in (
+        b"",
+        data[: data.index(b"\n", len(data) // 2) + 3],
+    ):  # the second was cut in a line
         file.write_bytes(content)
         for order in ("check", "shuffle"):
-            with pytest.raises(ValueError, match=rf"a\.{kind} must (be a file of|hold at least one line)"):
-                evaluate_batches([SOURCES["parquet"](tmp_path / "good"), file], **NAMES, order=order)
+            with pytest.raises(
+                ValueError, match=rf"a\.{kind} must (be a file of|hold at least one line)"
+            ):
+                evaluate_batches(
+                    [SOURCES["parquet"](tmp_path / "good"), file], **NAMES, order=order
+                )
     (tmp_path / "a.txt").write_text("y,s,q")
     with pytest.raises(ValueError, match=r"source must end in \.parquet"):
         evaluate_batches(tmp_path / "a.txt", **NAMES)
@@ -288,7 +392,9 @@ def test_batches_without_rows_are_passed_over(tmp_path):
     reader = pa.RecordBatchReader.from_batches(TABLE.schema, [none, *some, none, *others])
     check(evaluate_batches(reader, **NAMES), in_memory(TABLE))
     (tmp_path / "a.csv").write_text("y,s,q\n")
-    pq.write_table(pa.table({"y": [], "s": [], "q": []}), tmp_path / "a.parquet")  # columns of type null
+    pq.write_table(
+        pa.table({"y": [], "s": [], "q": []}), tmp_path / "a.parquet"
+    )  # columns of type null
     for name in ("a.csv", "a.parquet"):
         with pytest.raises(ValueError, match="source must hold at least one document; got none"):
             evaluate_batches(tmp_path / name, **NAMES)
@@ -339,15 +445,23 @@ def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
 LARGE = ["9007199254740993", "-9007199254740993", "18446744073709551617", "9" * 5000]
 
 
-@pytest.mark.parametrize(("score", "n_rows"), [*((score, 0) for score in LARGE), (LARGE[0], 200_000)])
+@pytest.mark.parametrize(
+    ("score", "n_rows"), [*((score, 0) for score in LARGE), (LARGE[0], 200_000)]
+)
 def test_integers_in_a_text_that_float64_cannot_hold_are_refused(score, n_rows, tmp_path):
     # 200,000 rows are three blocks, the first of which decides on types in pyarrow: it has whole numbers only.
     rows = [f"{row % 2},{row % 7},{row // 2}\n" for row in range(n_rows)]
     (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
-    with pytest.raises(ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."):
+    with pytest.raises(
+        ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."
+    ):
         evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"})
-    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, "1,1e300,a\n0,9007199254740992,a\n0,inf,a\n"]))
-    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}).n_documents == n_rows + 3
+    (tmp_path / "a.csv").write_text(
+        "".join(["y,s,q\n", *rows, "1,1e300,a\n0,9007199254740992,a\n0,inf,a\n"])
+    )
+    assert (
+        evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}).n_documents == n_rows + 3
+    )
 
 
 @pytest.mark.option("evaluate_batches.temp_dir")
@@ -392,7 +506,12 @@ def test_batches_whose_memory_is_used_again_are_copied(order):
                 arrays[name][:] = values
             yield batch()
 
-    ways = [lambda: arrays, lambda: tuple(arrays.values()), lambda: pa.table(arrays), lambda: frame.assign(**arrays)]
+    ways = [
+        lambda: arrays,
+        lambda: tuple(arrays.values()),
+        lambda: pa.table(arrays),
+        lambda: frame.assign(**arrays),
+    ]
     record = functools.partial(pa.RecordBatch.from_pydict, arrays)
     reader = pa.RecordBatchReader.from_batches(record().schema, again(record))
     for source in (*map(again, [*ways, record]), reader):
@@ -412,14 +531,26 @@ def test_rows_that_come_twice_are_an_error(order, tmp_path):
 
 
 @ORDERS
-@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["b", "x", "a"])], ids=["categories", "enum"])
+@pytest.mark.parametrize(
+    "kind", [pl.Categorical, pl.Enum(["b", "x", "a"])], ids=["categories", "enum"]
+)
 def test_frames_of_polars_with_categories(kind, order):
-    rows = {"y": [1, 0, 0, 1], "s": [2.0, 1.0, 2.0, 1.0], "q": ["a", "a", "b", "b"], "kind": ["x", "x", None, None]}
+    rows = {
+        "y": [1, 0, 0, 1],
+        "s": [2.0, 1.0, 2.0, 1.0],
+        "q": ["a", "a", "b", "b"],
+        "kind": ["x", "x", None, None],
+    }
     frame = pl.DataFrame(rows).with_columns(pl.col("q", "kind").cast(kind))
     for source in ([frame[:1], frame[1:]], frame, frame.to_arrow()):
         report = evaluate_batches(source, **NAMES | {"metrics": "mrr"}, order=order)
-        assert set(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {("a", 1), ("b", 1 / 2)}
-    with pytest.raises(ValueError, match="column 'kind' must not hold nulls; got one in row 2 of the source"):
+        assert set(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {
+            ("a", 1),
+            ("b", 1 / 2),
+        }
+    with pytest.raises(
+        ValueError, match="column 'kind' must not hold nulls; got one in row 2 of the source"
+    ):
         evaluate_batches(frame, **NAMES, by="kind", order=order)
 
 
@@ -430,7 +561,9 @@ def test_pages_of_parquet_are_checked(tmp_path):
     place = bytes(data).index(np.ascontiguousarray(TABLE["s"].to_numpy()[100:110]).tobytes())
     data[place] ^= 1  # another score, a little different
     (tmp_path / "a.parquet").write_bytes(data)
-    with pytest.raises(ValueError, match=r"a\.parquet must be a file of parquet; reading it failed: .*CRC"):
+    with pytest.raises(
+        ValueError, match=r"a\.parquet must be a file of parquet; reading it failed: .*CRC"
+    ):
         evaluate_batches(tmp_path / "a.parquet", **NAMES)
 
 
@@ -453,7 +586,9 @@ def test_a_process_that_is_interrupted_early_ends():
     # While a thread waited for a module that the main thread was importing, Ctrl-C hung Python.
     codes = []
     for delay in np.linspace(0, 0.7, 8):
-        with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=-1, stderr=-1, text=True) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTED], stdout=-1, stderr=-1, text=True
+        ) as process:
             try:
                 assert process.stdout.readline() == "ready\n"
                 time.sleep(delay)
@@ -483,4 +618,9 @@ def test_pandas_is_loaded_where_an_interrupt_is_noticed():
         "    yield {'y': [1], 's': [1.0], 'q': ['a']}\n"
         "evaluate_batches(batches(), label='y', score='s', qid='q')"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "True\n"
+    )

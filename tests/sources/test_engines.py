@@ -30,7 +30,11 @@ def write(table, folder, order="random", n_files=16):
     folder.mkdir()
     if order == "random":
         table = table.take(np.random.default_rng(1).permutation(len(table)))
-    files = np.arange(len(table)) % n_files if order == "random" else query_fold(table["q"].to_numpy(), n_files)
+    files = (
+        np.arange(len(table)) % n_files
+        if order == "random"
+        else query_fold(table["q"].to_numpy(), n_files)
+    )
     for number in range(n_files):
         pq.write_table(table.filter(pa.array(files == number)), folder / f"{number:02}.parquet")
     return folder
@@ -46,17 +50,26 @@ def whole_queries(tmp_path_factory):
     return write(TABLE, tmp_path_factory.mktemp("rows") / "whole", order="by query")
 
 
-@pytest.mark.option("dask.evaluate.metrics", "dask.evaluate.label", "dask.evaluate.score", "dask.evaluate.qid")
-@pytest.mark.option("spark.evaluate.metrics", "spark.evaluate.label", "spark.evaluate.score", "spark.evaluate.qid")
+@pytest.mark.option(
+    "dask.evaluate.metrics", "dask.evaluate.label", "dask.evaluate.score", "dask.evaluate.qid"
+)
+@pytest.mark.option(
+    "spark.evaluate.metrics", "spark.evaluate.label", "spark.evaluate.score", "spark.evaluate.qid"
+)
 def test_random_order_in_16_files_equals_the_single_machine(engine, scattered):
     check(engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS), in_memory(TABLE))
 
 
 @pytest.mark.option("dask.evaluate.order", "spark.evaluate.order")
 def test_without_a_shuffle_queries_must_be_whole(engine, scattered, whole_queries):
-    with pytest.raises(ValueError, match=r"query -?\d+ came back: .* in one update, batch or partition"):
+    with pytest.raises(
+        ValueError, match=r"query -?\d+ came back: .* in one update, batch or partition"
+    ):
         engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS, order="check")
-    check(engine.evaluate(engine.read(whole_queries), **NAMES, metrics=METRICS, order="check"), in_memory(TABLE))
+    check(
+        engine.evaluate(engine.read(whole_queries), **NAMES, metrics=METRICS, order="check"),
+        in_memory(TABLE),
+    )
 
 
 def test_string_ids_and_several_scores(engine, tmp_path):
@@ -68,23 +81,35 @@ def test_string_ids_and_several_scores(engine, tmp_path):
         check(report, in_memory(table, name))
 
 
-@pytest.mark.option("dask.evaluate.sample_weight", "dask.evaluate.retrieved", "dask.evaluate.judged")
+@pytest.mark.option(
+    "dask.evaluate.sample_weight", "dask.evaluate.retrieved", "dask.evaluate.judged"
+)
 @pytest.mark.option("dask.evaluate.by", "dask.evaluate.groups", "dask.evaluate.documents")
-@pytest.mark.option("spark.evaluate.sample_weight", "spark.evaluate.retrieved", "spark.evaluate.judged")
+@pytest.mark.option(
+    "spark.evaluate.sample_weight", "spark.evaluate.retrieved", "spark.evaluate.judged"
+)
 @pytest.mark.option("spark.evaluate.by", "spark.evaluate.groups", "spark.evaluate.documents")
 def test_further_columns(engine, scattered):
-    first = make_metric(lambda labels, w, unranked=(): float(sum(labels[:1] * w[:1])), name="first", documents=["w"])
+    first = make_metric(
+        lambda labels, w, unranked=(): float(sum(labels[:1] * w[:1])), name="first", documents=["w"]
+    )
     columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b", "groups": "b"}
     arrays = {name: TABLE[column].to_numpy() for name, column in columns.items()}
     metrics = [*METRICS, first]
-    report = engine.evaluate(engine.read(scattered), **NAMES, metrics=metrics, documents="w", **columns)
+    report = engine.evaluate(
+        engine.read(scattered), **NAMES, metrics=metrics, documents="w", **columns
+    )
     expected = in_memory(TABLE, metrics=metrics, documents={"w": TABLE["w"].to_numpy()}, **arrays)
     check(report, expected)
     assert report.intervals()["first"] == pytest.approx(expected.intervals()["first"], abs=1e-9)
 
 
-@pytest.mark.option("dask.evaluate.ties", "dask.evaluate.convention", "dask.evaluate.replace_undefined_by")
-@pytest.mark.option("spark.evaluate.ties", "spark.evaluate.convention", "spark.evaluate.replace_undefined_by")
+@pytest.mark.option(
+    "dask.evaluate.ties", "dask.evaluate.convention", "dask.evaluate.replace_undefined_by"
+)
+@pytest.mark.option(
+    "spark.evaluate.ties", "spark.evaluate.convention", "spark.evaluate.replace_undefined_by"
+)
 @pytest.mark.option("dask.evaluate.condense", "spark.evaluate.condense")
 def test_options_are_those_of_evaluate(engine, scattered):
     options = {"convention": "lightgbm", "ties": "worst", "replace_undefined_by": 0.25}
@@ -94,10 +119,16 @@ def test_options_are_those_of_evaluate(engine, scattered):
         others = {other: value for other, value in options.items() if other != name}
         if name == "ties":
             others["ties"] = "average"
-        assert report.mean != pytest.approx(in_memory(TABLE, metrics="ndcg", **others).mean, abs=1e-12)
-    report = engine.evaluate(engine.read(scattered), **NAMES, metrics="ndcg", judged="j", condense=True)
+        assert report.mean != pytest.approx(
+            in_memory(TABLE, metrics="ndcg", **others).mean, abs=1e-12
+        )
+    report = engine.evaluate(
+        engine.read(scattered), **NAMES, metrics="ndcg", judged="j", condense=True
+    )
     judged = {"judged": TABLE["j"].to_numpy()}
-    assert report.mean == pytest.approx(in_memory(TABLE, metrics="ndcg", condense=True, **judged).mean, abs=1e-12)
+    assert report.mean == pytest.approx(
+        in_memory(TABLE, metrics="ndcg", condense=True, **judged).mean, abs=1e-12
+    )
     assert report.mean != pytest.approx(in_memory(TABLE, metrics="ndcg", **judged).mean, abs=1e-12)
 
 
@@ -132,11 +163,27 @@ def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"label": "label"}, ValueError, "the frame has no column 'label'; name it with label=. Columns: 'y', 's'"),
-        ({"score": "b"}, TypeError, "score must be a column of numbers; 'b' is of type (large_)?string"),
+        (
+            {"label": "label"},
+            ValueError,
+            "the frame has no column 'label'; name it with label=. Columns: 'y', 's'",
+        ),
+        (
+            {"score": "b"},
+            TypeError,
+            "score must be a column of numbers; 'b' is of type (large_)?string",
+        ),
         ({"condense": True}, ValueError, "condense=True requires judged="),
-        ({"ties": "stable"}, ValueError, "ties must not be 'stable' if rows are shuffled.*'ndcg@10'"),
-        ({"convention": "lightgbm", "metrics": "map"}, ValueError, "ties must not be 'stable'.* got it for 'map'"),
+        (
+            {"ties": "stable"},
+            ValueError,
+            "ties must not be 'stable' if rows are shuffled.*'ndcg@10'",
+        ),
+        (
+            {"convention": "lightgbm", "metrics": "map"},
+            ValueError,
+            "ties must not be 'stable'.* got it for 'map'",
+        ),
     ],
 )
 def test_bad_arguments_are_found_before_anything_runs(engine, scattered, options, error, message):
@@ -145,7 +192,9 @@ def test_bad_arguments_are_found_before_anything_runs(engine, scattered, options
 
 
 def test_stable_ties_are_in_the_order_of_rows(engine, whole_queries):
-    report = engine.evaluate(engine.read(whole_queries), **NAMES, metrics=METRICS, ties="stable", order="check")
+    report = engine.evaluate(
+        engine.read(whole_queries), **NAMES, metrics=METRICS, ties="stable", order="check"
+    )
     check(report, in_memory(TABLE, ties="stable"))
 
 
@@ -153,12 +202,16 @@ def test_frames_without_rows_and_other_frames(engine, tmp_path):
     pq.write_table(TABLE.slice(0, 0), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="frame must hold at least one document; got none"):
         engine.evaluate(engine.read(tmp_path), **NAMES)
-    with pytest.raises(TypeError, match=f"frame must be a {engine.kind} DataFrame; got pandas.*DataFrame"):
+    with pytest.raises(
+        TypeError, match=f"frame must be a {engine.kind} DataFrame; got pandas.*DataFrame"
+    ):
         engine.evaluate(pd.DataFrame(), **NAMES)
 
 
 def test_evaluate_batches_refuses_the_frame(engine, scattered):
-    with pytest.raises(TypeError, match=rf"{engine.kind} frame.*pass it to skrank_metrics\.{engine.name}\.evaluate"):
+    with pytest.raises(
+        TypeError, match=rf"{engine.kind} frame.*pass it to skrank_metrics\.{engine.name}\.evaluate"
+    ):
         evaluate_batches(engine.read(scattered), **NAMES)
 
 
@@ -166,13 +219,17 @@ def test_evaluate_batches_refuses_the_frame(engine, scattered):
 def test_folds_are_the_same_on_every_engine(engine, tmp_path, kind):
     duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
     table = make_table(SIZES[:50], kind).select(["q"])
-    here = dict(zip(table["q"].to_pylist(), query_fold(table["q"].to_numpy(), 5).tolist(), strict=True))
+    here = dict(
+        zip(table["q"].to_pylist(), query_fold(table["q"].to_numpy(), 5).tolist(), strict=True)
+    )
     folder = write(table, tmp_path / "rows", n_files=4)
     ids, folds = engine.fold(engine.read(folder), 5)
     assert dict(zip(ids, folds, strict=True)) == here
     assert len(ids) == len(table)
     frame = pl.read_parquet(folder / "*.parquet").with_columns(
-        fold=pl.col("q").map_batches(lambda ids: pl.Series(query_fold(ids, 5)), return_dtype=pl.Int64)
+        fold=pl.col("q").map_batches(
+            lambda ids: pl.Series(query_fold(ids, 5)), return_dtype=pl.Int64
+        )
     )
     assert dict(frame.select("q", "fold").iter_rows()) == here
     with duckdb.connect() as connection:
@@ -180,16 +237,22 @@ def test_folds_are_the_same_on_every_engine(engine, tmp_path, kind):
     assert dict(zip(rows["q"].to_pylist(), query_fold(rows["q"], 5).tolist(), strict=True)) == here
 
 
-@pytest.mark.parametrize(("module", "missing"), [("dask", "dask.dataframe"), ("dask", "pyarrow"), ("spark", "pyspark")])
+@pytest.mark.parametrize(
+    ("module", "missing"), [("dask", "dask.dataframe"), ("dask", "pyarrow"), ("spark", "pyspark")]
+)
 def test_without_the_engine(module, missing):
     call = f"skrank_metrics.{module}.evaluate(None, label='y', score='s', qid='q')"
     code = f"import sys; sys.modules[{missing!r}] = None; import skrank_metrics; {call}"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert f'pip install ".[{module}]" in a clone of the repository. (' in found.stderr
 
 
 def test_signatures_agree():
-    one, other = (inspect.signature(module.evaluate) for module in (skrank_metrics.dask, skrank_metrics.spark))
+    one, other = (
+        inspect.signature(module.evaluate) for module in (skrank_metrics.dask, skrank_metrics.spark)
+    )
     assert one == other
 
 
@@ -218,7 +281,9 @@ def test_schedulers_of_one_machine(scheduler):
     for ids in (rows["q"], rows["q"].astype(str).astype("category"), rows["q"] * 1.0):
         frame = dd.from_pandas(rows.assign(q=ids), npartitions=5)
         # With a client about, Dask would shuffle through its workers.
-        with sys.modules["dask"].config.set({"scheduler": scheduler, "dataframe.shuffle.method": "tasks"}):
+        with sys.modules["dask"].config.set(
+            {"scheduler": scheduler, "dataframe.shuffle.method": "tasks"}
+        ):
             found = dask.evaluate(frame, **NAMES, metrics=METRICS).mean
         assert found == pytest.approx(in_memory(TABLE).mean, abs=1e-12)
 
@@ -227,7 +292,9 @@ ROWS = [("a", 1, 2.0), ("b", 0, 2.0), ("a", 0, 1.0), ("b", 1, 1.0)]
 
 
 def test_names_of_columns_are_taken_literally(on_spark):
-    frame = on_spark.session.createDataFrame(ROWS, "`query.id` string, `a``b` int, `the score` double")
+    frame = on_spark.session.createDataFrame(
+        ROWS, "`query.id` string, `a``b` int, `the score` double"
+    )
     report = spark.evaluate(frame, label="a`b", score="the score", qid="query.id", metrics="mrr")
     assert report.mean == {"mrr": (1 + 1 / 2) / 2}
 
@@ -246,7 +313,11 @@ def test_rows_of_a_query_come_together_in_any_number_of_partitions(on_spark):
 
 def test_decimals_and_nan_are_errors(on_spark):
     frame = on_spark.session.createDataFrame(ROWS, "q string, y int, s double")
-    with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' is of type decimal128\(10, 2\)"):
-        spark.evaluate(frame.selectExpr("q", "y", "cast(s as decimal(10, 2)) s"), label="y", score="s", qid="q")
+    with pytest.raises(
+        TypeError, match=r"score must be a column of numbers; 's' is of type decimal128\(10, 2\)"
+    ):
+        spark.evaluate(
+            frame.selectExpr("q", "y", "cast(s as decimal(10, 2)) s"), label="y", score="s", qid="q"
+        )
     with pytest.raises(ValueError, match=r"column 's' contains NaN, first for query '[ab]'"):
         spark.evaluate(frame.selectExpr("q", "y", "double('NaN') s"), label="y", score="s", qid="q")

@@ -51,7 +51,9 @@ def test_whole_numbers_may_have_decimals_in_a_later_batch(order):
 
 def test_integers_that_floats_cannot_hold_are_an_error():
     source = [{"y": [1], "s": [2**53 + 1], "q": ["a"]}, {"y": [1], "s": [0.5], "q": ["a"]}]
-    with pytest.raises(ValueError, match=r"column 's' must hold numbers, and integers within .*9007199254740993"):
+    with pytest.raises(
+        ValueError, match=r"column 's' must hold numbers, and integers within .*9007199254740993"
+    ):
         evaluate_batches(source, **NAMES)
 
 
@@ -66,7 +68,9 @@ def test_integers_that_floats_cannot_hold_are_an_error():
 )
 def test_ids_of_different_kinds_are_an_error(ids, message):
     source = [{"y": [1], "s": [1.0], "q": one} for one in ids]
-    with pytest.raises(ValueError, match=f"one type in all batches and files; .*Field q has .* types: {message}"):
+    with pytest.raises(
+        ValueError, match=f"one type in all batches and files; .*Field q has .* types: {message}"
+    ):
         evaluate_batches(source, **NAMES)
 
 
@@ -89,7 +93,11 @@ def test_ids_of_one_kind_are_one_query(ids, order):
 
 def test_ids_of_a_text_are_strings(tmp_path):
     ids = ["1", "001", "1.10", "1.1", "9007199254740993.0", "9007199254740992.0", "+1", "0", "-0"]
-    paths = two_files(tmp_path, "y,s,q,b\n1,2.5,1,1\n", "y,s,q,b\n" + "".join(f"1,2.5,{one},{one}\n" for one in ids))
+    paths = two_files(
+        tmp_path,
+        "y,s,q,b\n1,2.5,1,1\n",
+        "y,s,q,b\n" + "".join(f"1,2.5,{one},{one}\n" for one in ids),
+    )
     report = evaluate_batches(paths, **NAMES, by="b")
     assert set(report.slices) == set(ids)
     assert report.qid.tolist() == ids, "the first goes on in the second file"
@@ -99,8 +107,14 @@ def test_ids_of_a_text_are_strings(tmp_path):
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("y,s,q\n1,2.5,01\n", r"Field q has incompatible types: int64 vs string in row 0 of .*b\.csv"),
-        (batch([1, None], [1, 1], [1.0, 2.0]), r"'q' must not hold nulls; got one in row 1 of .*b\.parquet"),
+        (
+            "y,s,q\n1,2.5,01\n",
+            r"Field q has incompatible types: int64 vs string in row 0 of .*b\.csv",
+        ),
+        (
+            batch([1, None], [1, 1], [1.0, 2.0]),
+            r"'q' must not hold nulls; got one in row 1 of .*b\.parquet",
+        ),
     ],
     ids=["ids of another kind", "a null"],
 )
@@ -114,17 +128,24 @@ def test_texts_are_in_utf_8(tmp_path):
     others = "y,s,q,é\n1,2.5,a,b\n".encode("latin-1"), b"y,s,q\n1,2.5,7\n1,2.5,\xe9\n"
     for content in (text.encode("latin-1"), text.encode("utf-16"), *others):
         paths = two_files(tmp_path, text, content)
-        with pytest.raises(ValueError, match=rf"b\.csv must be a file of csv in UTF-8; reading it failed: .*{reason}"):
+        with pytest.raises(
+            ValueError,
+            match=rf"b\.csv must be a file of csv in UTF-8; reading it failed: .*{reason}",
+        ):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]
 
 
-@pytest.mark.parametrize("text", ["y,s,q\n1,2.5,a\n\n\n1,,a\n", '\ny,s,q\r\n1,2.5,"a\r\nb"\r\n1,,a\r\n'])
+@pytest.mark.parametrize(
+    "text", ["y,s,q\n1,2.5,a\n\n\n1,,a\n", '\ny,s,q\r\n1,2.5,"a\r\nb"\r\n1,,a\r\n']
+)
 def test_blank_lines_are_no_rows(text, tmp_path):
     (tmp_path / "a.csv").write_bytes(text.encode())
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("a.csv", "a.csv.gz"):
-        with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in row 1 of .*{name}"):
+        with pytest.raises(
+            ValueError, match=rf"column 's' must not hold nulls; got one in row 1 of .*{name}"
+        ):
             evaluate_batches(tmp_path / name, **NAMES)
 
 
@@ -138,19 +159,29 @@ def test_cells_of_csv_may_hold_lines(order, rows, tmp_path):
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, order=order)
     assert (report.n_documents, report.n_queries) == (rows, (rows + 1) // 2)
     (tmp_path / "a.csv").write_text(f"y,s,q,title\n{text}0,,z,b\n")
-    with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in row {rows} of"):
+    with pytest.raises(
+        ValueError, match=rf"column 's' must not hold nulls; got one in row {rows} of"
+    ):
         evaluate_batches(tmp_path / "a.csv", **NAMES, order=order)
 
 
 @ORDERS
 def test_tsv_has_no_quotes(order, tmp_path):
-    rows = ['1\t2\ta\t"Heroes" and others', "0\t3\ta\tplain", '1\t1\tb\t"open', "0\t0\tb\tx", '1\t1\t"c"\ty"']
+    rows = [
+        '1\t2\ta\t"Heroes" and others',
+        "0\t3\ta\tplain",
+        '1\t1\tb\t"open',
+        "0\t0\tb\tx",
+        '1\t1\t"c"\ty"',
+    ]
     (tmp_path / "a.tsv").write_text("y\ts\tq\ttitle\n" + "\n".join(rows))
     report = evaluate_batches(tmp_path / "a.tsv", **NAMES, order=order)
     found = dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True))
     assert found == {"a": 1 / 2, "b": 1, '"c"': 1}
     (tmp_path / "a.tsv").write_text("y\ts\tq\ttitle\n" + "\n".join([*rows, "1\tx\td\t"]))
-    with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' of .*a\.tsv is not: .*'x'"):
+    with pytest.raises(
+        TypeError, match=r"score must be a column of numbers; 's' of .*a\.tsv is not: .*'x'"
+    ):
         evaluate_batches(tmp_path / "a.tsv", **NAMES, order=order)
 
 
@@ -159,17 +190,23 @@ def test_numbers_and_masks_of_a_text(tmp_path):
     (tmp_path / "a.csv").write_text(text)
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, judged="j")
     assert report.per_query["mrr"].tolist() == [1 / 2, 1 / 2]
-    with pytest.raises(TypeError, match=r"judged must be .* True and False; 'q' of .*a\.csv is not: .*value: b"):
+    with pytest.raises(
+        TypeError, match=r"judged must be .* True and False; 'q' of .*a\.csv is not: .*value: b"
+    ):
         evaluate_batches(tmp_path / "a.csv", **NAMES, judged="q")
     (tmp_path / "a.csv").write_text("y,s,q\nTrue,2,a\nFALSE,3,a\n")
     assert evaluate_batches(tmp_path / "a.csv", **NAMES).mean == {"mrr": 1 / 2}
     (tmp_path / "a.csv").write_text(text.replace("nan", "1_0"))
-    with pytest.raises(TypeError, match=r"label must be a column of numbers; 'y' of .*a\.csv is not: .*'1_0'"):
+    with pytest.raises(
+        TypeError, match=r"label must be a column of numbers; 'y' of .*a\.csv is not: .*'1_0'"
+    ):
         evaluate_batches(tmp_path / "a.csv", **NAMES)
 
 
 def test_a_packed_file_that_was_cut_is_named(tmp_path):
     data = gzip.compress(b"y,s,q\n" + b"1,2.5,a\n" * 1000)
     (tmp_path / "a.csv.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=r"a\.csv\.gz must be a file of csv in UTF-8; reading it failed"):
+    with pytest.raises(
+        ValueError, match=r"a\.csv\.gz must be a file of csv in UTF-8; reading it failed"
+    ):
         evaluate_batches(tmp_path / "a.csv.gz", **NAMES)

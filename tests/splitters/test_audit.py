@@ -42,7 +42,9 @@ X = np.zeros((len(QID), 1))
     ],
     ids=lambda cv: type(cv).__name__,
 )
-@pytest.mark.parametrize("ids", [{"qid": QID}, {"groups": QID}, {"groups": QID // 2, "qid": QID}, {}])
+@pytest.mark.parametrize(
+    "ids", [{"qid": QID}, {"groups": QID}, {"groups": QID // 2, "qid": QID}, {}]
+)
 def test_whole_queries_do_not_leak(cv, ids):
     if "groups" in ids and isinstance(cv, PredefinedQuerySplit):
         ids = {"groups": QID}
@@ -54,13 +56,16 @@ def test_whole_queries_do_not_leak(cv, ids):
 
 
 @pytest.mark.parametrize(
-    "cv", [KFold(4), StratifiedKFold(3), ShuffleSplit(2, random_state=0), TimeSeriesSplit(2), 3, None]
+    "cv",
+    [KFold(4), StratifiedKFold(3), ShuffleSplit(2, random_state=0), TimeSeriesSplit(2), 3, None],
 )
 def test_splitters_that_cut_queries(cv):
     report = audit_splits(cv, X, Y, qid=QID)
     assert report.leaks > 0
     assert "LEAK: fold 0 has " in str(report)
-    with pytest.raises(ValueError, match=r"cv must keep every query whole; got .*Split|Fold.* Use a splitter"):
+    with pytest.raises(
+        ValueError, match=r"cv must keep every query whole; got .*Split|Fold.* Use a splitter"
+    ):
         report.check()
 
 
@@ -100,7 +105,10 @@ def test_groups_are_for_the_splitter_and_audited_beside_ids():
     assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=across).leaks == 2
     assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
     of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
-    assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == ([0], [2])
+    assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == (
+        [0],
+        [2],
+    )
 
 
 def test_a_query_leaks_or_is_cut():
@@ -121,8 +129,14 @@ def test_queries_from_the_future():
     assert report.table["from_future"].tolist() == [2, 0, 1, 0]
     assert report.leaks == 3
     text = " ".join(str(report).split())
-    assert "LEAK: fold 0 has 2 queries in train that are later than the first row in test: a, c" in text
-    with pytest.raises(ValueError, match=r"train on the past only; got .*later.*Use QueryTimeSeriesSplit\(time=...\)"):
+    assert (
+        "LEAK: fold 0 has 2 queries in train that are later than the first row in test: a, c"
+        in text
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"train on the past only; got .*later.*Use QueryTimeSeriesSplit\(time=...\)",
+    ):
         report.check()
 
 
@@ -154,7 +168,9 @@ def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
     assert report.table["leaking_groups"].tolist() == [len(users) for users in shared]
     assert not report.table["leaking"].any()
     assert "groups with rows both in train and in test" in str(report)
-    with pytest.raises(ValueError, match=r"keep every query and group whole; got an iterable .*fold 0 has .* gr"):
+    with pytest.raises(
+        ValueError, match=r"keep every query and group whole; got an iterable .*fold 0 has .* gr"
+    ):
         report.check()
     by_users = list(QueryKFold(3).split(X, groups=USER))
     assert audit_splits(by_users, X, y, **ids, groups=USER).leaks == 0
@@ -162,34 +178,53 @@ def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
 
 
 @pytest.mark.parametrize(
-    ("ids", "suffix"), [({"qid": list("aabbc")}, ""), ({"qid": range(5), "groups": list("aabbc")}, "_groups")]
+    ("ids", "suffix"),
+    [({"qid": list("aabbc")}, ""), ({"qid": range(5), "groups": list("aabbc")}, "_groups")],
 )
 def test_an_iterable_that_drops_rows(ids, suffix):
     report = audit_splits(iter([([0, 1], [2, 4])]), [[0]] * 5, [1, 0, 0, 1, 1], **ids)
-    assert (report.ids["leaking" + suffix][0].tolist(), report.ids["cut" + suffix][0].tolist()) == ([], ["b"])
+    assert (report.ids["leaking" + suffix][0].tolist(), report.ids["cut" + suffix][0].tolist()) == (
+        [],
+        ["b"],
+    )
     assert report.leaks == 1
     unit = "group" if suffix else "query"
     with pytest.raises(
-        ValueError, match=rf"iterable of .*: fold 0 has 1 {unit} with only some of the rows used: b\. Use a s"
+        ValueError,
+        match=rf"iterable of .*: fold 0 has 1 {unit} with only some of the rows used: b\. Use a s",
     ):
         report.check()
-    masks = [(np.array([True, True, False, False, False]), np.array([False, False, True, True, True]))]
+    masks = [
+        (np.array([True, True, False, False, False]), np.array([False, False, True, True, True]))
+    ]
     assert audit_splits(masks, [[0]] * 5, [1, 0, 0, 1, 1], **ids).leaks == 0
 
 
 def test_many_leaks_are_counted_and_the_first_named():
-    report = audit_splits([([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd"))
-    assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in str(report)
+    report = audit_splits(
+        [([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd")
+    )
+    assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in str(
+        report
+    )
 
 
 @pytest.mark.parametrize("name", ["X", "y", "qid", "groups", "time"])
 def test_rows_out_of_step(name):
-    rows = {"X": pd.DataFrame({"x": [0] * 4}), "y": pd.Series([1, 0, 1, 0]), "qid": pd.Series([1, 1, 2, 2])}
+    rows = {
+        "X": pd.DataFrame({"x": [0] * 4}),
+        "y": pd.Series([1, 0, 1, 0]),
+        "qid": pd.Series([1, 1, 2, 2]),
+    }
     rows |= {"groups": pd.Series(list("uuvv")), "time": pd.Series([1, 1, 2, 2])}
     rows = {key: column.set_axis(list("abcd")) for key, column in rows.items()}
-    assert audit_splits(KFold(2), **rows).leaks == 1, "trained on the second query, tested on the first"
+    assert audit_splits(KFold(2), **rows).leaks == 1, (
+        "trained on the second query, tested on the first"
+    )
     rows[name] = rows[name][::-1]
-    with pytest.raises(ValueError, match=r"must have the same index as .*; got the same labels in different orders"):
+    with pytest.raises(
+        ValueError, match=r"must have the same index as .*; got the same labels in different orders"
+    ):
         audit_splits(KFold(2), **rows)
 
 
@@ -202,10 +237,20 @@ def test_rows_out_of_step(name):
         (KFold(2), {"y": np.zeros((4, 2))}, ValueError, "y must be 1-D"),
         (KFold(2), {"y": [0, 1, np.nan, 0]}, ValueError, "y contains NaN, first at row 2"),
         ([], {}, ValueError, "cv must yield at least one pair"),
-        ([([0], [])], {}, ValueError, "cv must yield rows for both sides; got none for one side of fold 0"),
+        (
+            [([0], [])],
+            {},
+            ValueError,
+            "cv must yield rows for both sides; got none for one side of fold 0",
+        ),
         ([([0], ["a"])], {}, IndexError, "integer or boolean arrays are valid indices"),
         ([([0], [4])], {}, IndexError, "index 4 is out of bounds"),
-        (QueryKFold(3), {"qid": [1, 1, 2, 2]}, ValueError, "n_splits must be at most the number of queries"),
+        (
+            QueryKFold(3),
+            {"qid": [1, 1, 2, 2]},
+            ValueError,
+            "n_splits must be at most the number of queries",
+        ),
     ],
 )
 def test_bad_input(cv, changes, error, message):

@@ -32,7 +32,10 @@ CONTRACT_X = np.random.default_rng(5).normal(size=(len(CONTRACT_QID), 2))
 DAYS = np.datetime64("2026-03-01") + 5 * CONTRACT_QID % 24  # one per query
 SPLITTERS = [
     QueryKFold(4),
-    *[QueryKFold(4, stratify=by, shuffle=True, random_state=0) for by in ("relevance", "size", "both")],
+    *[
+        QueryKFold(4, stratify=by, shuffle=True, random_state=0)
+        for by in ("relevance", "size", "both")
+    ],
     QueryKFold(4, stratify="both"),
     RepeatedQueryKFold(3, n_repeats=2, stratify="relevance", random_state=0),
     QueryShuffleSplit(3, test_size=0.2, random_state=0),
@@ -43,7 +46,9 @@ SPLITTERS = [
     PredefinedQuerySplit(CONTRACT_QID % 5, validation=True),
     QueryTimeSeriesSplit(3, time=DAYS, gap="3D", test_size=4),
 ]
-every_splitter = pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda s: repr(s).replace("\n", "")[:70])
+every_splitter = pytest.mark.parametrize(
+    "splitter", SPLITTERS, ids=lambda s: repr(s).replace("\n", "")[:70]
+)
 
 
 def as_lists(splits):
@@ -70,7 +75,13 @@ def test_every_fold_has_queries_and_every_row_is_tested_once(sizes, n_splits, sh
     qid = np.repeat(np.arange(len(sizes)), sizes)
     splitter = QueryKFold(n_splits, shuffle=shuffle)
     if len(sizes) < n_splits:
-        refused(splitter, "n_splits must be at most the number of queries; got n_splits=", qid, None, groups=qid)
+        refused(
+            splitter,
+            "n_splits must be at most the number of queries; got n_splits=",
+            qid,
+            None,
+            groups=qid,
+        )
         return
     folds = list(splitter.split(qid, groups=qid))
     assert len(folds) == n_splits
@@ -81,12 +92,17 @@ def test_every_fold_has_queries_and_every_row_is_tested_once(sizes, n_splits, sh
 def test_mixed_ids():
     ids = ["a", 1, "a", 2.5, "b", ("x", 1)]
     orders = ids, ids[::-1], [*ids[2:], *ids[:2]]
-    folds = [[{rows[row] for row in test} for _, test in QueryKFold(3).split(rows, groups=rows)] for rows in orders]
+    folds = [
+        [{rows[row] for row in test} for _, test in QueryKFold(3).split(rows, groups=rows)]
+        for rows in orders
+    ]
     assert folds[0] == folds[1] == folds[2]
     assert len(folds[0]) == 3
 
 
-@pytest.mark.parametrize("wrap", [frozenset, lambda s: (1, frozenset(s)), lambda s: frozenset([frozenset(s), 0])])
+@pytest.mark.parametrize(
+    "wrap", [frozenset, lambda s: (1, frozenset(s)), lambda s: frozenset([frozenset(s), 0])]
+)
 def test_sets_are_refused_as_ids(wrap):
     # Sets compare by inclusion, so folds would depend on the order of rows.
     ids = np.fromiter(map(wrap, ("ab", "ba", "c", "cd")), dtype=object)
@@ -97,16 +113,25 @@ def test_sets_are_refused_as_ids(wrap):
 def test_seeds_matter_for_few_queries_of_different_lengths_too():
     qid = np.repeat(np.arange(10), range(10, 0, -1))
     splitters = [QueryKFold(5, shuffle=True, random_state=seed) for seed in range(30)]
-    tests = [[frozenset(qid[test]) for _, test in splitter.split(qid, groups=qid)] for splitter in splitters]
+    tests = [
+        [frozenset(qid[test]) for _, test in splitter.split(qid, groups=qid)]
+        for splitter in splitters
+    ]
     assert len(set(map(frozenset, tests))) > 15
 
 
 @every_splitter
-@pytest.mark.option("*.get_n_splits.X", "*.get_n_splits.y", "*.get_n_splits.groups", "*.get_n_splits.qid")
+@pytest.mark.option(
+    "*.get_n_splits.X", "*.get_n_splits.y", "*.get_n_splits.groups", "*.get_n_splits.qid"
+)
 def test_every_splitter_keeps_queries_whole(splitter):
     assert isinstance(splitter, sklearn.model_selection.BaseCrossValidator)
     splits = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
-    assert len(splits) == splitter.get_n_splits() == splitter.get_n_splits(X=[[0]], y=[0], groups=[0], qid=[0])
+    assert (
+        len(splits)
+        == splitter.get_n_splits()
+        == splitter.get_n_splits(X=[[0]], y=[0], groups=[0], qid=[0])
+    )
     for train, test in splits:
         assert not set(CONTRACT_QID[train]) & set(CONTRACT_QID[test])
         for side in (train, test):
@@ -117,14 +142,20 @@ def test_every_splitter_keeps_queries_whole(splitter):
 
 
 def test_every_public_splitter_is_tested():
-    public = {name for name in skrank_metrics.__all__ if hasattr(getattr(skrank_metrics, name), "get_n_splits")}
+    public = {
+        name
+        for name in skrank_metrics.__all__
+        if hasattr(getattr(skrank_metrics, name), "get_n_splits")
+    }
     assert {type(splitter).__name__ for splitter in SPLITTERS} == public
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS[:8], ids=repr)
 def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
     def sides(y, qid):
-        return [[set(qid[rows]) for rows in split] for split in splitter.split(CONTRACT_X, y, qid=qid)]
+        return [
+            [set(qid[rows]) for rows in split] for split in splitter.split(CONTRACT_X, y, qid=qid)
+        ]
 
     order = np.random.default_rng(1).permutation(len(CONTRACT_QID))
     assert sides(CONTRACT_Y[order], CONTRACT_QID[order]) == sides(CONTRACT_Y, CONTRACT_QID)
@@ -141,9 +172,18 @@ def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
     with sklearn.config_context(enable_metadata_routing=way != "index"):
         scorer = make_ranking_scorer("ndcg@5")
         done = cross_validate(
-            Ridge(), CONTRACT_X, y, cv=splitter, scoring=scorer, params=params, return_indices=True, error_score="raise"
+            Ridge(),
+            CONTRACT_X,
+            y,
+            cv=splitter,
+            scoring=scorer,
+            params=params,
+            return_indices=True,
+            error_score="raise",
         )
-    assert as_lists(zip(done["indices"]["train"], done["indices"]["test"], strict=True)) == as_lists(folds)
+    assert as_lists(
+        zip(done["indices"]["train"], done["indices"]["test"], strict=True)
+    ) == as_lists(folds)
     assert np.isfinite(done["test_score"]).all()
 
 
@@ -152,34 +192,55 @@ def test_every_splitter_refuses_bad_ids(splitter):
     message = r"A query-aware split needs the query id .* and got none\. Pass with_qid\(y, qid\) as y, or .* groups="
     refused(splitter, message, error=TypeError)
     refused(splitter, "qid must have the same length as X", qid=CONTRACT_QID[1:])
-    groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
+    groups = np.where(
+        np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID
+    )
     message = "groups must be constant within a query; got 7 and -1 in query 7"
     refused(splitter, message, groups=groups, qid=CONTRACT_QID)
     refused(splitter, message, y=with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups)
     refused(splitter, "inconsistent numbers of samples", y=CONTRACT_Y[1:], qid=CONTRACT_QID)
-    refused(splitter, r"queries|samples|(parts|time) must have the same length as X", [[0]], [1], qid=["only"])
+    refused(
+        splitter,
+        r"queries|samples|(parts|time) must have the same length as X",
+        [[0]],
+        [1],
+        qid=["only"],
+    )
 
 
 OTHER_QID = np.random.default_rng(6).permutation(CONTRACT_QID)
-ROWS, OTHERS = (pd.Index([f"row {n + first}" for n in range(len(CONTRACT_QID))]) for first in (0, 1))
+ROWS, OTHERS = (
+    pd.Index([f"row {n + first}" for n in range(len(CONTRACT_QID))]) for first in (0, 1)
+)
 
 
 @every_splitter
 def test_every_splitter_refuses_ids_that_disagree(splitter):
     y = with_qid(CONTRACT_Y, CONTRACT_QID)
     assert split_contract(splitter, y=y, qid=CONTRACT_QID) == split_contract(splitter)
-    refused(splitter, r"qid must agree with the index level 'qid' of y; got .* at row", y=y, qid=OTHER_QID)
+    refused(
+        splitter,
+        r"qid must agree with the index level 'qid' of y; got .* at row",
+        y=y,
+        qid=OTHER_QID,
+    )
     refused(splitter, "groups must be constant within a query", y=y, groups=OTHER_QID)
     X = pd.DataFrame(CONTRACT_X, index=pd.Index(OTHER_QID, name="qid"))
     for labels, ids in ((y, {}), (CONTRACT_Y, {"qid": CONTRACT_QID}), (y, {"qid": CONTRACT_QID})):
-        refused(splitter, r"must agree with the index level 'qid' of X; got .* at row", X, labels, **ids)
+        refused(
+            splitter, r"must agree with the index level 'qid' of X; got .* at row", X, labels, **ids
+        )
 
 
 @every_splitter
 def test_every_splitter_refuses_rows_out_of_step(splitter):
     X, y = pd.DataFrame(CONTRACT_X, index=ROWS), pd.Series(CONTRACT_Y, index=ROWS)
     qid, expected = pd.Series(CONTRACT_QID, index=ROWS), split_contract(splitter)
-    assert split_contract(splitter, X, y, qid=qid) == as_lists(splitter.split(X, with_qid(y, qid))) == expected
+    assert (
+        split_contract(splitter, X, y, qid=qid)
+        == as_lists(splitter.split(X, with_qid(y, qid)))
+        == expected
+    )
     # Integers may be a default index, which says nothing, or a part of it in nested cross-validation.
     for labels in (y.set_axis(2 * np.arange(len(y))), y.reset_index(drop=True)):
         assert split_contract(splitter, X, labels, qid=qid) == expected
@@ -192,11 +253,17 @@ def test_every_splitter_refuses_rows_out_of_step(splitter):
         {"X": X, "y": y, "groups": qid.set_axis(OTHERS)},
     ]
     for rows in out_of_step:
-        refused(splitter, r"must have the same index as (X|y); got .* rows are taken by position", **rows)
+        refused(
+            splitter,
+            r"must have the same index as (X|y); got .* rows are taken by position",
+            **rows,
+        )
 
 
 def test_train_test_split_takes_any_sequence():
-    parts = query_train_test_split(range(3), (4, 5, 6), "abc", qid=[1, 2, 2], test_size=1, random_state=0)
+    parts = query_train_test_split(
+        range(3), (4, 5, 6), "abc", qid=[1, 2, 2], test_size=1, random_state=0
+    )
     assert parts == [[0], [1, 2], [4], [5, 6], ["a"], ["b", "c"]]
 
 
@@ -209,9 +276,13 @@ def test_train_test_split_refuses_arrays_that_disagree():
         ((X.set_axis(pd.Index(OTHER_QID, name="qid")), y), {}, r"of arrays\[1\]; got"),
     ]
     for arrays, ids, message in cases:
-        with pytest.raises(ValueError, match=f"qid must agree with the index level 'qid' {message} .* at row"):
+        with pytest.raises(
+            ValueError, match=f"qid must agree with the index level 'qid' {message} .* at row"
+        ):
             query_train_test_split(*arrays, **ids)
-    with pytest.raises(ValueError, match=r"must have the same index as arrays\[0\]; got .* taken by position"):
+    with pytest.raises(
+        ValueError, match=r"must have the same index as arrays\[0\]; got .* taken by position"
+    ):
         query_train_test_split(X, qid=pd.Series(CONTRACT_QID, index=ROWS[::-1]))
 
 
@@ -243,7 +314,9 @@ def test_a_generator_is_a_random_state(make):
     ids=["QueryShuffleSplit", "RepeatedQueryKFold"],
 )
 @pytest.mark.option("QueryShuffleSplit.n_splits", "QueryShuffleSplit.random_state")
-@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
+@pytest.mark.option(
+    "RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state"
+)
 def test_every_draw_is_another_one_and_repeats_with_its_seed(make, tests):
     splits = queries_of(make(4, seed=0))
     assert len(splits) == len(set(map(tuple, splits))) == 4 * tests
@@ -255,7 +328,10 @@ def test_every_draw_is_another_one_and_repeats_with_its_seed(make, tests):
 
 @pytest.mark.option("QueryShuffleSplit.random_state")
 def test_over_many_shuffle_splits_each_query_is_tested_as_often_as_its_share():
-    tested = np.bincount(np.concatenate(queries_of(QueryShuffleSplit(400, test_size=6, random_state=0))), minlength=24)
+    tested = np.bincount(
+        np.concatenate(queries_of(QueryShuffleSplit(400, test_size=6, random_state=0))),
+        minlength=24,
+    )
     assert tested.sum() == 400 * 6
     # Of 400 draws with probability 1/4, the standard deviation is sqrt(400 * 1/4 * 3/4), about 8.7.
     assert abs(tested - 100).max() < 4 * 8.7
@@ -280,14 +356,20 @@ def test_every_repeat_is_stratified():
     assert len(counts[None]) > 1
 
 
-@pytest.mark.option("PredefinedQuerySplit.split_in_three.groups", "PredefinedQuerySplit.split_in_three.y")
+@pytest.mark.option(
+    "PredefinedQuerySplit.split_in_three.groups", "PredefinedQuerySplit.split_in_three.y"
+)
 def test_the_three_parts_take_ids_as_split_does():
     splitter = PredefinedQuerySplit(CONTRACT_QID % 3)
     expected = [
         [np.flatnonzero(part == CONTRACT_QID % 3).tolist() for part in parts]
         for parts in ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # train, validation, test
     ]
-    for ids in ({"groups": CONTRACT_QID}, {"qid": CONTRACT_QID}, {"y": with_qid(CONTRACT_Y, CONTRACT_QID)}):
+    for ids in (
+        {"groups": CONTRACT_QID},
+        {"qid": CONTRACT_QID},
+        {"y": with_qid(CONTRACT_Y, CONTRACT_QID)},
+    ):
         found = splitter.split_in_three(CONTRACT_X, **ids)
         assert [[rows.tolist() for rows in triple] for triple in found] == expected
     cut = np.where(np.arange(len(CONTRACT_QID)) % 2, CONTRACT_QID, -1)
@@ -312,8 +394,14 @@ def test_train_test_split_holds_out_the_queries_that_the_seed_draws():
 # The fold of each query in turn, as recorded before Generators were accepted.
 SEEDED = [
     (QueryKFold(3, shuffle=True, random_state=0), "210100222110010212202110"),
-    (QueryKFold(3, stratify="both", shuffle=True, random_state=RandomState(1)), "012210102010021022221101"),
-    (RepeatedQueryKFold(2, n_repeats=2, random_state=2), "010110100110011100100011 100101001110101100100101"),
+    (
+        QueryKFold(3, stratify="both", shuffle=True, random_state=RandomState(1)),
+        "012210102010021022221101",
+    ),
+    (
+        RepeatedQueryKFold(2, n_repeats=2, random_state=2),
+        "010110100110011100100011 100101001110101100100101",
+    ),
 ]
 
 
@@ -327,7 +415,10 @@ def test_seeds_give_the_folds_they_always_gave(splitter, expected):
 
 
 def test_seeds_give_the_parts_they_always_gave():
-    assert queries_of(QueryShuffleSplit(2, test_size=4, random_state=3)) == [[12, 15, 17, 22], [2, 3, 17, 18]]
+    assert queries_of(QueryShuffleSplit(2, test_size=4, random_state=3)) == [
+        [12, 15, 17, 22],
+        [2, 3, 17, 18],
+    ]
     _, test = query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=4)
     assert sorted(set(test.tolist())) == [0, 3, 10, 12, 21, 22]
 
@@ -341,13 +432,17 @@ def sparse_relevance():
     return (rng.random(len(chance)) < chance).astype(int), np.repeat(np.arange(3000), sizes)
 
 
-@pytest.mark.parametrize("shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
+@pytest.mark.parametrize(
+    "shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}]
+)
 @pytest.mark.parametrize(("stratify", "error"), [(None, 0.01), ("relevance", 0.02), ("both", 0.02)])
 @pytest.mark.option("QueryKFold.stratify")
 def test_balances_queries_documents_and_relevance(stratify, error, shuffle, sparse_relevance):
     y, qid = sparse_relevance
     empty = np.bincount(qid, weights=y) == 0
-    tests = [test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)]
+    tests = [
+        test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)
+    ]
     documents = np.array([len(test) for test in tests])
     assert abs(documents / documents.mean() - 1).max() < error
     assert np.ptp([len(set(qid[test])) for test in tests]) <= 1
@@ -406,10 +501,14 @@ def test_sizes_are_in_queries(sizes, expected):
     for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
         assert (len(set(qid[train])), len(set(qid[test]))) == expected
     parts = query_train_test_split(qid, qid=qid, random_state=0, **sizes)
-    assert tuple(len(set(part)) for part in parts) == (expected if sizes else (18, 7)), "by default, it tests a quarter"
+    assert tuple(len(set(part)) for part in parts) == (expected if sizes else (18, 7)), (
+        "by default, it tests a quarter"
+    )
 
 
-@pytest.mark.parametrize("sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}])
+@pytest.mark.parametrize(
+    "sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}]
+)
 def test_no_side_may_be_empty(sizes):
     message = "test_size and train_size must leave at least one query on each side"
     refused(QueryShuffleSplit(**sizes), message, range(4), None, qid=range(4))
@@ -421,7 +520,9 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
     qid = np.array(list("cabcdef"))
     splits = [
         ("".join(qid[train]), "".join(qid[test]))
-        for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
+        for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(
+            qid, qid=qid
+        )
     ]
     assert splits == [("ab", "e"), ("bd", "f")]
     message = "Too many splits=2 for number of samples=6 with test_size=2 and gap=2"
@@ -454,13 +555,18 @@ def test_with_times_queries_are_whole_and_trained_on_only_if_they_have_ended():
     # When "c" begins, on day 3, "a" and "b" have not ended.
     with pytest.raises(ValueError, match="leave a query that ends before each test part begins"):
         by_day(list("aabbcd"), [1, 3, 2, 6, 3, 6], test_size=1)
-    assert by_day(list("aabbcde"), [1, 2, 2, 6, 3, 6, 7], test_size=1) == [("ac", "d"), ("abcd", "e")]
+    assert by_day(list("aabbcde"), [1, 2, 2, 6, 3, 6, 7], test_size=1) == [
+        ("ac", "d"),
+        ("abcd", "e"),
+    ]
     # Queries of the same time are ordered by their ids.
     assert by_day(list("fedcba"), [1, 1, 2, 2, 3, 3], test_size=1) == [("cdef", "a"), ("cdef", "b")]
 
 
 @pytest.mark.option("QueryTimeSeriesSplit.gap")
-@pytest.mark.parametrize("gap", ["2D", "48h", timedelta(2), np.timedelta64(2, "D"), pd.Timedelta("2D")])
+@pytest.mark.parametrize(
+    "gap", ["2D", "48h", timedelta(2), np.timedelta64(2, "D"), pd.Timedelta("2D")]
+)
 def test_a_gap_in_time(gap):
     qid, days = list("abcdefg"), [1, 2, 5, 6, 7, 8, 9]
     assert by_day(qid, days, gap=gap, test_size=1) == [("abc", "f"), ("abcd", "g")]
@@ -475,8 +581,18 @@ def test_times_of_any_kind_give_the_same_splits():
     expected = as_lists(QueryTimeSeriesSplit(2, time=days, test_size=1).split(qid, qid=qid))
     assert expected == [([2, 3, 4], [0, 1]), ([0, 1, 2, 3, 4], [5])]
     hours = [f"2026-03-04T{day:02}:00" for day in (4, 4, 2, 1, 3, 5)]
-    for times in (np.array(days, dtype="M8[D]"), pd.to_datetime(days), zoned, list(zoned), hours, [4, 4, 2, 1, 3, 5]):
-        assert as_lists(QueryTimeSeriesSplit(2, time=times, test_size=1).split(qid, qid=qid)) == expected
+    for times in (
+        np.array(days, dtype="M8[D]"),
+        pd.to_datetime(days),
+        zoned,
+        list(zoned),
+        hours,
+        [4, 4, 2, 1, 3, 5],
+    ):
+        assert (
+            as_lists(QueryTimeSeriesSplit(2, time=times, test_size=1).split(qid, qid=qid))
+            == expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -487,9 +603,23 @@ def test_values_of_other_rows_are_refused(splitter, name):
     values = pd.Series(CONTRACT_QID % 5, index=ROWS)
     X, message = pd.DataFrame(CONTRACT_X, index=ROWS), f"{name} must have the same index as X; got "
     assert split_contract(splitter(values), X, None) == split_contract(splitter(CONTRACT_QID % 5))
-    refused(splitter(values.iloc[::-1]), f"{message}the same labels in different", X, None, qid=CONTRACT_QID)
-    refused(splitter(values.set_axis(OTHERS)), f"{message}different labels", X, None, qid=CONTRACT_QID)
-    refused(splitter(values[1:]), r"inconsistent numbers of samples: \[300, 299\]", X, None, qid=CONTRACT_QID)
+    refused(
+        splitter(values.iloc[::-1]),
+        f"{message}the same labels in different",
+        X,
+        None,
+        qid=CONTRACT_QID,
+    )
+    refused(
+        splitter(values.set_axis(OTHERS)), f"{message}different labels", X, None, qid=CONTRACT_QID
+    )
+    refused(
+        splitter(values[1:]),
+        r"inconsistent numbers of samples: \[300, 299\]",
+        X,
+        None,
+        qid=CONTRACT_QID,
+    )
 
 
 @pytest.mark.parametrize(
@@ -497,7 +627,10 @@ def test_values_of_other_rows_are_refused(splitter, name):
     [
         ([1, 2, np.nan, 3], "time must not be missing; got nan at row 2"),
         (np.array([1, 2, 3, np.inf]), "time must not be missing; got inf at row 3"),
-        (pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]), "missing; got NaT at row 1"),
+        (
+            pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]),
+            "missing; got NaT at row 1",
+        ),
         (["yesterday", "today", "now", "later"], 'Error parsing datetime string "yesterday"'),
     ],
 )
@@ -510,9 +643,20 @@ def test_the_folds_of_mslr():
     qid = np.repeat(np.arange(10), 3)
     parts = np.char.add("S", (qid % 5 + 1).astype(str))
     triples = PredefinedQuerySplit(parts).split_in_three(qid, qid=qid)
-    found = [tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples]
-    assert found == [("234", "5", "1"), ("345", "1", "2"), ("145", "2", "3"), ("125", "3", "4"), ("123", "4", "5")]
-    left = [set(parts[train]) for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)]
+    found = [
+        tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples
+    ]
+    assert found == [
+        ("234", "5", "1"),
+        ("345", "1", "2"),
+        ("145", "2", "3"),
+        ("125", "3", "4"),
+        ("123", "4", "5"),
+    ]
+    left = [
+        set(parts[train])
+        for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)
+    ]
     assert left == [{f"S{part}" for part in train} for train, _, _ in found]
 
 
@@ -526,14 +670,23 @@ def test_a_query_in_two_parts():
 def test_train_test_split_keeps_types_and_takes_whole_queries():
     n = len(CONTRACT_QID)
     frame = pd.DataFrame({"row": np.arange(n)})
-    arrays = (CONTRACT_X, frame, frame["row"], sparse.csr_array(np.arange(n)[:, None]), list(range(n)), CONTRACT_QID)
+    arrays = (
+        CONTRACT_X,
+        frame,
+        frame["row"],
+        sparse.csr_array(np.arange(n)[:, None]),
+        list(range(n)),
+        CONTRACT_QID,
+    )
     parts = query_train_test_split(*arrays, qid=CONTRACT_QID, random_state=0)
     assert len(parts) == 12
     for array, train, test in zip(arrays, parts[::2], parts[1::2], strict=True):
         assert type(train) is type(test) is type(array)
     rows = parts[8]
     assert rows == sorted(rows)
-    assert parts[2]["row"].tolist() == parts[4].tolist() == parts[6].toarray().ravel().tolist() == rows
+    assert (
+        parts[2]["row"].tolist() == parts[4].tolist() == parts[6].toarray().ravel().tolist() == rows
+    )
     assert np.array_equal(parts[0], CONTRACT_X[rows])
     assert not set(parts[10]) & set(parts[11])
     assert (len(set(parts[10])), len(set(parts[11]))) == (18, 6)
@@ -550,12 +703,16 @@ def test_train_test_split_finds_ids_in_an_index():
         query_train_test_split(qid=CONTRACT_QID)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
-    with pytest.raises(TypeError, match=r"arrays\[1\] must have one row per document; got None\. Leave it out"):
+    with pytest.raises(
+        TypeError, match=r"arrays\[1\] must have one row per document; got None\. Leave it out"
+    ):
         query_train_test_split(CONTRACT_X, None, qid=CONTRACT_QID)
 
 
 def split_by(time, **params):
-    return next(QueryTimeSeriesSplit(2, test_size=1, time=time, **params).split([[0]] * 3, qid=[1, 2, 3]))
+    return next(
+        QueryTimeSeriesSplit(2, test_size=1, time=time, **params).split([[0]] * 3, qid=[1, 2, 3])
+    )
 
 
 @pytest.mark.parametrize(
@@ -563,36 +720,124 @@ def split_by(time, **params):
     [
         (lambda: QueryKFold(1), ValueError, "n_splits must be an int >= 2; got 1"),
         (lambda: QueryKFold(shuffle="yes"), TypeError, "shuffle must be True or False"),
-        (lambda: QueryKFold(random_state=0), ValueError, "random_state must be None if shuffle=False"),
-        (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
-        (lambda: QueryShuffleSplit(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
-        (lambda: QueryKFold(shuffle=True, random_state="a"), TypeError, "random_state must be an int"),
-        (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
+        (
+            lambda: QueryKFold(random_state=0),
+            ValueError,
+            "random_state must be None if shuffle=False",
+        ),
+        (
+            lambda: QueryKFold(stratify="sizes"),
+            ValueError,
+            "stratify must be one of .* Did you mean 'size'",
+        ),
+        (
+            lambda: QueryShuffleSplit(random_state="a"),
+            TypeError,
+            r"random_state must be an int .*; got 'a' \(str",
+        ),
+        (
+            lambda: QueryKFold(shuffle=True, random_state="a"),
+            TypeError,
+            "random_state must be an int",
+        ),
+        (
+            lambda: RepeatedQueryKFold(n_repeats=0),
+            ValueError,
+            "n_repeats must be an int >= 1; got 0",
+        ),
         (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
-        (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
-        (lambda: QueryShuffleSplit(test_size=0), ValueError, "test_size must be an int >= 1; got 0"),
-        (lambda: QueryShuffleSplit(train_size=1.5), ValueError, r"a number in \(0, 1\) or an int >= 1 .*; got 1.5"),
-        (lambda: QueryShuffleSplit(test_size=float("nan")), ValueError, r"a number in \(0, 1\) .*; got nan"),
-        (lambda: QueryShuffleSplit(test_size=0.1, train_size=0.95), ValueError, "at most 1; got 0.1 and 0.95"),
+        (
+            lambda: QueryTimeSeriesSplit(test_size=0),
+            ValueError,
+            "test_size must be an int >= 1 or None; got 0",
+        ),
+        (
+            lambda: QueryShuffleSplit(test_size=0),
+            ValueError,
+            "test_size must be an int >= 1; got 0",
+        ),
+        (
+            lambda: QueryShuffleSplit(train_size=1.5),
+            ValueError,
+            r"a number in \(0, 1\) or an int >= 1 .*; got 1.5",
+        ),
+        (
+            lambda: QueryShuffleSplit(test_size=float("nan")),
+            ValueError,
+            r"a number in \(0, 1\) .*; got nan",
+        ),
+        (
+            lambda: QueryShuffleSplit(test_size=0.1, train_size=0.95),
+            ValueError,
+            "at most 1; got 0.1 and 0.95",
+        ),
         (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
         (
             lambda: QueryTimeSeriesSplit(gap="7D"),
             ValueError,
             "number of queries, or with time= a duration >= 0; got '7D",
         ),
-        (lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS), ValueError, "a duration >= 0; got 'a week'"),
-        (lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS), ValueError, "a duration >= 0; got"),
-        (lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT", "D"), time=DAYS), ValueError, "a duration >= 0; got"),
-        (lambda: split_by([1, 2, 3], gap="7D"), ValueError, "a number of queries if time holds numbers; got '7D'"),
-        (lambda: split_by([[1, 1]] * 3), ValueError, r"one time per row; got shape \(3, 2\) with 3 rows"),
-        (lambda: split_by(["today", "x", "y"]), ValueError, 'time must hold dates or numbers; .* "x"'),
-        (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
-        (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),
-        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "must hold at least 3 different parts"),
+        (
+            lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS),
+            ValueError,
+            "a duration >= 0; got 'a week'",
+        ),
+        (
+            lambda: QueryTimeSeriesSplit(gap=timedelta(-1), time=DAYS),
+            ValueError,
+            "a duration >= 0; got",
+        ),
+        (
+            lambda: QueryTimeSeriesSplit(gap=np.timedelta64("NaT", "D"), time=DAYS),
+            ValueError,
+            "a duration >= 0; got",
+        ),
+        (
+            lambda: split_by([1, 2, 3], gap="7D"),
+            ValueError,
+            "a number of queries if time holds numbers; got '7D'",
+        ),
+        (
+            lambda: split_by([[1, 1]] * 3),
+            ValueError,
+            r"one time per row; got shape \(3, 2\) with 3 rows",
+        ),
+        (
+            lambda: split_by(["today", "x", "y"]),
+            ValueError,
+            'time must hold dates or numbers; .* "x"',
+        ),
+        (
+            lambda: QueryTimeSeriesSplit(max_train_size=0.5),
+            TypeError,
+            "max_train_size must be an int >= 1 or None",
+        ),
+        (
+            lambda: PredefinedQuerySplit([1, 1]),
+            ValueError,
+            "parts must hold at least 2 different parts",
+        ),
+        (
+            lambda: PredefinedQuerySplit([1, 2], validation=True),
+            ValueError,
+            "must hold at least 3 different parts",
+        ),
         (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
-        (lambda: PredefinedQuerySplit([]), ValueError, r"parts must hold the part of each row; got \[\]"),
-        (lambda: PredefinedQuerySplit(5), ValueError, "parts must hold the part of each row; got 5"),
-        (lambda: PredefinedQuerySplit("ab"), ValueError, "parts must be 1-D, one id per document; got str"),
+        (
+            lambda: PredefinedQuerySplit([]),
+            ValueError,
+            r"parts must hold the part of each row; got \[\]",
+        ),
+        (
+            lambda: PredefinedQuerySplit(5),
+            ValueError,
+            "parts must hold the part of each row; got 5",
+        ),
+        (
+            lambda: PredefinedQuerySplit("ab"),
+            ValueError,
+            "parts must be 1-D, one id per document; got str",
+        ),
     ],
 )
 def test_bad_parameters(make, error, message):

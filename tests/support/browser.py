@@ -28,13 +28,29 @@ def open_page(url, profile):
     # Chromium reads commands from descriptor 3 and writes to 4. As root, it runs without its sandbox only.
     start = f'exec "$0" "$@" 3<&{from_test} 4>&{to_test}'
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = ["bash", "-c", start, CHROMIUM, *OPTIONS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = [
+        "bash",
+        "-c",
+        start,
+        CHROMIUM,
+        *OPTIONS,
+        *sandbox,
+        f"--user-data-dir={profile}",
+        "about:blank",
+    ]
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
     process = subprocess.Popen(command, pass_fds=(from_test, to_test), **quiet)
     os.close(from_test)
     os.close(to_test)
     try:
-        with open(from_browser, "rb", buffering=0) as answers, open(to_browser, "wb", buffering=0) as commands:
+        with (
+            open(from_browser, "rb", buffering=0) as answers,
+            open(to_browser, "wb", buffering=0) as commands,
+        ):
             page = Page(answers, commands)
             page.open(url)
             yield page
@@ -52,7 +68,9 @@ class Page:
 
     def open(self, url):
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         self.send("Page.enable")
         self.send("Runtime.enable")
         self.send("Page.navigate", url=url)
@@ -72,7 +90,9 @@ class Page:
 
     def evaluate(self, expression):
         """Value of a JavaScript expression, as JSON has it."""
-        result = self.send("Runtime.evaluate", expression=f"JSON.stringify({expression})", awaitPromise=True)
+        result = self.send(
+            "Runtime.evaluate", expression=f"JSON.stringify({expression})", awaitPromise=True
+        )
         if "exceptionDetails" in result:
             raise RuntimeError(str(result["exceptionDetails"]))
         return json.loads(result["result"].get("value", "null"))
@@ -85,7 +105,9 @@ class Page:
         """Press a key; what it does goes to the element that has the focus."""
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
         code = {"ArrowUp": 38, "ArrowDown": 40, "Escape": 27, "Enter": 13}.get(key) or ord(key)
-        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+        self.send(
+            "Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text
+        )
         self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def type(self, text):
@@ -102,11 +124,26 @@ class Page:
                 self.send("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
             else:
                 kind = "mouseMoved" if i else "mousePressed"
-                self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+                self.send(
+                    "Input.dispatchMouseEvent",
+                    type=kind,
+                    x=x,
+                    y=y,
+                    button="left",
+                    buttons=1,
+                    clickCount=1,
+                )
         if drop and finger:
             self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         elif drop:
-            self.send("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
+            self.send(
+                "Input.dispatchMouseEvent",
+                type="mouseReleased",
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
 
     def _until(self, wanted):
         while True:

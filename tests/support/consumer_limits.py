@@ -62,8 +62,12 @@ def cell(consumer, way):
 def table():
     """What works, as Markdown: one row per consumer, one column per way, with the numbers of the limits below."""
     lines = ["| tool | " + " | ".join(EVERY_WAY) + " |", "|---" * (len(EVERY_WAY) + 1) + "|"]
-    lines += ["| " + " | ".join([one, *(cell(one, way) for way in EVERY_WAY)]) + " |" for one in CONSUMERS]
-    notes = [f"{n}. {one.reason}. Workaround: {one.workaround}." for n, one in enumerate(LIMITS, start=1)]
+    lines += [
+        "| " + " | ".join([one, *(cell(one, way) for way in EVERY_WAY)]) + " |" for one in CONSUMERS
+    ]
+    notes = [
+        f"{n}. {one.reason}. Workaround: {one.workaround}." for n, one in enumerate(LIMITS, start=1)
+    ]
     return "\n".join([*lines, "", *notes])
 
 

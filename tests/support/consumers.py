@@ -46,7 +46,11 @@ class Way:
         return {} if self.name == "index of y" else {self.name.removesuffix("="): qid}
 
     def context(self):
-        return sklearn.config_context(enable_metadata_routing=True) if self.routing else contextlib.nullcontext()
+        return (
+            sklearn.config_context(enable_metadata_routing=True)
+            if self.routing
+            else contextlib.nullcontext()
+        )
 
 
 WAYS = [Way("groups=", True), Way("qid=", True), Way("index of y", False)]
@@ -57,7 +61,9 @@ def models():
     boosters = {
         "LGBMRanker": LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1),
         "XGBRanker": XGBRanker(n_estimators=4, n_jobs=1),
-        "CatBoostRanker": CatBoostRanker(n_estimators=4, verbose=False, allow_writing_files=False, thread_count=1),
+        "CatBoostRanker": CatBoostRanker(
+            n_estimators=4, verbose=False, allow_writing_files=False, thread_count=1
+        ),
     }
     wrapped = {name: QueryRanker(model) for name, model in {"Ridge": Ridge(), **boosters}.items()}
     with sklearn.config_context(enable_metadata_routing=True):
@@ -69,7 +75,9 @@ def problem(seed=0):
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(24), rng.integers(4, 10, 24))
     X = rng.normal(size=(len(qid), 4))
-    y = np.clip(np.round(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.5, size=len(qid))), 0, 3).astype(int)
+    y = np.clip(
+        np.round(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.5, size=len(qid))), 0, 3
+    ).astype(int)
     return X, y, qid
 
 
@@ -92,7 +100,10 @@ def of_each_fold(score):
     """What ``score(model, train, test)`` gives for the folds, of columns (X, y, qid) to fit on and to score."""
 
     def scores(model, *columns):
-        sides = [[[column[rows] for column in columns] for rows in fold] for fold in folds(columns[0], columns[-1])]
+        sides = [
+            [[column[rows] for column in columns] for rows in fold]
+            for fold in folds(columns[0], columns[-1])
+        ]
         return np.array([score(model, train, test) for train, test in sides])
 
     return scores
@@ -137,7 +148,9 @@ def _of(name, chosen=np.asarray, wrapped=lambda model: model, **further):
 def _search(kind, **further):
     def run(model, X, y, keywords):
         name, values = parameter(model)
-        search = getattr(model_selection, kind)(model, {name: values}, **options(error_score="raise", **further))
+        search = getattr(model_selection, kind)(
+            model, {name: values}, **options(error_score="raise", **further)
+        )
         found = search.fit(X, y, **keywords).cv_results_
         order = np.argsort([params[name] for params in found["params"]])
         return np.array([[found[f"split{i}_test_score"][c] for i in range(3)] for c in order])
@@ -157,7 +170,11 @@ def _halving(kind, **further):
         fixed = {**resource, **options(error_score="raise", refit=False, **further)}
         search = getattr(model_selection, kind)(model, {rate: [0.05, 0.3]}, **fixed)
         found = search.fit(X, y, **keywords).cv_results_
-        columns = found["n_resources"], [params[rate] for params in found["params"]], found["mean_test_score"]
+        columns = (
+            found["n_resources"],
+            [params[rate] for params in found["params"]],
+            found["mean_test_score"],
+        )
         return np.array(sorted(zip(*columns, strict=True))[:2])
 
     return run
@@ -166,7 +183,10 @@ def _halving(kind, **further):
 def _halving_by_hand(model, X, y, qid):
     name = parameter(model)[0]
     rate = name.replace("n_estimators", "learning_rate")
-    rungs = [(2, r, fold_scores(clone(model).set_params(**{name: 2, rate: r}), X, y, qid)) for r in (0.05, 0.3)]
+    rungs = [
+        (2, r, fold_scores(clone(model).set_params(**{name: 2, rate: r}), X, y, qid))
+        for r in (0.05, 0.3)
+    ]
     return np.array([(n, r, np.mean(scores)) for n, r, scores in rungs])
 
 
@@ -191,7 +211,10 @@ def _learning_curve_by_hand(model, X, y, qid):
     smallest = min(len(train) for train, _ in folds(X, qid))
 
     def score(model, train, test):
-        return [value(fit(model, *(column[:n] for column in train)), *test) for n in (int(0.5 * smallest), smallest)]
+        return [
+            value(fit(model, *(column[:n] for column in train)), *test)
+            for n in (int(0.5 * smallest), smallest)
+        ]
 
     return of_each_fold(score)(model, X, y, qid).T
 
@@ -243,12 +266,18 @@ def _permutation_importance(model, X, y, keywords):
     fitted = clone(model).fit(X, y, **keywords)
     scorer = make_ranking_scorer(SCORER)
     with sklearn.config_context(enable_metadata_routing=False):
-        return permutation_importance(fitted, X, y, scoring=scorer, n_repeats=2, random_state=0).importances_mean[2:]
+        return permutation_importance(
+            fitted, X, y, scoring=scorer, n_repeats=2, random_state=0
+        ).importances_mean[2:]
 
 
 def _permutation_importance_by_hand(model, X, y, qid):
     fitted = fit(model, X, y, qid)
-    base, seed, drops = value(fitted, X, y, qid), np.random.RandomState(0).randint(np.iinfo(np.int32).max + 1), []
+    base, seed, drops = (
+        value(fitted, X, y, qid),
+        np.random.RandomState(0).randint(np.iinfo(np.int32).max + 1),
+        [],
+    )
     for column in range(X.shape[1]):
         random, shuffled = np.random.RandomState(seed), X.copy()
         order, repeats = np.arange(len(X)), []
@@ -286,14 +315,18 @@ def _column_transformer(model, X, y, keywords):
 
 
 def _transformed_target(model):
-    transformed = TransformedTargetRegressor(Ridge(), func=np.sqrt, inverse_func=np.square, check_inverse=False)
+    transformed = TransformedTargetRegressor(
+        Ridge(), func=np.sqrt, inverse_func=np.square, check_inverse=False
+    )
     return QueryRanker(transformed)
 
 
 @of_each_fold
 def _transformed_target_by_hand(model, train, test):
     (X_train, y_train, _), (X_test, y_test, ids) = train, test
-    return ndcg_score(y_test, np.square(Ridge().fit(X_train, np.sqrt(y_train)).predict(X_test)), qid=ids, k=5)
+    return ndcg_score(
+        y_test, np.square(Ridge().fit(X_train, np.sqrt(y_train)).predict(X_test)), qid=ids, k=5
+    )
 
 
 def _with_backend(backend):

@@ -61,14 +61,21 @@ class Spark:
             for batch in batches:
                 yield pa.record_batch({"q": batch["q"], "fold": query_fold(batch["q"], n_folds)})
 
-        rows = frame.select("q").mapInArrow(folds, f"q {dict(frame.dtypes)['q']}, fold long").collect()
+        rows = (
+            frame.select("q").mapInArrow(folds, f"q {dict(frame.dtypes)['q']}, fold long").collect()
+        )
         return [row.q for row in rows], [row.fold for row in rows]
 
 
 @contextmanager
 def dask_cluster():
     distributed = pytest.importorskip("distributed", reason=MISSING)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+    }
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield Dask(client)
 
@@ -79,7 +86,11 @@ def spark_session():
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, such as Debian's default-jre-headless")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.log.level": "ERROR"}
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.log.level": "ERROR",
+    }
     options |= {"spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1"}
     session = sql.SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     yield Spark(session)

@@ -14,13 +14,34 @@ from skrank_metrics.metrics._record import SHARED_DEFAULTS
 from skrank_metrics.metrics._registry import REGISTRY
 
 NAMES = [*get_metric_names(), "ndgc", "precison", "nDCG", "map_at", "_", "__import__", ""]
-PARAMETERS = sorted({*SHARED_DEFAULTS, *(option for f in REGISTRY.values() for option in f.record.options), "qid", "x"})
+PARAMETERS = sorted(
+    {
+        *SHARED_DEFAULTS,
+        *(option for f in REGISTRY.values() for option in f.record.options),
+        "qid",
+        "x",
+    }
+)
 VALUES = [
     "exp2", "linear", "binary", "log2", "reciprocal", "worst", "stable", "micro", "macro", "hits", "retrieved", "True",
     "false", "None", "nan", "NaN", "inf", "-inf", "0", "1", "2", "-1", "0.5", "1e3", "1e999", "-0.0", "1_0", "0x1",
     "1e", "00", "9" * 40, "__class__", "os.system",
 ]  # fmt: skip
-CUTOFFS = ["@1", "@10", "@0", "@-1", "@1.5", "@ 1", "@", "@01", "@1_0", "@" + "9" * 30, "_at_5", "_at_0", "@\u0661"]
+CUTOFFS = [
+    "@1",
+    "@10",
+    "@0",
+    "@-1",
+    "@1.5",
+    "@ 1",
+    "@",
+    "@01",
+    "@1_0",
+    "@" + "9" * 30,
+    "_at_5",
+    "_at_0",
+    "@\u0661",
+]
 CHARACTERS = "()@=,. _-+eE0159azAZ\n\t\0'\"\\/{}[]%$#\u00e9\u0661\u200b\ud800\U0001f600"
 
 
@@ -28,7 +49,10 @@ def from_grammar(draw: random.Random) -> str:
     """Put a name together from parts most of which are right."""
     spec = draw.choice(NAMES)
     if draw.random() < 0.6:
-        pairs = (f"{draw.choice(PARAMETERS)}={draw.choice(VALUES)}" for _ in range(draw.choice([0, 1, 1, 1, 2, 2, 3])))
+        pairs = (
+            f"{draw.choice(PARAMETERS)}={draw.choice(VALUES)}"
+            for _ in range(draw.choice([0, 1, 1, 1, 2, 2, 3]))
+        )
         spec += "(" + draw.choice([",", ", ", ",,"]).join(pairs) + ")"
     return spec + draw.choice(CUTOFFS) if draw.random() < 0.6 else spec
 
@@ -69,4 +93,7 @@ if __name__ == "__main__":
     number, started = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, time.perf_counter()
     counts = collections.Counter(map(outcome, specs(number)))
     seconds = time.perf_counter() - started
-    print(f"{number:,} strings in {seconds:.0f} s: " + ", ".join(f"{n:,} {what}" for what, n in counts.most_common()))
+    print(
+        f"{number:,} strings in {seconds:.0f} s: "
+        + ", ".join(f"{n:,} {what}" for what, n in counts.most_common())
+    )

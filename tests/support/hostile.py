@@ -88,19 +88,37 @@ def matrix(values):
         return np.matrix(values).T
 
 
-NUMERIC = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "longdouble"]
+NUMERIC = [
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "longdouble",
+]
 CONTAINERS = {
     **{dtype: lambda values, dtype=dtype: np.array(values, dtype=dtype) for dtype in NUMERIC},
     "big-endian": lambda values: np.array(values, dtype=">f8"),
-    "every second element of an array": lambda values: np.repeat(np.array(values, dtype=float), 2)[::2],
+    "every second element of an array": lambda values: np.repeat(np.array(values, dtype=float), 2)[
+        ::2
+    ],
     "reversed view": lambda values: np.array(values[::-1], dtype=float)[::-1],
     "read-only": lambda values: np.frombuffer(np.array(values, dtype=np.float64).tobytes()),
     "memory-mapped": memory_mapped,
     "tuple": tuple,
-    "object array of numbers": lambda values: np.array([fractions.Fraction(v) for v in values], dtype=object),
+    "object array of numbers": lambda values: np.array(
+        [fractions.Fraction(v) for v in values], dtype=object
+    ),
     "pandas Float64": lambda values: pd.Series(values, dtype="Float64"),
     "pandas Int64": lambda values: pd.Series([int(v) for v in values], dtype="Int64"),
-    "pandas, pyarrow-backed": lambda values: pd.Series([int(v) for v in values], dtype="int64[pyarrow]"),
+    "pandas, pyarrow-backed": lambda values: pd.Series(
+        [int(v) for v in values], dtype="int64[pyarrow]"
+    ),
     "polars": lambda values: pl.Series([float(v) for v in values]),
     "pyarrow": lambda values: pa.array([float(v) for v in values]),
 }
@@ -108,18 +126,26 @@ ACCEPTED_IDS = {
     "integers": lambda: [2, 1, 2, 1, 1, 2, 1],
     "integers around 2^60, one apart": lambda: np.array([2, 1, 2, 1, 1, 2, 1]) + 2**60,
     "Python integers beyond 64 bits": lambda: [2**70 + (i == "a") for i in IDS],
-    "uint64 near the largest": lambda: np.uint64(2**64 - 1) - np.array([2, 1, 2, 1, 1, 2, 1], dtype=np.uint64),
-    "an integer and a float that are equal as float64": lambda: [2**53 + 1 if i == "a" else 2.0**53 for i in IDS],
+    "uint64 near the largest": lambda: (
+        np.uint64(2**64 - 1) - np.array([2, 1, 2, 1, 1, 2, 1], dtype=np.uint64)
+    ),
+    "an integer and a float that are equal as float64": lambda: [
+        2**53 + 1 if i == "a" else 2.0**53 for i in IDS
+    ],
     "strings that differ in a trailing NUL": lambda: ["e\0" if i == "a" else "e" for i in IDS],
     "bytes that differ in a trailing NUL": lambda: [b"x\0" if i == "a" else b"x" for i in IDS],
-    "polars strings that differ in a trailing NUL": lambda: pl.Series(["e\0" if i == "a" else "e" for i in IDS]),
+    "polars strings that differ in a trailing NUL": lambda: pl.Series(
+        ["e\0" if i == "a" else "e" for i in IDS]
+    ),
     "floats": lambda: [0.5, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25],
     "bool": lambda: [i == "a" for i in IDS],
     "bytes": lambda: np.array(IDS, dtype="S1"),
     "strings and integers that look the same": lambda: ["1", 1, "1", 1, 1, "1", 1],
     "tuples": lambda: pd.Series([(i, 0) for i in IDS]),
     "dates": lambda: pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS]),
-    "dates with a time zone": lambda: pd.Series(pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS], utc=True)),
+    "dates with a time zone": lambda: pd.Series(
+        pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS], utc=True)
+    ),
     "categories 1 and '1'": lambda: pd.Categorical([1 if i == "a" else "1" for i in IDS]),
     "pandas categorical": lambda: pd.Categorical(IDS, categories=["z", "b", "a"]),
     "pandas string": lambda: pd.Series(IDS, dtype="string"),
@@ -144,7 +170,11 @@ NO_COLUMN = {  # value, error of labels and scores, error of ids
     "ragged": ([[1, 0], [2], [1], [0], [1], [0], [1]], "must be a rectangular array", "must be 1-D|rectangular|hash"),
     "masked": (np.ma.array(LABELS, mask=[0, 1, 0, 0, 0, 0, 0]), "must not be masked", "must not be masked"),
 }  # fmt: skip
-REAL, WITHIN, MISSING = "must hold real numbers; got", r"integers within \+-2\*\*53", "must not hold missing ids; got"
+REAL, WITHIN, MISSING = (
+    "must hold real numbers; got",
+    r"integers within \+-2\*\*53",
+    "must not hold missing ids; got",
+)
 NA, NO_ID = "got <NA> .*at row 3|contains NaN, first at row 3", f"{MISSING} (<NA>|nan) at row 3"
 LARGE = [2**60 + i for i in range(7)]
 
@@ -234,8 +264,14 @@ CASES = [
     case
     for argument in ACCEPTED
     for case in (
-        *(Case(argument, what, given, clean=clean) for what, (given, clean) in ACCEPTED[argument].items()),
-        *(Case(argument, what, given, error=error) for what, (given, error) in REFUSED[argument].items()),
+        *(
+            Case(argument, what, given, clean=clean)
+            for what, (given, clean) in ACCEPTED[argument].items()
+        ),
+        *(
+            Case(argument, what, given, error=error)
+            for what, (given, error) in REFUSED[argument].items()
+        ),
     )
 ]
 
@@ -285,20 +321,31 @@ def frame(index):
 
 def wide(values, names):
     """Two queries of two documents, as a frame of the columns "a" and "b" in the order of the names."""
-    return pd.DataFrame([values[:2], values[3:5]], index=["q", "r"], columns=["a", "b"])[list(names)]
+    return pd.DataFrame([values[:2], values[3:5]], index=["q", "r"], columns=["a", "b"])[
+        list(names)
+    ]
 
 
 Y_COLUMN, Y_COUNTED, Y_IDS = column(Y), pd.Series(LABELS), with_qid(Y, IDS)
 OTHER_INDEX = pd.Index(OTHER_IDS, name="qid")
 TRUE, CODES, BY_A = [True] * 7, [ord(i) for i in IDS], [i == "a" for i in IDS]
 WIDE, MASKED_WAYS = ("metrics", "`evaluate`"), ("metrics", "scorers", "`evaluate`")
-SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
+SPLIT_BY_GROUPS, RANK_BY_QUERY = (
+    ("splitters (`groups`)",),
+    ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`"),
+)
 FIT = ("`QueryRanker.fit`",)
 SEED = r"random_state must be an int from 0 to 2\*\*32 - 1, a RandomState or Generator instance, or None; got"
-AGREE, MASK = "must agree with the index level '{}' of", "must be a mask of True and False; got an array of dtype"
+AGREE, MASK = (
+    "must agree with the index level '{}' of",
+    "must be a mask of True and False; got an array of dtype",
+)
 OTHER_QID, VARIES = AGREE.format("qid"), "must be constant within a query; got b and"
 INDEX = "must have the same index as .*; got {}, while rows are taken by position"
-REORDERED, OTHERS = INDEX.format("the same labels in different orders"), INDEX.format("different labels")
+REORDERED, OTHERS = (
+    INDEX.format("the same labels in different orders"),
+    INDEX.format("different labels"),
+)
 SEAMS_OF_KINDS = {  # what is replaced by what, the error if there is one, and the ways if these are not all
     "Conflicting ids": [
         ("`qid` and the index of `y`", {"y": with_qid(Y, OTHER_IDS)}, OTHER_QID),
@@ -439,7 +486,9 @@ def chosen(rows, *names):
 
 def split(rows, *names):
     splitter = QueryKFold(2, shuffle=True, random_state=rows["random_state"])
-    return [test.tolist() for _, test in splitter.split(rows["X"], rows["y"], **chosen(rows, *names))]
+    return [
+        test.tolist() for _, test in splitter.split(rows["X"], rows["y"], **chosen(rows, *names))
+    ]
 
 
 def fit(rows):
@@ -454,12 +503,16 @@ def score(rows):
 
 
 def train_test_split(rows):
-    parts = package.query_train_test_split(rows["X"], rows["y"], **chosen(rows, "qid", "random_state"))
+    parts = package.query_train_test_split(
+        rows["X"], rows["y"], **chosen(rows, "qid", "random_state")
+    )
     return [np.asarray(part).tolist() for part in parts]
 
 
 def metric(rows):
-    return package.ndcg_score(rows["y"], rows["scores"], **chosen(rows, "qid", "k", "sample_weight", *MASK_NAMES))
+    return package.ndcg_score(
+        rows["y"], rows["scores"], **chosen(rows, "qid", "k", "sample_weight", *MASK_NAMES)
+    )
 
 
 def scored(rows):
@@ -488,7 +541,9 @@ def sliced(rows):
 def compared(rows):
     """Difference and p-value of the given scores and their negatives."""
     reports = [
-        package.evaluate(of["y"], sign * of["scores"], **chosen(of, "qid", "sample_weight"), metrics="ndcg")
+        package.evaluate(
+            of["y"], sign * of["scores"], **chosen(of, "qid", "sample_weight"), metrics="ndcg"
+        )
         for of, sign in ((rows, 1), ({**rows, **rows["other"]}, -1))
     ]
     (pair,) = package.compare(reports, "ndcg").pairs()
@@ -504,14 +559,26 @@ def audit(rows, *names):
 
 def crossed(rows):
     params = None if rows["groups"] is None else {"groups": rows["groups"]}
-    options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params, **chosen(rows, "qid", *MASK_NAMES)}
-    (report,) = package.cross_evaluate(rows["estimator"], rows["X"], rows["y"], **options).reports.values()
+    options = {
+        "cv": QueryKFold(2),
+        "metrics": "ndcg",
+        "params": params,
+        **chosen(rows, "qid", *MASK_NAMES),
+    }
+    (report,) = package.cross_evaluate(
+        rows["estimator"], rows["X"], rows["y"], **options
+    ).reports.values()
     return report.mean["ndcg"]
 
 
 def piped(rows):
     pipeline = make_pipeline(StandardScaler(), QueryRanker(rows["estimator"]))
-    return pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"]).predict(X).round(12).tolist()
+    return (
+        pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"])
+        .predict(X)
+        .round(12)
+        .tolist()
+    )
 
 
 # The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
@@ -552,8 +619,14 @@ def outcome(way, rows):
         text = str(error).partition("; got ")
         got = text[2].partition(". ")[0].rstrip(".")
         said = text[0] + (f"; got {got}" if got else "")
-        said = said if len(said) <= 110 or ". " not in said[:110] else said[:110].rpartition(". ")[0]
-        return f"{type(error).__name__}: {said[:110]}".replace("|", "/").split(" at 0x")[0].replace("[us]", "[ns]")
+        said = (
+            said if len(said) <= 110 or ". " not in said[:110] else said[:110].rpartition(". ")[0]
+        )
+        return (
+            f"{type(error).__name__}: {said[:110]}".replace("|", "/")
+            .split(" at 0x")[0]
+            .replace("[us]", "[ns]")
+        )
     return "right"
 
 
@@ -583,16 +656,22 @@ def table(*, everything=False):
     for case in cases:
         of_peers = recorded["outcomes"][f"{case.argument}: {case.what}"]
         here = outcome(metric, rows_of(**case.passed))
-        rows.append((f"{TITLES[case.argument]}: {case.what}", here, *(of_peers[peer] for peer in peers)))
+        rows.append(
+            (f"{TITLES[case.argument]}: {case.what}", here, *(of_peers[peer] for peer in peers))
+        )
     # A seam shows what the first of its ways gives.
-    disagreeing = [(f"{one.kind}: {one.what}", outcome(WAYS[ways_of(one)[0]][1], one.passed)) for one in seams]
+    disagreeing = [
+        (f"{one.kind}: {one.what}", outcome(WAYS[ways_of(one)[0]][1], one.passed)) for one in seams
+    ]
     measured = f"Measured with {', '.join(f'{peer} {version}' for peer, version in peers.items())}."
     tables = markdown(("input", "here", *peers), rows), markdown(("input", "here"), disagreeing)
     return f"{measured}\n\n{tables[0]}\n\nArguments that do not belong together:\n\n{tables[1]}"
 
 
 def markdown(head, rows):
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)
+    )
 
 
 if __name__ == "__main__":

@@ -30,8 +30,15 @@ def scikit_learn(labels, scores, ids, k):
 def lightgbm(labels, scores, ids, k):
     import lightgbm
 
-    rows = lightgbm.Dataset(np.zeros((7, 1)), labels, group=[7], init_score=scores, free_raw_data=False)
-    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": 10 if k is None else k, "verbose": -1}
+    rows = lightgbm.Dataset(
+        np.zeros((7, 1)), labels, group=[7], init_score=scores, free_raw_data=False
+    )
+    params = {
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": 10 if k is None else k,
+        "verbose": -1,
+    }
     return lightgbm.Booster({**params, "feature_pre_filter": False}, rows).eval_train()[0][2]
 
 
@@ -70,8 +77,14 @@ FUNCTIONS = {
     "scikit-learn": scikit_learn, "LightGBM": lightgbm, "XGBoost": xgboost, "CatBoost": catboost,
     "pytrec_eval": pytrec_eval,
 }  # fmt: skip
-DISTRIBUTIONS = {"XGBoost": "xgboost-cpu", "pytrec_eval": "pytrec-eval-terrier"}  # where they have other names
-ONE_QUERY = ("scikit-learn", "LightGBM")  # no ids go in: scikit-learn takes a query, LightGBM the sizes of queries
+DISTRIBUTIONS = {
+    "XGBoost": "xgboost-cpu",
+    "pytrec_eval": "pytrec-eval-terrier",
+}  # where they have other names
+ONE_QUERY = (
+    "scikit-learn",
+    "LightGBM",
+)  # no ids go in: scikit-learn takes a query, LightGBM the sizes of queries
 
 
 def outcome(peer, case):
@@ -97,7 +110,11 @@ def outcome(peer, case):
             right = float(call(case.meant))
         except BaseException as error:
             return f"**{value:.4g}** for {type(error).__name__}"
-    return "right" if math.isclose(value, right, abs_tol=1e-6) else f"**{value:.4g}** for {right:.4g}{warned}"
+    return (
+        "right"
+        if math.isclose(value, right, abs_tol=1e-6)
+        else f"**{value:.4g}** for {right:.4g}{warned}"
+    )
 
 
 def run(peer, first):
@@ -128,9 +145,13 @@ def main():
     """Ask all peers and write what they gave."""
     columns = {peer: ask(peer) for peer in FUNCTIONS}
     names = [f"{case.argument}: {case.what}" for case in CASES]
-    outcomes = {name: {peer: columns[peer][place] for peer in columns} for place, name in enumerate(names)}
+    outcomes = {
+        name: {peer: columns[peer][place] for peer in columns} for place, name in enumerate(names)
+    }
     versions = {peer: version(DISTRIBUTIONS.get(peer, peer)) for peer in FUNCTIONS}
-    PEERS.write_text(json.dumps({"versions": versions, "outcomes": outcomes}, indent=1) + "\n", encoding="utf-8")
+    PEERS.write_text(
+        json.dumps({"versions": versions, "outcomes": outcomes}, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ def queries():
 def _runs(labels, scores, qid, ascending=False):
     """Judgements and a run as dictionaries, whose ids order tied documents by row."""
     rows, qrel, run = range(len(qid)), {}, {}
-    for query, row, label, score in zip(qid, rows if ascending else rows[::-1], labels, scores, strict=True):
+    for query, row, label, score in zip(
+        qid, rows if ascending else rows[::-1], labels, scores, strict=True
+    ):
         qrel.setdefault(str(query + 1), {})[f"{row:04d}"] = int(label)
         run.setdefault(str(query + 1), {})[f"{row:04d}"] = float(score)
     return qrel, run
@@ -68,9 +70,16 @@ def ir_measures(name, labels, scores, qid):
     qrel, run = _runs(labels, scores, qid, ascending=name.startswith("RR@"))
     judged = qrel
     if name == "Accuracy":
-        judged = {query: grades for query, grades in qrel.items() if min(grades.values()) == 0 < max(grades.values())}
+        judged = {
+            query: grades
+            for query, grades in qrel.items()
+            if min(grades.values()) == 0 < max(grades.values())
+        }
     ran = {query: run[query] for query in judged}
-    values = {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)}
+    values = {
+        one.query_id: one.value
+        for one in ir_measures.iter_calc([ir_measures.parse_measure(name)], judged, ran)
+    }
     return [values.get(query, 0.0) for query in qrel]
 
 
@@ -89,10 +98,15 @@ def spark(name, labels, scores, qid):
     from pyspark.mllib.evaluation import RankingMetrics
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    session = (
+        SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    )
     ranked = np.argsort(-scores, kind="stable")
     lists = [
-        [rows[qid[rows] == query].astype(float).tolist() for rows in (ranked, np.flatnonzero(labels > 0))]
+        [
+            rows[qid[rows] == query].astype(float).tolist()
+            for rows in (ranked, np.flatnonzero(labels > 0))
+        ]
         for query in np.unique(qid)
     ]
     metrics = RankingMetrics(session.sparkContext.parallelize(lists))
@@ -110,7 +124,9 @@ def main(conventions):
     golden["queries"] = {"labels": labels.tolist(), "scores": scores.tolist(), "qid": qid.tolist()}
     for convention in conventions or PEERS:
         seen = LABELS.get(convention, np.asarray)(labels)
-        golden.setdefault("versions", {})[convention] = importlib.metadata.version(PACKAGES[convention])
+        golden.setdefault("versions", {})[convention] = importlib.metadata.version(
+            PACKAGES[convention]
+        )
         golden.setdefault("values", {})[convention] = {
             name: PEERS[convention](name, seen, scores, qid) for name in NAMES[convention].split()
         }

@@ -31,7 +31,14 @@ class Above:
     def then(self, label, gain, stop, p):
         labels = (*self.labels[:label], self.labels[label] + 1, *self.labels[label + 1 :])
         reads = self.reads * (1 - stop) * p
-        return Above(self.rank + 1, self.hits + (label > 0), self.gains + gain, reads, self.reads * stop, labels)
+        return Above(
+            self.rank + 1,
+            self.hits + (label > 0),
+            self.gains + gain,
+            reads,
+            self.reads * stop,
+            labels,
+        )
 
 
 def walk(groups, term, k=None, gain=lambda label: label, stop=lambda label: 0, p=1.0):
@@ -86,7 +93,9 @@ class LongList:
         return walk(self.groups, lambda label, last, now: label, k)
 
     def dcg(self, k, gain=exp2, groups=None):
-        return walk(groups or self.groups, lambda label, last, now: gain(label) / log2(now.rank + 1), k)
+        return walk(
+            groups or self.groups, lambda label, last, now: gain(label) / log2(now.rank + 1), k
+        )
 
     def ndcg(self, k, gain=exp2):
         return self.dcg(k, gain) / self.dcg(k, gain, self.ideal)
@@ -119,7 +128,9 @@ class LongList:
         return walk(self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=relevant)
 
     def map(self, k):
-        total = walk(self.groups, lambda label, last, now: relevant(label) * mpf(now.hits) / now.rank, k)
+        total = walk(
+            self.groups, lambda label, last, now: relevant(label) * mpf(now.hits) / now.rank, k
+        )
         return total / min(k or self.n, self.n_relevant)
 
     def q_measure(self, k):
@@ -139,7 +150,12 @@ class LongList:
         return walk(self.groups, term, k) / self.n_relevant
 
     def err(self, k, groups=None):
-        return walk(groups or self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=satisfied)
+        return walk(
+            groups or self.groups,
+            lambda label, last, now: now.stopped / now.rank,
+            k,
+            stop=satisfied,
+        )
 
     def nerr(self, k):
         return self.err(k) / self.err(k, groups=self.ideal)
@@ -148,11 +164,15 @@ class LongList:
         return walk(self.groups, lambda label, last, now: now.stopped, k, stop=satisfied, p=p)
 
     def rbp(self, k, p=0.9999):
-        return (1 - mpf(p)) * walk(self.groups, lambda label, last, now: last.reads * relevant(label), k, p=p)
+        return (1 - mpf(p)) * walk(
+            self.groups, lambda label, last, now: last.reads * relevant(label), k, p=p
+        )
 
     def inversions(self, binary=False):
         if binary:
-            return walk(self.groups, lambda label, last, now: relevant(label) * (last.rank - last.hits))
+            return walk(
+                self.groups, lambda label, last, now: relevant(label) * (last.rank - last.hits)
+            )
         return walk(self.groups, lambda label, last, now: sum(last.labels[:label]))
 
     def pairs(self, labels):
@@ -172,9 +192,13 @@ class LongList:
         return 1 - self.inversions(binary=True) / (self.n_relevant * (self.n - self.n_relevant))
 
     def spearman(self, k):
-        mean = {g: self.labels.index(g) + mpf(self.labels.count(g) + 1) / 2 for g in set(self.labels)}
+        mean = {
+            g: self.labels.index(g) + mpf(self.labels.count(g) + 1) / 2 for g in set(self.labels)
+        }
         middle = mpf(self.n + 1) / 2
-        total = walk(self.groups, lambda label, last, now: (mean[label] - middle) * (now.rank - middle))
+        total = walk(
+            self.groups, lambda label, last, now: (mean[label] - middle) * (now.rank - middle)
+        )
         squares = sum(self.labels.count(g) * (mean[g] - middle) ** 2 for g in mean)
         return total / sqrt(squares * mpf(self.n) * (self.n**2 - 1) / 12)
 
@@ -191,7 +215,9 @@ def constant_mrr(n, r):
 def constant_map(n, r, k):
     """Expected average precision at k, divided by min(k, r), of r relevant documents among n in random order."""
     share = mpf(r) / n
-    return sum(share * (1 + mpf(i - 1) * (r - 1) / (n - 1)) / i for i in range(1, k + 1)) / min(k, r)
+    return sum(share * (1 + mpf(i - 1) * (r - 1) / (n - 1)) / i for i in range(1, k + 1)) / min(
+        k, r
+    )
 
 
 def constant_map_over_hits(n, r, k):
@@ -202,7 +228,9 @@ def constant_map_over_hits(n, r, k):
     for x in range(max(0, k - n + r), min(r, k) + 1):
         total += probability * (first + mpf(x - 1) / max(k - 1, 1) * later) / k * (x > 0)
         mass += probability
-        probability *= mpf(r - x) * (k - x) / ((x + 1) * mpf(n - r - k + x + 1)) if x < min(r, k) else 1
+        probability *= (
+            mpf(r - x) * (k - x) / ((x + 1) * mpf(n - r - k + x + 1)) if x < min(r, k) else 1
+        )
     return total / mass
 
 

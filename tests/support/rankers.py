@@ -8,7 +8,9 @@ from xgboost import XGBRanker
 RANKERS = [
     LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
     XGBRanker(n_estimators=10, n_jobs=1, random_state=0),
-    CatBoostRanker(iterations=10, verbose=False, allow_writing_files=False, thread_count=1, random_seed=0),
+    CatBoostRanker(
+        iterations=10, verbose=False, allow_writing_files=False, thread_count=1, random_seed=0
+    ),
 ]
 of_name = {"ids": lambda model: type(model).__name__}
 
@@ -18,11 +20,16 @@ class Recorded:
 
     def fit(self, X, y, **given):
         fitted = super().fit(X, y, **given)
-        self.fitted_rows, self.validation_rows = X[:, 0].astype(np.float32), self._validation(given)[:, 0]
+        self.fitted_rows, self.validation_rows = (
+            X[:, 0].astype(np.float32),
+            self._validation(given)[:, 0],
+        )
         return fitted
 
     def _validation(self, given):
-        return (given["eval_X"][0] if "eval_X" in given else given["eval_set"][0][0]).astype(np.float32)
+        return (given["eval_X"][0] if "eval_X" in given else given["eval_set"][0][0]).astype(
+            np.float32
+        )
 
 
 class RecordedLGBMRanker(Recorded, LGBMRanker):
@@ -35,7 +42,9 @@ class RecordedLGBMRanker(Recorded, LGBMRanker):
 
 class RecordedXGBRanker(Recorded, XGBRanker):
     def curve(self):
-        return {name: np.array(values) for name, values in self.evals_result()["validation_0"].items()}
+        return {
+            name: np.array(values) for name, values in self.evals_result()["validation_0"].items()
+        }
 
     def staged(self, X, n_rounds):
         return [self.predict(X, iteration_range=(0, i + 1)) for i in range(n_rounds)]
@@ -46,7 +55,9 @@ class RecordedCatBoostRanker(Recorded, CatBoostRanker):
         return np.array(given["eval_set"].get_features(), dtype=np.float32)
 
     def curve(self):
-        return {name: np.array(values) for name, values in self.get_evals_result()["validation"].items()}
+        return {
+            name: np.array(values) for name, values in self.get_evals_result()["validation"].items()
+        }
 
     def staged(self, X, n_rounds):
         return [scores for _, scores in zip(range(n_rounds), self.staged_predict(X), strict=False)]
@@ -54,5 +65,7 @@ class RecordedCatBoostRanker(Recorded, CatBoostRanker):
 
 RECORDED = [
     kind(**model.get_params())
-    for kind, model in zip((RecordedLGBMRanker, RecordedXGBRanker, RecordedCatBoostRanker), RANKERS, strict=True)
+    for kind, model in zip(
+        (RecordedLGBMRanker, RecordedXGBRanker, RecordedCatBoostRanker), RANKERS, strict=True
+    )
 ]

@@ -45,7 +45,9 @@ def _gain(gain):
 
 
 def _discount(discount):
-    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": Fraction}.get(discount, discount)
+    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": Fraction}.get(
+        discount, discount
+    )
 
 
 def cg(ranked, k=None):
@@ -64,7 +66,9 @@ def ndcg(ranked, k=None, gain="linear", discount="log2"):
 
 def precision(ranked, k=None, divisor="k", relevance_threshold=None):
     k = len(ranked) if k is None else k
-    return sum(_hits(ranked, relevance_threshold)[:k]) / (k if divisor == "k" else min(k, len(ranked)))
+    return sum(_hits(ranked, relevance_threshold)[:k]) / (
+        k if divisor == "k" else min(k, len(ranked))
+    )
 
 
 def recall(ranked, k=None, normalizer="relevant", relevance_threshold=None):
@@ -130,7 +134,12 @@ def _walk(ranked, k, p, gain, max_grade, threshold):
 
 
 def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, normalize=False, relevance_threshold=None):
-    options = {"p": p, "gain": gain, "max_grade": max_grade, "relevance_threshold": relevance_threshold}
+    options = {
+        "p": p,
+        "gain": gain,
+        "max_grade": max_grade,
+        "relevance_threshold": relevance_threshold,
+    }
     if normalize and not any(_hits(ranked, relevance_threshold)):
         return math.nan
     best = err(sorted(ranked, reverse=True), k, **options) if normalize else 1
@@ -142,15 +151,23 @@ def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_thresho
     return sum(stop for _, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
 
 
-def rbp(ranked, k=None, p=0.8, gain="binary", max_grade=4, normalize=False, relevance_threshold=None):
+def rbp(
+    ranked, k=None, p=0.8, gain="binary", max_grade=4, normalize=False, relevance_threshold=None
+):
     gains = [_satisfied(label, gain, max_grade, relevance_threshold) for label in ranked[:k]]
     p = Fraction(p)
-    return (1 - p) * sum(p**place * g for place, g in enumerate(gains)) / (1 - p ** len(gains) if normalize else 1)
+    return (
+        (1 - p)
+        * sum(p**place * g for place, g in enumerate(gains))
+        / (1 - p ** len(gains) if normalize else 1)
+    )
 
 
 def _pairs(ranked):
     pairs = list(itertools.combinations(ranked, 2))
-    return sum(Fraction(above < below) for above, below in pairs), sum(above != below for above, below in pairs)
+    return sum(Fraction(above < below) for above, below in pairs), sum(
+        above != below for above, below in pairs
+    )
 
 
 def kendall_tau_distance(ranked, normalize=False):
@@ -158,7 +175,9 @@ def kendall_tau_distance(ranked, normalize=False):
 
 
 def _correlation(function, ranked):
-    return function(ranked, range(len(ranked), 0, -1)).statistic if len(set(ranked)) > 1 else math.nan
+    return (
+        function(ranked, range(len(ranked), 0, -1)).statistic if len(set(ranked)) > 1 else math.nan
+    )
 
 
 kendall_tau = functools.partial(_correlation, scipy.stats.kendalltau)
@@ -175,13 +194,17 @@ def auc(ranked, relevance_threshold=None):
 
 
 def q_measure(ranked, k=None, gain="linear", beta=1.0):
-    gains, ideal = ([_gain(gain)(g) for g in labels] for labels in (ranked, sorted(ranked, reverse=True)))
+    gains, ideal = (
+        [_gain(gain)(g) for g in labels] for labels in (ranked, sorted(ranked, reverse=True))
+    )
     hits = _hits(ranked, None)
     if not any(hits):
         return math.nan
     k, beta = len(ranked) if k is None else k, Fraction(beta)
     ranks = [i for i, hit in enumerate(hits[:k], start=1) if hit]
-    total = sum((sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i])) for i in ranks)
+    total = sum(
+        (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i])) for i in ranks
+    )
     return total / min(k, sum(hits))
 
 
@@ -210,7 +233,9 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
     if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
         return math.nan
     rankings, given = orders(tuple(labels), tuple(scores), ties), sorted(params.items())
-    total = sum(n * of_ranking(name, _as_seen(name, one, condense), *given) for one, n in rankings.items())
+    total = sum(
+        n * of_ranking(name, _as_seen(name, one, condense), *given) for one, n in rankings.items()
+    )
     return float(total / rankings.total())
 
 

@@ -22,4 +22,8 @@ def load(name, owner, **replaced):
 
 def chosen_tests(module, excluded):
     """The tests of a module by name."""
-    return {name: test for name, test in vars(module).items() if name.startswith("test_") and name not in excluded}
+    return {
+        name: test
+        for name, test in vars(module).items()
+        if name.startswith("test_") and name not in excluded
+    }

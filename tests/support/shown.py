@@ -23,7 +23,9 @@ class _Parser(HTMLParser):
         elif tag in ("td", "th"):
             self._in_cell = True
             self.tables[-1][-1].append("")
-            self.alignments[-1][-1].append(re.search(r"text-align:(\w+)", dict(attrs)["style"]).group(1))
+            self.alignments[-1][-1].append(
+                re.search(r"text-align:(\w+)", dict(attrs)["style"]).group(1)
+            )
 
     def handle_endtag(self, tag):
         if tag in ("td", "th"):

@@ -39,7 +39,10 @@ def check(report, expected, error=1e-12):
     """Compare reports whose queries may be in different orders."""
     assert report.mean == pytest.approx(expected.mean, abs=error)
     for name in expected.per_query:
-        values, wanted = (dict(zip(one.qid.tolist(), one.per_query[name], strict=True)) for one in (report, expected))
+        values, wanted = (
+            dict(zip(one.qid.tolist(), one.per_query[name], strict=True))
+            for one in (report, expected)
+        )
         assert values == pytest.approx(wanted, abs=error)
     assert report.n_undefined == expected.n_undefined
     assert report.n_documents == expected.n_documents

@@ -50,10 +50,24 @@ ndcg_score(with_qid(frame["y"], frame["query"]), frame["score"])
 ndcg_score([labels], [scores])
 ndcg_score(np.array([labels]), np.array([scores]))
 ndcg_score([[1.0, float("nan")]], [scores[:2]], judged=[[True, False]])
-ndcg_score(labels, scores, qid=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)], retrieved=[True, True, False])
+ndcg_score(
+    labels,
+    scores,
+    qid=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)],
+    retrieved=[True, True, False],
+)
 
 # Options.
-ndcg_score(labels, scores, qid=ids, k=10, ties="worst", replace_undefined_by=np.nan, gain="exp2", discount="reciprocal")
+ndcg_score(
+    labels,
+    scores,
+    qid=ids,
+    k=10,
+    ties="worst",
+    replace_undefined_by=np.nan,
+    gain="exp2",
+    discount="reciprocal",
+)
 ndcg_score(labels, scores, qid=ids, gain=[0, 1, 3.5])
 ndcg_score(labels, scores, qid=ids, gain=np.array([0, 1, 3]))
 ndcg_score(labels, scores, qid=ids, gain=np.sqrt, discount=lambda ranks: np.log2(ranks + 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import re
 from dataclasses import dataclass
@@ -31,25 +30,30 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.id_hash import hash_ids
-from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 from skrank_metrics.splitters._base import canonical_order, random_source
 
 # Watched if the estimator sets no metric; the metric of QueryRanker.score.
 METRIC = "ndcg@10"
 
 # Parameters of fit:
-_OWN = ("qid", "groups", "sample_weight")
+_OWN = ("qid", "groups", "sample_weight", "eval_set", "X_val", "y_val")
 # These always hold one value per row.
 _PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
 # These never do, even if there are as many features as rows.
 _PER_FEATURE = ("feature_name", "feature_weights")
-_VALIDATION = re.compile(
-    r"(^|_)(eval|val)(_|$)"
-)  # of validation rows, such as eval_set and sample_weight_eval_set
-_WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
+# Parameters with one array per validation set, and what they are called for the training rows.
+START_SCORES = {"eval_init_score": "init_score", "base_margin_eval_set": "base_margin"}
+# Of validation rows, such as eval_set and sample_weight_eval_set.
+_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")
+# These only match that expression.
+_NOT_OF_ROWS = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
-    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries, and "
-    "leave this out."
+    " To stop early, set early_stopping_rounds of QueryRanker, and either validation_fraction, which "
+    "holds out queries, or pass eval_set=[(X_val, with_qid(y_val, qid_val))] to fit."
+)
+_OF_SETS = (
+    " Pass eval_set=[(X_val, with_qid(y_val, qid_val, sample_weight=...))], with rows in any order: "
+    "the labels carry the queries and the weights."
 )
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
@@ -83,6 +87,12 @@ class SortedRows:
         if self.weights is None:
             return None
         return np.add.reduceat(self.weights, np.cumsum(self.sizes) - self.sizes) / self.sizes
+
+    @property
+    def weights_of_queries_by_row(self) -> FloatArray | None:
+        """For each row, the mean weight of the rows of its query."""
+        weights = self.weights_of_queries
+        return None if weights is None else np.repeat(weights, self.sizes)
 
     def take(self, rows: Any, queries: Any = slice(None)) -> SortedRows:
         """These rows, of these queries."""
@@ -214,29 +224,20 @@ def check_is_estimator(estimator: Any) -> None:
 
 
 def check_parameters(ranker: Any) -> int | None:
-    """Number of rounds without improvement after which to stop; None for never. Checks both parameters together."""
-    estimator, fraction, rounds = (
-        ranker.estimator,
-        ranker.validation_fraction,
-        ranker.early_stopping_rounds,
-    )
-    check_is_estimator(estimator)
+    """Number of rounds without improvement after which to stop; None for never."""
+    check_is_estimator(ranker.estimator)
     check_seed(ranker.random_state)
-    if (fraction is None) != (rounds is None):
-        raise ValueError(
-            "validation_fraction and early_stopping_rounds must be given together, or neither; got "
-            f"validation_fraction={fraction!r} and early_stopping_rounds={rounds!r}."
-        )
+    fraction, rounds = ranker.validation_fraction, ranker.early_stopping_rounds
     if rounds is None:
+        if fraction is not None:
+            raise ValueError(
+                "validation_fraction requires early_stopping_rounds; got "
+                f"validation_fraction={fraction!r} and early_stopping_rounds=None."
+            )
         return None
-    check_number(fraction, "validation_fraction", "(0, 1)")
-    rounds = check_int(rounds, "early_stopping_rounds", 1)
-    if way_of_queries(estimator) is None or "eval_set" not in fit_signature(estimator)[0]:
-        raise TypeError(
-            "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
-            f"{type(estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
-        )
-    return rounds
+    if fraction is not None:
+        check_number(fraction, "validation_fraction", "(0, 1)")
+    return check_int(rounds, "early_stopping_rounds", 1)
 
 
 def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[SortedRows, SortedRows]:
@@ -260,76 +261,6 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
     return fit, validation
 
 
-def early_stopping_arguments(
-    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
-) -> dict[str, Any]:
-    """Add the keywords for validation on these rows; set parameters of the estimator if needed."""
-    make = {
-        "group_id": _catboost_arguments,
-        "qid": _xgboost_arguments,
-        "group": _lightgbm_arguments,
-    }
-    return make[str(way_of_queries(estimator))](estimator, rows, rounds, given)
-
-
-def _lightgbm_arguments(
-    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
-) -> dict[str, Any]:
-    lightgbm, parameters, weights = (
-        importlib.import_module("lightgbm"),
-        estimator.get_params(),
-        rows.weights,
-    )
-    if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
-        estimator.set_params(metric="None")
-        given = {"eval_metric": lightgbm_metric(METRIC)} | given
-        if (
-            rows.weights_of_queries is not None
-        ):  # LightGBM's own metrics weight queries by the mean of their rows
-            weights = np.repeat(rows.weights_of_queries, rows.sizes)
-    validation = {
-        "eval_group": [rows.sizes],
-        "eval_sample_weight": [weights],
-        "eval_init_score": [rows.further.get("init_score")],
-        "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)],
-    }
-    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
-        return given | validation | {"eval_X": (rows.X,), "eval_y": (rows.y,)}
-    return given | validation | {"eval_set": [(rows.X, rows.y)]}
-
-
-def _xgboost_arguments(
-    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
-) -> dict[str, Any]:
-    metric = estimator.get_params().get("eval_metric")
-    estimator.set_params(
-        early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric
-    )
-    validation = {
-        "eval_set": [(rows.X, rows.y)],
-        "eval_qid": [rows.codes],
-        "sample_weight_eval_set": [rows.weights_of_queries],
-        "base_margin_eval_set": [rows.further.get("base_margin")],
-    }
-    return {"verbose": False} | given | validation
-
-
-def _catboost_arguments(
-    estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]
-) -> dict[str, Any]:
-    pool = importlib.import_module("catboost").Pool
-    parameters = {**estimator.get_params(), **given}
-    if parameters.get("eval_metric") is None:
-        estimator.set_params(eval_metric="NDCG:top=10;type=Base")
-    columns = {
-        name: parameters.get(name)
-        for name in ("cat_features", "text_features", "embedding_features")
-    }
-    columns |= {name: rows.further.get(name) for name in ("baseline", "subgroup_id")}
-    validation = pool(rows.X, rows.y, group_id=rows.codes, group_weight=rows.weights, **columns)
-    return {**given, "eval_set": validation, "early_stopping_rounds": rounds}
-
-
 def best_iteration(estimator: Any) -> int:
     """Number of boosting rounds with the best validation score; LightGBM counts from 1, the others from 0."""
     if hasattr(estimator, "best_iteration_"):
@@ -337,25 +268,38 @@ def best_iteration(estimator: Any) -> int:
     return int(estimator.best_iteration) + 1
 
 
-def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> None:
-    """Refuse what the estimator's ``fit`` does not take, and what QueryRanker passes itself; say what to do instead."""
+def check_names(estimator: Any, given: dict[str, Any], *, takes_sets: bool) -> None:
+    """Raise an error, with advice, for arguments that ``fit`` does not accept or that QueryRanker passes itself.
+
+    With ``takes_sets``, QueryRanker passes all about validation sets but ``eval_set``, which says everything.
+    """
     accepted, takes_any = fit_signature(estimator)
     for name in given:
-        early = name == "early_stopping_rounds" or (
-            _VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING
-        )
-        unknown, alone = (
-            name not in accepted and not takes_any,
-            early and not _VALIDATION.search(name),
-        )
-        way_out = _REFUSED.get(name, nearest(name, {*_OWN, *accepted}) if unknown else None)
-        if early and (stops_early or unknown or (alone and "eval_set" not in given)):
-            way_out = _TO_STOP_EARLY
-        if way_out is not None:
+        hint = _hint(name, takes_sets=takes_sets)
+        if hint is None and name not in accepted and not takes_any:
+            of_sets = is_of_sets(name) or name == "early_stopping_rounds"
+            hint = _TO_STOP_EARLY if of_sets else nearest(name, {*_OWN, *accepted})
+        if hint is not None:
             raise TypeError(
-                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
-                f"further parameters of {type(estimator).__name__}.fit.{way_out}"
+                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, "
+                f"sample_weight and further parameters of {type(estimator).__name__}.fit.{hint}"
             )
+
+
+def _hint(name: str, *, takes_sets: bool) -> str | None:
+    """What to do instead of passing a parameter that QueryRanker passes itself; None for others."""
+    if name in _REFUSED:
+        return _REFUSED[name]
+    if takes_sets and name == "early_stopping_rounds":
+        return _TO_STOP_EARLY
+    if takes_sets and is_of_sets(name) and name != "eval_set" and name not in START_SCORES:
+        return _OF_SETS
+    return None
+
+
+def is_of_sets(name: str) -> bool:
+    """Whether a parameter of fit is about validation sets: eval_set, sample_weight_eval_set, X_val and so on."""
+    return _VALIDATION.search(name) is not None and name not in _NOT_OF_ROWS
 
 
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from skrank_metrics._sklearn_internals import check_rows, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
-from skrank_metrics.rankers import _fitting
+from skrank_metrics.rankers import _fitting, _validation
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -47,6 +47,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     validation_fraction : float, default=None
         Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
         XGBRanker or CatBoostRanker. The ranker watches the metric that it sets, or else NDCG@10.
+        None for a validation set of your own, the ``eval_set`` of ``fit``.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -76,7 +77,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     # For searches: the metric of score, and the parameter and the attribute that hold the estimator.
     _metric_of_score = _fitting.METRIC
     _wraps: ClassVar[tuple[str, str]] = ("estimator", "estimator_")
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
+        ("qid", "groups", "eval_set", "X_val", "y_val"), True
+    )
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
 
     def __init__(
@@ -131,6 +134,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         qid: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        eval_set: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
         **fit_params: Any,
     ) -> QueryRanker:
         """Fit a clone of the estimator.
@@ -143,10 +149,16 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
+        eval_set : list of (X_val, y_val) pairs, default=None
+            Validation sets of LGBMRanker, XGBRanker or CatBoostRanker, in any order of rows. The labels carry the query
+            ids, and weights if there are any: ``(X_val, with_qid(y_val, qid_val))``. With early_stopping_rounds, there
+            is one set. Other estimators get it as it is.
+        X_val, y_val : array-like, default=None
+            The same for one validation set, in two parameters, as a Pipeline needs it:
+            ``Pipeline(steps, transform_input=["X_val"])`` transforms the rows like those of the fit.
         **fit_params
             Further parameters of the estimator's ``fit``, such as ``cat_features`` or ``init_score``. Those with one
-            value per row are sorted along with the rows. ``eval_set`` and the like are passed on unchanged: their rows
-            must be sorted by query, with the queries in the estimator's own format.
+            value per row are sorted along with the rows.
 
         Returns
         -------
@@ -164,7 +176,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if task:
             task.call_on_fit_task_begin(estimator=self)
         rounds = _fitting.check_parameters(self)
-        _fitting.check_names(self.estimator, fit_params, stops_early=bool(rounds))
+        takes_sets = _validation.takes_queries_of_validation(self.estimator)
+        sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
+        if not takes_sets:
+            fit_params |= {name: value for name, value in sets.items() if value is not None}
+        _fitting.check_names(self.estimator, fit_params, takes_sets=takes_sets)
+        pairs = _validation.given_sets(**sets) if takes_sets else []
+        self._check_early_stopping(rounds, len(pairs), takes_sets=takes_sets)
         if y is None:
             raise ValueError(
                 "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
@@ -183,13 +201,11 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         validate_data(self, X, skip_check_array=True)
         self.estimator_ = _fitting.clone_estimator(self.estimator)
         rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
-        self._fit_sorted(
-            rows, rounds, {name: given[name] for name in given.keys() - further.keys()}
-        )
-        self.n_queries_, self._fitted = (
-            len(grouping.ids),
-            _fitting.FittedQueries.of(grouping.ids, grouping.sizes),
-        )
+        self.n_queries_ = len(grouping.ids)
+        self._fitted = _fitting.FittedQueries.of(grouping.ids, grouping.sizes)
+        arguments = {name: given[name] for name in given.keys() - further.keys()}
+        validation = _validation.sorted_sets(self.estimator_, pairs, arguments)
+        self._fit_sorted(rows, validation, rounds, arguments)
         if task:
             # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
             carried = (
@@ -200,19 +216,46 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
 
+    def _check_early_stopping(self, rounds: int | None, n_sets: int, *, takes_sets: bool) -> None:
+        """Check that there is exactly one set of queries to decide when to stop."""
+        if rounds is None:
+            return
+        if not takes_sets:
+            raise TypeError(
+                "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
+                f"{type(self.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
+            )
+        if self.validation_fraction is None and n_sets != 1:
+            raise ValueError(
+                "early_stopping_rounds requires validation_fraction, or exactly one validation set: "
+                f"eval_set=[(X_val, with_qid(y_val, qid_val))]; got {n_sets} sets."
+            )
+        if self.validation_fraction is not None and n_sets:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} holds out queries for early stopping, "
+                "but fit got a validation set, too. Set one of the two to None."
+            )
+
     def _fit_sorted(
-        self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]
+        self,
+        rows: _fitting.SortedRows,
+        validation: list[_fitting.SortedRows],
+        rounds: int | None,
+        arguments: dict[str, Any],
     ) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
-        if rounds:
+        if self.validation_fraction is not None:
             rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
-            arguments = _fitting.early_stopping_arguments(
-                self.estimator_, held_out, rounds, arguments
+            validation = [held_out]
+        elif rounds is not None:
+            _validation.check_new_queries(self._fitted, validation[0])
+        if validation:
+            arguments = _validation.validation_arguments(
+                self.estimator_, validation, rounds, arguments
             )
-        self.estimator_.fit(
-            rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments
-        )
-        if rounds:
+        queries = _fitting.fit_arguments(self.estimator_, rows)
+        self.estimator_.fit(rows.X, rows.y, **queries, **arguments)
+        if rounds is not None:
             self.best_iteration_ = _fitting.best_iteration(self.estimator_)
 
     @property

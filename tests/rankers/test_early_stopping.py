@@ -168,12 +168,12 @@ def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expec
         (
             {"early_stopping_rounds": None},
             ValueError,
-            "given together, or neither; got validation_fraction=0.25",
+            "validation_fraction requires early_stopping_rounds; got validation_fraction=0.25",
         ),
         (
             {"validation_fraction": None},
             ValueError,
-            "must be given together, or neither; got validation_fraction=None",
+            "early_stopping_rounds requires validation_fraction, or exactly one validation set.*0 sets",
         ),
         (
             {"validation_fraction": 1.0},

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from catboost import CatBoostRanker, CatBoostRegressor, Pool
-from lightgbm import LGBMRanker, early_stopping
+from catboost import CatBoostRanker, CatBoostRegressor
+from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge
@@ -122,52 +122,6 @@ def test_columns_are_passed_as_they_are(model, name, words):
     np.testing.assert_array_equal(search.predict(X), expected)
 
 
-def validation(model, X, y, qid):
-    """Rows to validate on, in the booster's own format."""
-    if isinstance(model, CatBoostRanker):
-        return {"eval_set": Pool(X, y, group_id=qid)}
-    own = (
-        {"eval_group": [sizes(qid)], "eval_at": [10]}
-        if isinstance(model, LGBMRanker)
-        else {"eval_qid": [qid]}
-    )
-    return {"eval_set": [(X, y)], **own}
-
-
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
-@pytest.mark.parametrize("model", RECORDED, **of_name)
-def test_rows_to_validate_on_are_passed_in_the_format_of_the_booster(model, problem):
-    X, y, qid = problem
-    rows, rest = qid >= 20, qid < 20
-    own = validation(model, X[rows], y[rows], qid[rows])
-    fitted = QueryRanker(model).fit(X[rest], y[rest], qid=qid[rest], **own).estimator_
-    by_hand = clone(model).fit(X[rest], y[rest], **queries(model, qid[rest]), **own)
-    np.testing.assert_array_equal(fitted.predict(X), by_hand.predict(X))
-    (curve,), (expected,) = fitted.curve().values(), by_hand.curve().values()
-    np.testing.assert_array_equal(curve, expected)
-    assert len(set(curve)) > 3
-
-
-def test_callbacks_are_called_and_stop_early_on_rows_of_the_user(problem):
-    X, y, qid = problem
-    rows, seen = qid < 20, []
-    own = {
-        "callbacks": [early_stopping(2, verbose=False), lambda step: seen.append(step.iteration)]
-    }
-    own["eval_group"] = [sizes(qid[~rows])]
-    if "eval_X" in LGBMRanker.fit.__annotations__:
-        own |= {"eval_X": (X[~rows],), "eval_y": (y[~rows],)}
-    else:
-        own |= {"eval_set": [(X[~rows], y[~rows])]}
-    model = clone(LIGHTGBM).set_params(n_estimators=200)
-    by_hand = clone(model).fit(X[rows], y[rows], group=sizes(qid[rows]), **own)
-    assert by_hand.best_iteration_ < len(seen) < 200
-    seen.clear()
-    ranker = QueryRanker(model).fit(X[rows], y[rows], qid=qid[rows], **own)
-    assert ranker.estimator_.best_iteration_ == by_hand.best_iteration_ == len(seen) - 2
-    np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
-
-
 @pytest.mark.parametrize("model", [XGBOOST, CATBOOST], **of_name)
 def test_progress_of_early_stopping_is_shown_if_asked_for(model, problem, capfd):
     X, y, qid = problem
@@ -277,7 +231,7 @@ def test_routing_requests_what_the_estimator_requests(problem):
             cross_val_score(QueryRanker(inner), X, y, params=by_name)
 
 
-EARLY = "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"
+EARLY = "To stop early, set early_stopping_rounds of QueryRanker, and either validation_fraction"
 
 
 @pytest.mark.parametrize(
@@ -303,16 +257,6 @@ def test_what_fit_does_not_take_names_the_way_out(model, further, way_out, probl
         QueryRanker(model).fit(X, y, qid=qid, **{further: [1]})
     with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
         cross_val_score(QueryRanker(model), X, with_qid(y, qid), params={further: 1})
-
-
-@pytest.mark.parametrize("name", ["eval_set", "eval_group", "eval_X", "eval_sample_weight"])
-def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
-    X, y, qid = problem
-    with pytest.raises(
-        TypeError,
-        match=f"unexpected parameter {name!r}; .* which holds out queries, and leave this",
-    ):
-        QueryRanker(LIGHTGBM, **STOP).fit(X, y, qid=qid, **{name: [(X, y)]})
 
 
 def test_values_that_do_not_fit(words):

@@ -452,7 +452,7 @@ SEAMS_OF_KINDS = {  # what is replaced by what, the error if there is one, and t
         ("LGBMRanker without QueryRanker", {"estimator": LGBMRanker()},
          r"estimators must take query ids in fit; got LGBMRanker. Pass QueryRanker\(LGBMRanker", ("`cross_evaluate`",)),
         ("`eval_set` for an estimator that takes none", {"further": {"eval_set": [(X, Y)]}},
-         "unexpected parameter 'eval_set'; it takes .* To stop early, set validation_fraction", FIT),
+         "unexpected parameter 'eval_set'; it takes .* To stop early, set early_stopping_rounds", FIT),
         ("`base_margin`, one row too few",
          {"estimator": XGBRanker(n_estimators=1), "further": {"base_margin": SCORES[1:]}},
          r"base_margin must hold one value per document, 7 in all; got shape \(6,\)", FIT),

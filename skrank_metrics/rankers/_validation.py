@@ -1,0 +1,191 @@
+"""Validation sets: the rows that users pass to ``fit``, and the keywords by which boosters take them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from skrank_metrics._input.arrays import check_label_column, count_rows
+from skrank_metrics._input.query_ids import carried, query_ids
+from skrank_metrics.rankers._fitting import (
+    METRIC,
+    START_SCORES,
+    FittedQueries,
+    SortedRows,
+    fit_signature,
+    sorted_rows,
+    way_of_queries,
+)
+from skrank_metrics.rankers.booster_metrics import lightgbm_metric
+
+_HOW_TO_PASS = "Pass eval_set=[(X_val, with_qid(y_val, qid_val))]."
+
+
+def takes_queries_of_validation(estimator: Any) -> bool:
+    """Whether this is a ranker whose way to take the queries of validation sets is known."""
+    accepted = fit_signature(estimator)[0]
+    is_catboost = way_of_queries(estimator) == "group_id"
+    return "eval_set" in accepted and (
+        is_catboost or not accepted.isdisjoint({"eval_group", "eval_qid"})
+    )
+
+
+def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
+    """The pairs of rows and labels that were passed, in either of two ways."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together; got only one of them.")
+    if X_val is None:
+        return _pairs(eval_set)
+    if eval_set is not None:
+        raise ValueError("Pass a validation set as eval_set or as X_val and y_val, not as both.")
+    return [(X_val, y_val)]
+
+
+def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
+    if eval_set is None:
+        return []
+    if not isinstance(eval_set, list | tuple) or not eval_set:
+        got = "an empty list" if isinstance(eval_set, list | tuple) else type(eval_set).__name__
+        raise TypeError(f"eval_set must be a list of pairs of rows and labels; got {got}.")
+    for number, pair in enumerate(eval_set):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                f"eval_set[{number}] must be a pair of rows and labels; got "
+                f"{type(pair).__name__}. {_HOW_TO_PASS}"
+            )
+    return list(eval_set)
+
+
+def sorted_sets(
+    estimator: Any, pairs: Sequence[tuple[Any, Any]], given: Mapping[str, Any]
+) -> list[SortedRows]:
+    """Validation sets with their rows sorted by query; the ids and weights are in the index of the labels."""
+    starts = {name: given[name] for name in START_SCORES if name in given}
+    for name, arrays in starts.items():
+        if not isinstance(arrays, list | tuple) or len(arrays) != len(pairs):
+            raise ValueError(f"{name} must be a list of one array per pair of eval_set.")
+    return [
+        _sorted_set(estimator, pair, f"eval_set[{number}]", _starts_of(starts, number))
+        for number, pair in enumerate(pairs)
+    ]
+
+
+def _starts_of(starts: Mapping[str, Any], number: int) -> dict[str, Any]:
+    arrays = {START_SCORES[name]: arrays[number] for name, arrays in starts.items()}
+    return {name: np.asarray(array) for name, array in arrays.items() if array is not None}
+
+
+def _sorted_set(
+    estimator: Any, pair: tuple[Any, Any], name: str, further: dict[str, Any]
+) -> SortedRows:
+    X, y = pair
+    labels = check_label_column(y)
+    check_consistent_length(X, labels)
+    for what, values in further.items():
+        if values.ndim == 0 or count_rows(values) != len(labels):
+            raise ValueError(
+                f"{what} of {name} must hold one value per document, {len(labels)} in all; got "
+                f"shape {values.shape}."
+            )
+    columns = carried(y, sample_weight=None)
+    grouping = query_ids(
+        len(labels), f"QueryRanker.fit with {name}", ways_out=_HOW_TO_PASS, X=X, y=y
+    )
+    targets = np.asarray(y)
+    if targets.dtype.kind not in "biuf":
+        targets = labels
+    return sorted_rows(estimator, X, targets, grouping, columns["sample_weight"], further)
+
+
+def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
+    """Refuse early stopping on queries of the training rows, which never stops in time."""
+    n_shared = fitted.shared(rows.ids, rows.sizes)[0]
+    if n_shared:
+        raise ValueError(
+            f"eval_set shares {n_shared} of its {len(rows.ids)} queries with the training rows, so "
+            "it cannot tell when to stop. If these are other queries, give them other ids."
+        )
+
+
+def validation_arguments(
+    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    """Add the keywords for validation on these sets, and early stopping after ``rounds`` without improvement.
+
+    To stop early, a metric is set on the estimator if it has none.
+    """
+    make = {
+        "group_id": _catboost_arguments,
+        "qid": _xgboost_arguments,
+        "group": _lightgbm_arguments,
+    }
+    others = {name: value for name, value in given.items() if name not in START_SCORES}
+    return make[str(way_of_queries(estimator))](estimator, sets, rounds, others)
+
+
+def _lightgbm_arguments(
+    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    weights = [rows.weights for rows in sets]
+    arguments = dict(given)
+    if rounds is not None:
+        lightgbm = importlib.import_module("lightgbm")
+        stop = lightgbm.early_stopping(rounds, verbose=False)
+        arguments["callbacks"] = [*given.get("callbacks", ()), stop]
+        parameters = estimator.get_params()
+        if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
+            estimator.set_params(metric="None")
+            arguments.setdefault("eval_metric", lightgbm_metric(METRIC))
+            # LightGBM's own metrics weight queries by the mean of their rows.
+            weights = [rows.weights_of_queries_by_row for rows in sets]
+    arguments["eval_group"] = [rows.sizes for rows in sets]
+    arguments["eval_sample_weight"] = weights
+    arguments["eval_init_score"] = [rows.further.get("init_score") for rows in sets]
+    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
+        arguments["eval_X"] = tuple(rows.X for rows in sets)
+        arguments["eval_y"] = tuple(rows.y for rows in sets)
+    else:
+        arguments["eval_set"] = [(rows.X, rows.y) for rows in sets]
+    return arguments
+
+
+def _xgboost_arguments(
+    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    if rounds is not None:
+        if estimator.get_params().get("eval_metric") is None:
+            estimator.set_params(eval_metric=METRIC)
+        estimator.set_params(early_stopping_rounds=rounds)
+        given = {"verbose": False} | given
+    return given | {
+        "eval_set": [(rows.X, rows.y) for rows in sets],
+        "eval_qid": [rows.codes for rows in sets],
+        "sample_weight_eval_set": [rows.weights_of_queries for rows in sets],
+        "base_margin_eval_set": [rows.further.get("base_margin") for rows in sets],
+    }
+
+
+def _catboost_arguments(
+    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    pool = importlib.import_module("catboost").Pool
+    parameters = {**estimator.get_params(), **given}
+    columns = {
+        name: parameters.get(name)
+        for name in ("cat_features", "text_features", "embedding_features")
+    }
+    pools = []
+    for rows in sets:
+        per_row = {name: rows.further.get(name) for name in ("baseline", "subgroup_id")}
+        queries = {"group_id": rows.codes, "group_weight": rows.weights}
+        pools.append(pool(rows.X, rows.y, **queries, **columns, **per_row))
+    arguments = {**given, "eval_set": pools if len(pools) > 1 else pools[0]}
+    if rounds is not None:
+        if parameters.get("eval_metric") is None:
+            estimator.set_params(eval_metric="NDCG:top=10;type=Base")
+        arguments["early_stopping_rounds"] = rounds
+    return arguments

@@ -1,0 +1,216 @@
+"""Validation sets of users: rows in any order, queries and weights in the index of the labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from catboost import CatBoostRanker, Pool
+from lightgbm import LGBMRanker, LGBMRegressor, early_stopping
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from support.rankers import RANKERS, RECORDED, of_name
+from xgboost import XGBRanker
+
+from skrank_metrics import QueryRanker, get_metric, ndcg_score, with_qid
+
+LIGHTGBM, XGBOOST, CATBOOST = RANKERS
+N_ROUNDS = {
+    "LGBMRanker": "n_estimators",
+    "XGBRanker": "n_estimators",
+    "CatBoostRanker": "iterations",
+}
+
+
+@pytest.fixture(scope="module")
+def parts(problem):
+    """Rows to fit, and rows to validate on in random order with other ids than those of the fit."""
+    X, y, qid = problem
+    fit = qid < 20
+    order = np.random.default_rng(3).permutation(np.flatnonzero(~fit))
+    names = np.char.mod("query %d", qid)
+    return (X[fit], y[fit], names[fit]), (X[order], y[order], names[order])
+
+
+def sorted_by_query(X, y, qid, *others):
+    """Rows sorted by query, in order of first appearance, and the size of each query."""
+    codes = pd.factorize(qid)[0]
+    order = np.argsort(codes, kind="stable")
+    return X[order], y[order], codes[order], *(other[order] for other in others)
+
+
+def by_hand(model, X, y, codes, X_val, y_val, codes_val, weights=None):
+    """Fit with the interface of each booster; weights are one per row to validate on."""
+    first = np.flatnonzero(np.diff(codes_val, prepend=-1))
+    if isinstance(model, CatBoostRanker):
+        pool = Pool(X_val, y_val, group_id=codes_val, group_weight=weights)
+        return model.fit(X, y, group_id=codes, eval_set=pool)
+    if isinstance(model, XGBRanker):
+        of_queries = None if weights is None else [weights[first]]
+        sets = {"eval_set": [(X_val, y_val)], "eval_qid": [codes_val]}
+        return model.fit(X, y, qid=codes, sample_weight_eval_set=of_queries, verbose=False, **sets)
+    sets = {"eval_group": [np.bincount(codes_val)], "eval_sample_weight": [weights]}
+    if "eval_X" in LGBMRanker.fit.__annotations__:
+        sets |= {"eval_X": (X_val,), "eval_y": (y_val,)}
+    else:
+        sets |= {"eval_set": [(X_val, y_val)]}
+    return model.fit(X, y, group=np.bincount(codes), **sets)
+
+
+@pytest.mark.option("QueryRanker.fit.eval_set")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_the_curve_is_that_of_the_booster_on_sorted_rows(model, weighted, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    weights = np.where(np.char.endswith(qid_val, "5"), 4.0, 0.5) if weighted else None
+    given = [(X_val, with_qid(y_val, qid_val, sample_weight=weights))]
+    fitted = QueryRanker(model).fit(X, y, qid=qid, eval_set=given).estimator_
+    of_rows = [] if weights is None else [weights]
+    sorted_val = sorted_by_query(X_val, y_val, qid_val, *of_rows)
+    expected = by_hand(clone(model), *sorted_by_query(X, y, qid), *sorted_val)
+    assert fitted.curve().keys() == expected.curve().keys()
+    for name, curve in expected.curve().items():
+        np.testing.assert_array_equal(fitted.curve()[name], curve)
+    curve = next(iter(expected.curve().values()))
+    assert len(set(curve)) > 3
+
+
+def test_the_last_value_is_the_metric_of_the_set(parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    given = [(X_val, with_qid(y_val, qid_val))]
+    ranker = QueryRanker(LIGHTGBM).fit(X, y, qid=qid, eval_set=given, eval_at=[10])
+    last = ranker.estimator_.evals_result_["valid_0"]["ndcg@10"][-1]
+    metric = get_metric("ndcg@10", convention="lightgbm")
+    assert last == pytest.approx(metric(y_val, ranker.predict(X_val), qid=qid_val), abs=1e-12)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_on_a_set_of_the_user(model, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    model = clone(model).set_params(**{N_ROUNDS[type(model).__name__]: 200})
+    ranker = QueryRanker(model, early_stopping_rounds=5)
+    ranker.fit(X, y, qid=qid, eval_set=[(X_val, with_qid(y_val, qid_val))])
+    best = ranker.best_iteration_
+    assert 1 <= best < 150
+
+    values = []
+    for n_rounds in range(1, best + 6):
+        shorter = clone(model).set_params(**{N_ROUNDS[type(model).__name__]: n_rounds})
+        scores = QueryRanker(shorter).fit(X, y, qid=qid).predict(X_val)
+        convention = {XGBRanker: "xgboost", CatBoostRanker: "catboost"}.get(type(model), "sklearn")
+        values.append(get_metric("ndcg@10", convention=convention)(y_val, scores, qid=qid_val))
+    assert values[best - 1] == pytest.approx(max(values), abs=1e-6)
+    shorter = clone(model).set_params(**{N_ROUNDS[type(model).__name__]: best})
+    expected = QueryRanker(shorter).fit(X, y, qid=qid).predict(X_val)
+    np.testing.assert_allclose(ranker.predict(X_val), expected, rtol=1e-6)
+
+
+@pytest.mark.option("QueryRanker.fit.X_val")
+@pytest.mark.option("QueryRanker.fit.y_val")
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_a_pipeline_transforms_the_set(model, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    steps = [("scale", StandardScaler()), ("rank", QueryRanker(model))]
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = Pipeline(steps, transform_input=["X_val"])
+        pipeline.fit(100 * X, y, qid=qid, X_val=100 * X_val, y_val=with_qid(y_val, qid_val))
+    scaler = StandardScaler().fit(100 * X)
+    seen = pipeline[-1].estimator_.validation_rows
+    expected = scaler.transform(100 * X_val)[:, 0]
+    np.testing.assert_allclose(np.sort(seen), np.sort(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_several_sets_are_watched(model, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    sets = [(X, with_qid(y, qid)), (X_val, with_qid(y_val, qid_val))]
+    fitted = QueryRanker(model).fit(X, y, qid=qid, eval_set=sets).estimator_
+    names = ("evals_result_",) if hasattr(fitted, "evals_result_") else ()
+    found = getattr(fitted, names[0]) if names else fitted.get_evals_result()
+    curves = [curve for name, curve in found.items() if name != "learn"]
+    assert len(curves) == 2
+    assert curves[0] != curves[1]
+
+
+def test_scores_to_start_from_are_sorted_along(parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    model = clone(LIGHTGBM).set_params(learning_rate=1e-6)
+    start = 3 * X_val[:, 1]
+    sets = {"eval_set": [(X_val, with_qid(y_val, qid_val))], "eval_at": [10]}
+    sets["eval_init_score"] = [start]
+    fitted = QueryRanker(model).fit(X, y, qid=qid, init_score=3 * X[:, 1], **sets).estimator_
+    first = fitted.evals_result_["valid_0"]["ndcg@10"][0]
+    # With steps that small, the model ranks by where it starts.
+    expected = ndcg_score(y_val, start, qid=qid_val, k=10, gain="exp2", replace_undefined_by=1.0)
+    assert first == pytest.approx(expected, abs=1e-6)
+    for wrong in ([start[1:]], [start, start], start):
+        sets["eval_init_score"] = wrong
+        with pytest.raises(ValueError, match="init_score"):
+            QueryRanker(model).fit(X, y, qid=qid, **sets)
+
+
+def test_callbacks_of_the_user_stop_early_on_the_set(parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    seen = []
+    callbacks = [early_stopping(2, verbose=False), lambda step: seen.append(step.iteration)]
+    model = clone(LIGHTGBM).set_params(n_estimators=200)
+    given = {"eval_set": [(X_val, with_qid(y_val, qid_val))], "callbacks": callbacks}
+    fitted = QueryRanker(model).fit(X, y, qid=qid, **given).estimator_
+    assert fitted.best_iteration_ + 2 == len(seen) < 200
+
+
+def test_estimators_without_queries_get_the_set_as_it_is(parts):
+    (X, y, qid), (X_val, y_val, _) = parts
+    model = LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
+    if "eval_X" in LGBMRegressor.fit.__annotations__:
+        given = {"eval_X": (X_val,), "eval_y": (y_val,)}
+    else:
+        given = {"eval_set": [(X_val, y_val)]}
+    fitted = QueryRanker(model).fit(X, y, qid=qid, **given).estimator_
+    assert len(fitted.evals_result_["valid_0"]["l2"]) == 5
+    with pytest.raises(TypeError, match=r"unexpected parameter 'eval_set'"):
+        QueryRanker(Ridge()).fit(X, y, qid=qid, eval_set=[(X_val, y_val)])
+
+
+@pytest.mark.parametrize("name", ["eval_group", "eval_qid", "eval_sample_weight", "eval_X"])
+def test_queries_in_the_format_of_the_booster_are_refused(name, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    sets = {"eval_set": [(X_val, with_qid(y_val, qid_val))], name: [np.ones(3)]}
+    message = rf"unexpected parameter '{name}'.*eval_set=\[\(X_val, with_qid\("
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(LIGHTGBM).fit(X, y, qid=qid, **sets)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_sets_that_cannot_be_used(model, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    labels = with_qid(y_val, qid_val)
+
+    def refused(error, message, **given):
+        ranker = QueryRanker(model, **given.pop("params", {}))
+        with pytest.raises(error, match=message):
+            ranker.fit(X, y, qid=qid, **given)
+
+    refused(TypeError, r"eval_set\[0\] needs the query id.*with_qid", eval_set=[(X_val, y_val)])
+    refused(TypeError, r"eval_set\[1\] must be a pair", eval_set=[(X_val, labels), X_val])
+    refused(TypeError, r"eval_set must be a list of pairs.*got ndarray", eval_set=X_val)
+    refused(TypeError, r"got an empty list", eval_set=[])
+    refused(ValueError, "inconsistent numbers of samples", eval_set=[(X_val[1:], labels)])
+    refused(ValueError, "must be passed together", X_val=X_val)
+    refused(ValueError, "not as both", X_val=X_val, y_val=labels, eval_set=[(X_val, labels)])
+    stop = {"early_stopping_rounds": 5}
+    refused(ValueError, "exactly one validation set.*got 0 sets", params=stop)
+    refused(ValueError, "got 2 sets", params=stop, eval_set=[(X_val, labels)] * 2)
+    message = "shares 20 of its 20 queries with the training rows"
+    refused(ValueError, message, params=stop, eval_set=[(X, with_qid(y, qid))])
+    both = {**stop, "validation_fraction": 0.25}
+    refused(ValueError, "Set one of the two to None", params=both, eval_set=[(X_val, labels)])
+
+
+def test_a_pipeline_passes_the_set_by_the_name_of_the_step(parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    pipeline = make_pipeline(QueryRanker(LIGHTGBM))
+    given = {"queryranker__eval_set": [(X_val, with_qid(y_val, qid_val))]}
+    pipeline.fit(X, with_qid(y, qid), **given)
+    assert pipeline[-1].estimator_.evals_result_["valid_0"]

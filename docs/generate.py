@@ -50,7 +50,9 @@ from numpy.typing import ArrayLike, NDArray
 _FloatArray: TypeAlias = NDArray[np.float64]
 _Ids: TypeAlias = ArrayLike | Sequence[Hashable]
 _Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
-_Gain: TypeAlias = Literal["linear", "exp2"] | Callable[[_FloatArray], ArrayLike] | Sequence[float] | NDArray[Any]
+_Gain: TypeAlias = (
+    Literal["linear", "exp2"] | Callable[[_FloatArray], ArrayLike] | Sequence[float] | NDArray[Any]
+)
 _Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[_FloatArray], ArrayLike]
 '''
 SHARED_TYPES = {

@@ -18,7 +18,7 @@ _NAMESPACES = (
 _MODULES = {
     "metrics.check": "check_metric",
     "metrics.from_function": "make_metric",
-    "metrics.names": "get_metric get_metric_names",
+    "metrics.names": "get_metric get_metric_names get_metrics",
     "model_selection.cross_evaluate": "cross_evaluate",
     "model_selection.racing_search": "RacingSearchCV",
     "model_selection.scorers": "make_ranking_scorer ranking_scorers",

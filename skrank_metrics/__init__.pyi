@@ -31,7 +31,7 @@ from skrank_metrics.metrics import (
 )
 from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.from_function import make_metric
-from skrank_metrics.metrics.names import get_metric, get_metric_names
+from skrank_metrics.metrics.names import get_metric, get_metric_names, get_metrics
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
@@ -87,6 +87,7 @@ __all__ = [
     "fall_out_score",
     "get_metric",
     "get_metric_names",
+    "get_metrics",
     "hit_rate_score",
     "judged_score",
     "kendall_tau_distance",

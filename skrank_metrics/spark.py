@@ -18,8 +18,6 @@ def evaluate(
     qid: str,
     metrics: Any = ("ndcg@10", "map", "mrr"),
     convention: str = "sklearn",
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: str | None = None,
     retrieved: str | None = None,
     judged: str | None = None,
@@ -39,7 +37,7 @@ def evaluate(
     ----------
     frame : pyspark.sql.DataFrame
         One row per document. Only the columns named below are read and shuffled.
-    label, score, qid, metrics, convention, ties, replace_undefined_by : as in evaluate_batches
+    label, score, qid, metrics, convention : as in evaluate_batches
         ``ties="stable"``, also of a convention, needs ``order="check"``, since a shuffle loses the order of rows.
     sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
         Optional columns.

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support.policies import with_policies
 
 import skrank_metrics
 from skrank_metrics import (
@@ -78,7 +79,8 @@ def many(tmp_path, monkeypatch):
 
 
 def report_of(files, score="a", metrics="mrr", **options):
-    return evaluate(files["y"], files[score], qid=files["q"], metrics=metrics, **options)
+    given = with_policies(metrics, **options)
+    return evaluate(files["y"], files[score], qid=files["q"], **given)
 
 
 def output_of(capsys, *words):
@@ -331,7 +333,10 @@ def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
     Path("run").write_text(RUN.replace("1.5", "2.500000001"))  # a tie in float32
     Path("seen.csv").write_text("query,document\n301,b\n302,a\n")
     given = words.removeprefix("--").replace("-", "_").split()
-    expected = evaluate_run("qrels", "run", ["P_1,5", "mrr"], **dict([given] if given else []))
+    options = with_policies(
+        ["P_1,5", "mrr"], convention="trec_eval", **dict([given] if given else [])
+    )
+    expected = evaluate_run("qrels", "run", **options)
     assert (
         output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
         == f"{expected}\n"

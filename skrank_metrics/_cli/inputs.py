@@ -11,7 +11,8 @@ from typing import Any
 
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, TABLES
 from skrank_metrics._input.arrays import nearest
-from skrank_metrics.metrics.names import bind, bind_metrics, column_of, expand
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import bind, column_of, expand, get_metrics
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.batches import read_columns
@@ -46,10 +47,9 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     metrics = metrics or [*saved]
     found = {name: _selected(report, name, metrics) for name, report in found.items()}
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    options = {
-        name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")
-    }
-    options |= {"metrics": metrics, "condense": bool(chosen.condense)}
+    options = {"convention": chosen.convention, "condense": bool(chosen.condense)}
+    if form != "saved":
+        options["metrics"] = _with_options(metrics, chosen)
     if form == "trec":
         options |= {
             name: value
@@ -73,6 +73,13 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     return {name: found[name] for name in names}
 
 
+def _with_options(metrics: list[str], chosen: Namespace) -> dict[str, BoundMetric]:
+    """The metrics with the options that are meant for all of them."""
+    given = {"ties": chosen.ties, "replace_undefined_by": chosen.replace_undefined_by}
+    params = {name: value for name, value in given.items() if value is not None}
+    return get_metrics(*metrics, convention=chosen.convention, **params)
+
+
 def _of_rows(
     file: str, form: str, chosen: Namespace, options: dict[str, Any]
 ) -> dict[str, RankingReport]:
@@ -82,7 +89,7 @@ def _of_rows(
             path: read_scores(path, len(labels), file) for path in chosen.score
         }
     else:
-        bound = bind_metrics(options["metrics"], chosen.convention).values()
+        bound = options["metrics"].values()
         arrays = _read_table(
             file, form, chosen, signed=all(metric.computation.signed for metric in bound)
         )

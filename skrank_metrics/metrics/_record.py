@@ -16,6 +16,8 @@ from skrank_metrics.metrics._options import Option
 NEGATIVE = "neg_"
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved", "judged")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
+# Columns of the frames of reports and comparisons, beside those of the metrics.
+COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 
 # What makes a query undefined.
 NO_RELEVANT = "no relevant document"

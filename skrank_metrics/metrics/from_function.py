@@ -18,7 +18,13 @@ from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Option
-from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric
+from skrank_metrics.metrics._record import (
+    COLUMNS,
+    DATA_KEYWORDS,
+    NEGATIVE,
+    SHARED_DEFAULTS,
+    Metric,
+)
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
 # Parameters of a function that are not options, since the ranking provides them.
@@ -33,8 +39,6 @@ _RESERVED = {
     *DATA_KEYWORDS,
     *SHARED_DEFAULTS,
 } - {"k"}
-# Columns of the frames of reports and comparisons, beside those of the metrics.
-COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 # Values beyond the bounds by less are rounded.
 _ROUNDING = 1e-9
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import check_choice, nearest
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
+from skrank_metrics.metrics._record import COLUMNS, NEGATIVE, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
 
@@ -82,6 +82,62 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     return bound
 
 
+def get_metrics(
+    *metrics: Any, convention: str = "sklearn", **params: Any
+) -> dict[str, BoundMetric]:
+    """Get several metrics by name, with the same settings for all.
+
+    The result is accepted wherever an argument is called ``metrics``.
+
+    Parameters
+    ----------
+    *metrics : str, metric functions or bound metrics
+        Metrics as in get_metric. "ndcg@1,5,10" is short for three names.
+    convention : str, default="sklearn"
+        Library whose defaults apply to all metrics, as in get_metric.
+    **params
+        Parameters of all metrics, such as ``ties="worst"`` or ``replace_undefined_by=1``. They must not contradict a
+        name. Metrics that are defined for every query have no value to replace.
+
+    Returns
+    -------
+    metrics : dict of str to BoundMetric
+        The metrics by their names as given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As get_metric, and if there are no metrics, two different ones have the same name, or a parameter contradicts
+        a name.
+
+    See Also
+    --------
+    evaluate : Compute several metrics of a ranking.
+
+    Examples
+    --------
+    The relevant document is tied with another one, so at worst it is at rank 2:
+
+    >>> from skrank_metrics import evaluate, get_metrics
+    >>> metrics = get_metrics("mrr", "recall@1,2", ties="worst")
+    >>> evaluate([1, 0], [3.0, 3.0], qid=["a", "a"], metrics=metrics).mean
+    {'mrr': 0.5, 'recall@1': 0.0, 'recall@2': 1.0}
+    """
+    if not metrics:
+        raise ValueError("metrics must name at least one metric; got none.")
+    if params.get("k") is not None:
+        raise TypeError(
+            "k must be part of the names, as in 'ndcg@10'; got k as a further parameter."
+        )
+    found: dict[str, BoundMetric] = {}
+    for metric in expand(metrics, convention):
+        name = metric if isinstance(metric, str) else str(bind(metric))
+        bound = _with_params(metric, convention, params)
+        if found.setdefault(name, bound).definition != bound.definition:
+            raise ValueError(f"metrics must have different names; got two named {name!r}.")
+    return found
+
+
 def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
     """Return the metric with the defaults of a convention, even if they do not reproduce the library."""
     bound = bind(metric, convention)
@@ -118,43 +174,64 @@ def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     return found
 
 
-def bind_metrics(
-    metrics: Any, convention: str = "sklearn", **overrides: Any
-) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, keyed by their names as given. Overrides that are None are ignored."""
-    overrides = {name: value for name, value in overrides.items() if value is not None}
-    given = (
-        [metrics]
-        if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray)
-        else list(metrics)
-    )
-    if not given:
+def bind_metrics(metrics: Any, convention: str = "sklearn") -> dict[str, BoundMetric]:
+    """Bind what an argument ``metrics=`` holds: a name, a metric, a sequence of them, or a dict by name."""
+    if isinstance(metrics, Mapping):
+        bound = {name: _bind_named(name, metrics[name], convention) for name in metrics}
+    elif isinstance(metrics, Sequence | np.ndarray) and not isinstance(metrics, str):
+        bound = get_metrics(*metrics, convention=convention)
+    else:
+        bound = get_metrics(metrics, convention=convention)
+    if not bound:
         raise ValueError("metrics must name at least one metric; got none.")
-    bound: dict[str, BoundMetric] = {}
-    for metric in expand(given, convention):
-        name = metric if isinstance(metric, str) else str(bind(metric))
-        new = _with_overrides(metric, convention, **overrides)
-        if bound.setdefault(name, new).definition != new.definition:
-            raise ValueError(f"metrics must have different names; got two named {name!r}.")
+    for metric in bound.values():
+        if metric.average is None:
+            raise ValueError(
+                f"metrics must not have average=None in a report; got {str(metric)!r}. Leave average out: "
+                "report.per_query holds the values per query."
+            )
     return bound
 
 
-def _with_overrides(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
+def _bind_named(name: Any, metric: Any, convention: str) -> BoundMetric:
+    """Bind an entry of a dict of metrics, whose key may be the name of this metric, but not of another one."""
+    if not isinstance(name, str):
+        raise TypeError(f"metrics must be keyed by strings; got {name!r}.")
+    if name in COLUMNS:
+        raise ValueError(
+            f"metrics must not be named like another column of reports, {', '.join(COLUMNS)}; got {name!r}."
+        )
+    bound = get_metric(metric, convention=convention)
+    try:
+        meant = bind(name, convention)
+    except ValueError:  # a name of the user's own
+        return bound
+    agrees = meant.function is bound.function and meant.negative == bound.negative
+    if not agrees or not all(_same(bound.get(p), value) for p, value in meant.params.items()):
+        raise ValueError(
+            f"metrics must not hold {str(bound)!r} under the name {name!r}, a different metric."
+        )
+    return bound
+
+
+def _with_params(metric: Any, convention: str, params: Mapping[str, Any]) -> BoundMetric:
+    """Bind a metric with parameters that are meant for several metrics."""
     bound = bind(metric, convention)
-    for name, value in overrides.items():
-        own = bound.params.get(name, value)
-        if own != value and not own != own != value != value:
+    for name, value in params.items():
+        if name in bound.params and not _same(bound.params[name], value):
             raise ValueError(
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
-    if bound.average is None:
-        raise ValueError(
-            f"metrics must not have average=None in a report; got {str(bound)!r}. Leave average out: report.per_query "
-            "holds the values per query."
-        )
+    own = dict(params)
     if bound.always_defined:
-        overrides.pop("replace_undefined_by", None)
-    return get_metric(bound, convention=convention, **overrides)
+        own.pop("replace_undefined_by", None)
+    return get_metric(bound, convention=convention, **own)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are equal; NaN equals NaN."""
+    both_nan = one != one and other != other
+    return both_nan or bool(np.array_equal(one, other))
 
 
 def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:

@@ -119,8 +119,6 @@ def cross_evaluate(
     cv: Any = None,
     metrics: Any = ("ndcg@10", "map", "mrr"),
     convention: str = "sklearn",
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
     judged: Any = None,
@@ -153,7 +151,7 @@ def cross_evaluate(
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
         Queries that are never tested are missing from the reports.
-    metrics, convention, ties, replace_undefined_by : object
+    metrics, convention : object
         As in evaluate. The first metric ranks the models.
     sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, and masks, as in evaluate. Models are fitted on all documents, without
@@ -203,8 +201,6 @@ def cross_evaluate(
     how = {
         "metrics": metrics,
         "convention": convention,
-        "ties": ties,
-        "replace_undefined_by": replace_undefined_by,
     }
     how |= {"condense": condense}
     models, params, n_rows = _estimators(estimators), dict(params or {}), len(check_label_column(y))

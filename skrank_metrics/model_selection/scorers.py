@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -238,7 +239,7 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        Metrics to compute, as in evaluate.
+        Metrics to compute, as in evaluate; or the dict that get_metrics returns.
     retrieved : {"all", "scored"}, default="all"
         As in make_ranking_scorer.
 
@@ -262,7 +263,8 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
         raise TypeError(
             "names must be separate arguments; got a sequence of names. Write ranking_scorers(*names)."
         )
-    bound = bind_metrics(names)
+    of_dict = len(names) == 1 and isinstance(names[0], Mapping)
+    bound = bind_metrics(names[0] if of_dict else names)
     return dict(
         zip(
             bound,

@@ -186,8 +186,6 @@ def leaderboard(
     qid: Any = None,
     metrics: Any = ("ndcg@10", "map", "mrr"),
     convention: str = "sklearn",
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
     judged: Any = None,
@@ -215,9 +213,9 @@ def leaderboard(
         NaN means that the model did not return the document.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, as in evaluate.
-    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
         As in evaluate. The first one ranks the models.
-    convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense, documents : object
+    convention, sample_weight, retrieved, judged, condense, documents : object
         As in evaluate, for all models.
     by, groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices to also compare within, and groups of dependent queries, as in compare.
@@ -256,7 +254,7 @@ def leaderboard(
         raise ValueError(
             f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate."
         )
-    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    bound = bind_metrics(metrics, convention)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     others = {
         "sample_weight": sample_weight,
@@ -336,6 +334,8 @@ def _aligned(
 def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
     """The metrics to compare by their names in the first report; by default, those that all reports have."""
     (name, first), *others = reports.items()
+    if isinstance(metrics, Mapping):
+        metrics = list(metrics.values())
     wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if metrics is None:
         wanted = [
@@ -375,7 +375,7 @@ def _column_of(
     ):
         raise ValueError(
             f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
-            f"{names[1]!r}. Evaluate with the same function, convention, ties, replace_undefined_by and condense."
+            f"{names[1]!r}. Evaluate with the same function, convention and condense."
         )
     return column
 

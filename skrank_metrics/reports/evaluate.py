@@ -24,8 +24,6 @@ def evaluate(
     qid: Any = None,
     metrics: Any = ("ndcg@10", "map", "mrr"),
     convention: str = "sklearn",
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
     judged: Any = None,
@@ -45,20 +43,13 @@ def evaluate(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, of any type and in any order. Optional if y_true is 2-D, or a Series with an index
         level named "qid", see with_qid.
-    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
         Metrics to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for
-        three names.
+        three names. To set how ties or undefined queries count in all of them, pass what get_metrics returns.
     convention : str, default="sklearn"
         Library whose defaults apply to the parameters that the names do not set, to reproduce its values: "sklearn",
         "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
         "torchmetrics".
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, for all metrics. If None, each metric keeps its own setting:
-        "average" unless its name or the convention says otherwise. Must not contradict a name.
-    replace_undefined_by : float, default=None
-        Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
-        If None, each metric keeps its own setting: 0 unless its name or the convention says otherwise. Must not
-        contradict a name.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -110,7 +101,7 @@ def evaluate(
     >>> report.per_query["mrr"]
     array([1. , 0.5])
     """
-    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    bound = bind_metrics(metrics, convention)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     columns = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
     lists, parts = lists_of_rows(y_true, y_score, qid=qid, **columns, **masks)

@@ -41,7 +41,7 @@ class RankingAccumulator:
 
     Parameters
     ----------
-    metrics, convention, ties, replace_undefined_by, condense : as in evaluate
+    metrics, convention, condense : as in evaluate
         Metrics to compute, and their defaults. With ``condense=True``, updates need ``judged``.
 
     See Also
@@ -65,13 +65,9 @@ class RankingAccumulator:
         metrics: Any,
         *,
         convention: str = "sklearn",
-        ties: str | None = None,
-        replace_undefined_by: float | None = None,
         condense: bool = False,
     ) -> None:
-        bound = bind_metrics(
-            metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by
-        )
+        bound = bind_metrics(metrics, convention)
         self._evaluation = Evaluation(bound, check_bool(condense, "condense"))
         self._values = QueryValues()
 

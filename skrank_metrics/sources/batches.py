@@ -37,8 +37,6 @@ def evaluate_batches(
     qid: str,
     metrics: Any = ("ndcg@10", "map", "mrr"),
     convention: str = "sklearn",
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: str | None = None,
     retrieved: str | None = None,
     judged: str | None = None,
@@ -68,7 +66,7 @@ def evaluate_batches(
         have quoted cells, TSV has none.
     label, score, qid : str
         Columns of relevance labels, scores and query ids; ``score`` may be a list of columns, one per model.
-    metrics, convention, ties, replace_undefined_by : as in evaluate
+    metrics, convention : as in evaluate
         Metrics to compute, and their defaults.
     sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate
         Names of columns in place of arrays, of one column each except for ``documents``.

@@ -40,8 +40,6 @@ def evaluate_run(
     metrics: Any = ("ndcg@10", "map", "mrr"),
     *,
     convention: str | None = None,
-    ties: str | None = None,
-    replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     missing: str = "zero",
     exclude: Any = None,
@@ -75,9 +73,9 @@ def evaluate_run(
         What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
         scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
         return them, in which -1 or None is padding; what trec.read_run returns; or a TREC file.
-    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
-    convention, ties, replace_undefined_by : default=None
+    convention : default=None
         As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
         Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.
     sample_weight : dict or Series, default=None
@@ -139,7 +137,7 @@ def evaluate_run(
     names = {"query": query, "document": document, "label": label, "score": score, "rank": rank}
     returned = lists_of(run, "run", names, queries)
     convention = convention or ("trec_eval" if returned.in_trec else "sklearn")
-    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    bound = bind_metrics(metrics, convention)
     in_trec_eval = convention == "trec_eval"
     score_type = score_type or ("float32" if in_trec_eval else "float64")
     if check_choice(score_type, "score_type", SCORE_TYPES) == "float32":

@@ -37,11 +37,8 @@ class TableEvaluation(Evaluation):
         columns = Columns.of(
             given["label"], given["score"], given["qid"], others, given["documents"]
         )
-        defaults = {name: given[name] for name in ("convention", "ties", "replace_undefined_by")}
-        metrics, condense = (
-            bind_metrics(given["metrics"], **defaults),
-            check_bool(given["condense"], "condense"),
-        )
+        metrics = bind_metrics(given["metrics"], given["convention"])
+        condense = check_bool(given["condense"], "condense")
         if condense and "judged" not in columns.others:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
         stable = [name for name, metric in metrics.items() if metric.get("ties") == "stable"]

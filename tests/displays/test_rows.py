@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, KFold
+from support.policies import with_policies
 from support.ranks import report_of_ranks, rows_of_ranks
 
 from skrank_metrics import (
@@ -70,15 +71,15 @@ def test_slices_stand_below_the_first_metric():
 
 
 def test_weights_and_undefined_queries_of_a_distribution():
-    options = {"metrics": ["mrr", "recall@1"], "replace_undefined_by": np.nan}
+    options = with_policies(["mrr", "recall@1"], replace_undefined_by=np.nan)
     display = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], **options).plot()
     assert written(display) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
     assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), (
         "weights 1, 1 and 3"
     )
-    empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr", replace_undefined_by=np.nan)
-    with pytest.raises(ValueError, match="There is nothing to draw: mrr is NaN for all queries"):
+    empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr(replace_undefined_by=nan)")
+    with pytest.raises(ValueError, match="There is nothing to draw: mrr.* is NaN for all queries"):
         empty.plot()
 
 

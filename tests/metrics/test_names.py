@@ -3,13 +3,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import fuzz_parser
 
 from skrank_metrics import (
+    RankingAccumulator,
+    compare,
     evaluate,
+    evaluate_batches,
+    evaluate_run,
     get_metric,
     get_metric_names,
+    get_metrics,
     lightgbm_metric,
     make_ranking_scorer,
     map_score,
@@ -220,3 +226,74 @@ def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():
     with pytest.raises(ValueError, match=r"^Unknown metric 'hits'\. Known: ") as raised:
         get_metric("hits@5", convention="ranx")
     assert "hit_rate@5" not in str(raised.value)
+
+
+ROWS = {"y_true": [0, 1, 0, 0], "y_score": [3.0, 3.0, 1.0, 0.0], "qid": ["a", "a", "b", "b"]}
+
+
+@pytest.mark.option("get_metrics.convention")
+def test_several_metrics_with_the_same_settings():
+    metrics = get_metrics("mrr", "recall@1,2", ties="worst", replace_undefined_by=0.25)
+    assert list(metrics) == ["mrr", "recall@1", "recall@2"]
+    expected = {"mrr": (1 / 2 + 1 / 4) / 2, "recall@1": 1 / 8, "recall@2": (1 + 1 / 4) / 2}
+    assert evaluate(**ROWS, metrics=metrics).mean == expected
+    # A count has a value for every query, so there is none to replace.
+    assert "neg_kendall_tau_distance" in get_metrics(
+        "neg_kendall_tau_distance", replace_undefined_by=np.nan
+    )
+    in_lightgbm = get_metrics("ndcg@10", "map", convention="lightgbm")
+    for name, metric in in_lightgbm.items():
+        assert metric.definition == get_metric(name, convention="lightgbm").definition
+    assert list(get_metrics("P_1,5", convention="trec_eval")) == ["P_1", "P_5"]
+
+
+def test_what_get_metrics_returns_is_accepted_wherever_metrics_are():
+    metrics = get_metrics("mrr", ties="worst")
+    run = {"a": {"x": 3.0, "y": 3.0}, "b": {"x": 1.0}}
+    assert evaluate_run({"a": ["y"], "b": ["y"]}, run, metrics).mean == {"mrr": 1 / 4}
+    accumulator = RankingAccumulator(metrics)
+    assert accumulator.update(**ROWS).result().mean == {"mrr": 1 / 4}
+    columns = {"label": "y_true", "score": "y_score", "qid": "qid"}
+    assert evaluate_batches([ROWS], **columns, metrics=metrics).mean == {"mrr": 1 / 4}
+    assert list(ranking_scorers(metrics)) == ["mrr"]
+    reports = [evaluate(**ROWS, metrics=metrics), evaluate(**ROWS, metrics=metrics)]
+    assert list(compare(reports, metrics).metrics) == ["mrr"]
+    with pytest.raises(ValueError, match=r"metric 'mrr\(ties=best\)' is missing"):
+        compare(reports, get_metrics("mrr", ties="best"))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "params", "error", "message"),
+    [
+        ([], {}, ValueError, "metrics must name at least one metric; got none"),
+        (["mrr"], {"k": 3}, TypeError, "k must be part of the names"),
+        (["mrr"], {"gain": "exp2"}, TypeError, "unexpected parameter 'gain'"),
+        ([["mrr"]], {}, TypeError, "metric must be a name like"),
+        (["mrr(ties=best)"], {"ties": "worst"}, ValueError, "ties must not contradict a metric"),
+    ],
+)
+def test_bad_arguments_of_get_metrics(metrics, params, error, message):
+    with pytest.raises(error, match=message):
+        get_metrics(*metrics, **params)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "message"),
+    [
+        ({}, ValueError, "metrics must name at least one metric; got none"),
+        ({3: "mrr"}, TypeError, "metrics must be keyed by strings; got 3"),
+        ({"qid": "mrr"}, ValueError, "must not be named like another column of reports, qid"),
+        ({"ndcg@10": "map"}, ValueError, "must not hold 'map' under the name 'ndcg@10'"),
+        ({"ndcg@10": "ndcg@5"}, ValueError, "must not hold 'ndcg@5' under the name 'ndcg@10'"),
+        ({"mrr(ties=best)": "mrr(ties=worst)"}, ValueError, "a different metric"),
+        ({"mean": get_metric("mrr", average=None)}, ValueError, "must not have average=None"),
+    ],
+)
+def test_bad_dicts_of_metrics(metrics, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(**ROWS, metrics=metrics)
+
+
+def test_metrics_under_names_of_the_users_own():
+    report = evaluate(**ROWS, metrics={"at worst": "mrr(ties=worst)", "mrr": "mrr(ties=best)"})
+    assert report.mean == {"at worst": 1 / 4, "mrr": 1 / 2}

@@ -26,6 +26,7 @@ from skrank_metrics import (
     compare,
     cross_evaluate,
     evaluate,
+    get_metrics,
     make_metric,
     ndcg_score,
     ranking_scorers,
@@ -180,14 +181,13 @@ def test_folds_that_vary_more_than_queries_decide():
     "cross_evaluate.documents",
     "cross_evaluate.condense",
 )
-@pytest.mark.option(
-    "cross_evaluate.convention", "cross_evaluate.ties", "cross_evaluate.replace_undefined_by"
-)
+@pytest.mark.option("cross_evaluate.convention", "cross_evaluate.metrics")
 def test_reports_are_those_of_evaluate(result):
     users, kind, price = QID // 4, QID % 2, np.arange(len(Y))
     cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
-    options = {"convention": "lightgbm", "ties": "worst", "replace_undefined_by": 0.5, "by": kind}
-    options |= {"documents": {"price": price}, "metrics": ["ndcg@10", cost]}
+    metrics = get_metrics("ndcg@10", cost, ties="worst", replace_undefined_by=0.5)
+    options = {"convention": "lightgbm", "metrics": metrics, "by": kind}
+    options |= {"documents": {"price": price}}
     options |= {"judged": np.arange(len(Y)) % 5 > 0, "condense": True}
     found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, groups=users, **options)
     expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options)

@@ -5,6 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
+from support.policies import with_policies
 from support.shown import words
 
 from skrank_metrics import (
@@ -14,6 +15,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     get_metric,
+    get_metrics,
     make_metric,
     make_ranking_scorer,
     map_score,
@@ -53,7 +55,7 @@ SPELLINGS = {
 
 
 def report(feature, metrics=METRICS, **options):
-    return evaluate(Y, X[:, feature], qid=QID, metrics=metrics, **options)
+    return evaluate(Y, X[:, feature], qid=QID, **with_policies(metrics, **options))
 
 
 @pytest.mark.parametrize(
@@ -136,9 +138,8 @@ def test_orders_of_documents_with_other_columns_are_counted(ties):
     flat = evaluate(
         [[1] * 9] * 3,
         [[0] * 9] * 3,
-        metrics=[price, "mrr"],
+        metrics=get_metrics(price, "mrr", ties=ties),
         documents=columns,
-        ties=ties,
         by=[0, 1, 0],
     )
     for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):

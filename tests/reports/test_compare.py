@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from support.policies import with_policies
 from support.ranks import N_DOCUMENTS, report_of_ranks
 from support.shown import html_of, words
 
@@ -24,7 +25,8 @@ X, Y, QID = make_ranking(60, random_state=0)
 
 
 def report(feature, rows=slice(None), metrics=("ndcg@10", "mrr"), **options):
-    return evaluate(Y[rows], X[rows, feature], qid=QID[rows], metrics=metrics, **options)
+    given = with_policies(metrics, **options)
+    return evaluate(Y[rows], X[rows, feature], qid=QID[rows], **given)
 
 
 def of_ranks(ranks, of="mrr", **options):
@@ -348,12 +350,12 @@ def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
     assert list(comparison.names) == sorted(values, key=lambda name: -values[name][2:].mean())
     assert "Left out: 2 queries without a value of judge in every ranking." in words(comparison)
     none = [
-        evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan)
+        evaluate([0, 0], s, qid=[0, 0], metrics="mrr(replace_undefined_by=nan)")
         for s in ([1, 2], [2, 1])
     ]
     with pytest.raises(
         ValueError,
-        match=r"must have a query .* a value of 'mrr' in every ranking; got none among 1",
+        match=r"must have a query .* a value of 'mrr.*' in every ranking; got none among 1",
     ):
         compare(none)
 

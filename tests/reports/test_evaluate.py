@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, get_metrics, map_score, ndcg_score
 
 NAMES = (
     "ndcg@10",
@@ -41,18 +41,18 @@ def test_ids_are_in_order_of_first_appearance(rows):
     ("metrics", "shared"),
     [
         (["map", get_metric("mrr", ties="best")], {"ties": "average"}),
-        (get_metric("ndcg", convention="lightgbm"), {"replace_undefined_by": 0}),
-        ("mrr(replace_undefined_by=nan)", {"replace_undefined_by": 0.0}),
-        ("mrr(replace_undefined_by=0)", {"replace_undefined_by": np.nan}),
+        ([get_metric("ndcg", convention="lightgbm")], {"replace_undefined_by": 0}),
+        (["mrr(replace_undefined_by=nan)"], {"replace_undefined_by": 0.0}),
+        (["mrr(replace_undefined_by=0)"], {"replace_undefined_by": np.nan}),
     ],
 )
-def test_policies_given_here_must_not_contradict_a_name(rows, metrics, shared):
+def test_parameters_of_several_metrics_must_not_contradict_a_name(metrics, shared):
     ((name, value),) = shared.items()
     with pytest.raises(
         ValueError,
         match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}=",
     ):
-        evaluate(rows[0], rows[1], qid=rows[2], metrics=metrics, **shared)
+        get_metrics(*metrics, **shared)
 
 
 def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():
@@ -68,7 +68,7 @@ def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():
         "neg_kendall_tau_distance",
     ]
     rows = {"y_true": [1, 0, 0, 0], "y_score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
-    report = evaluate(**rows, metrics=metrics, replace_undefined_by=np.nan)
+    report = evaluate(**rows, metrics=get_metrics(*metrics, replace_undefined_by=np.nan))
     expected = {
         "ndcg": 1,
         "precision@1": 1,

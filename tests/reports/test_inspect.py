@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from support.policies import with_policies
 from support.shown import words
 
 from skrank_metrics import compare, evaluate, make_metric
@@ -17,7 +18,7 @@ QID = ["a", "a", "a", "a", "b", "b"]
 
 
 def report_of(metrics="dcg", **given):
-    return evaluate(LABELS, SCORES, qid=QID, metrics=metrics, **given)
+    return evaluate(LABELS, SCORES, qid=QID, **with_policies(metrics, **given))
 
 
 def only(inspection):
@@ -129,7 +130,7 @@ def test_infinite_scores_tie_and_negative_zero_is_zero():
 def test_undefined_queries_say_what_they_count_as():
     for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
         found = evaluate(
-            [[0, 0], [1, 0]], [[2, 1]] * 2, metrics="ndcg", replace_undefined_by=value
+            [[0, 0], [1, 0]], [[2, 1]] * 2, **with_policies("ndcg", replace_undefined_by=value)
         ).inspect(0)
         assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in words(
             found

@@ -74,8 +74,6 @@ def test_options_of_compare(board, options):
 RETRIEVED = np.arange(len(Y)) % 5 > 0
 OPTIONS = {
     "convention": {"convention": "lightgbm"},
-    "ties": {"ties": "worst"},
-    "replace_undefined_by": {"replace_undefined_by": np.nan},
     "sample_weight": {"sample_weight": np.where(QID < 20, 1.0, 3.0)},
     "retrieved": {"retrieved": RETRIEVED},
     "judged": {"judged": ~RETRIEVED},
@@ -95,11 +93,7 @@ def test_options_of_metrics(option):
     found = leaderboard(labels, scores, metrics=metrics, **given).reports
     without = {name: value for name, value in given.items() if name != option}
     plain = leaderboard(labels, scores, metrics=metrics, **without).reports
-    policies = {
-        name: given[name]
-        for name in ("convention", "ties", "replace_undefined_by")
-        if name in given
-    }
+    policies = {name: given[name] for name in ("convention",) if name in given}
     rows = given["judged"] if "condense" in given else np.full(len(Y), True)
     columns = {
         name: given[name][rows] for name in ("qid", "sample_weight", "retrieved") if name in given

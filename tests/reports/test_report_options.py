@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import evaluate, kendall_tau_distance
+from skrank_metrics import evaluate, get_metric, kendall_tau_distance
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 
 LOG3 = np.log2(3)
@@ -22,9 +22,8 @@ def test_weights_of_queries(undefined):
         LABELS,
         SCORES,
         qid=QID,
-        metrics="mrr",
+        metrics={"mrr": get_metric("mrr", replace_undefined_by=undefined)},
         sample_weight=weights,
-        replace_undefined_by=undefined,
     )
     assert report.mean["mrr"] == pytest.approx(
         (5 * 1 + 2 * 1 / 2) / (7 if np.isnan(undefined) else 10)

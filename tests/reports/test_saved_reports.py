@@ -66,7 +66,7 @@ def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
         "groups": QID // 4,
         "sample_weight": QID % 5 + 1,
     }
-    report = report_of(**rows, replace_undefined_by=None)
+    report = report_of(**rows)
     found = reloaded(report, tmp_path)
     assert_same(found, report)
     assert list(found.slices) == ["x", "y", None]

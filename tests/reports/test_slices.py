@@ -22,7 +22,7 @@ from skrank_metrics import (
     leaderboard,
     make_metric,
 )
-from skrank_metrics.metrics.from_function import COLUMNS
+from skrank_metrics.metrics._record import COLUMNS
 from skrank_metrics.reports.slices import object_array
 
 QID = np.repeat([0, 1, 2, 3], 2)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.policies import with_policies
 from support.tables import check
 
 from skrank_metrics import RankingAccumulator, compare, evaluate, get_metric_names, make_metric
@@ -51,7 +52,7 @@ def parts(data, cuts):
 
 
 def accumulated(data, cuts, metrics=METRICS, **options):
-    accumulator = RankingAccumulator(metrics, **options)
+    accumulator = RankingAccumulator(**with_policies(metrics, **options))
     for part in parts(data, cuts):
         accumulator.update(**part)
     return accumulator
@@ -125,9 +126,8 @@ def test_slices_and_groups_are_shown(every_column):
 
 
 @pytest.mark.option(
-    "RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention"
+    "RankingAccumulator.condense", "RankingAccumulator.convention", "RankingAccumulator.metrics"
 )
-@pytest.mark.option("RankingAccumulator.replace_undefined_by")
 @pytest.mark.parametrize(
     "options",
     [
@@ -141,7 +141,9 @@ def test_options_are_those_of_evaluate(every_column, options):
     data = {name: every_column[name] for name in ("y_true", "y_score", "qid", "judged")}
     data["y_score"] = data["y_score"].round()
     report = accumulated(data, [17, 80], "ndcg", **options).result()
-    assert report.mean == pytest.approx(evaluate(**data, metrics="ndcg", **options).mean, abs=1e-14)
+    assert report.mean == pytest.approx(
+        evaluate(**data, **with_policies("ndcg", **options)).mean, abs=1e-14
+    )
     assert report.mean != evaluate(**data, metrics="ndcg").mean
     assert report.condensed == options.get("condense", False)
 
@@ -264,7 +266,7 @@ def test_a_part_may_have_weights_of_zero():
 def test_bad_input(data):
     for metric, options in (
         ("ndcg@5", {}),
-        ("mrr", {"ties": "worst"}),
+        ("mrr(ties=worst)", {}),
         ("mrr", {"condense": True}),
     ):
         with pytest.raises(

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
 
 from skrank_metrics import evaluate_batches, make_metric
@@ -196,8 +197,8 @@ def test_several_scores_make_several_reports():
     )
 
 
-@pytest.mark.option("evaluate_batches.ties", "evaluate_batches.convention")
-@pytest.mark.option("evaluate_batches.replace_undefined_by", "evaluate_batches.condense")
+@pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.convention")
+@pytest.mark.option("evaluate_batches.condense")
 @pytest.mark.parametrize(
     "options",
     [
@@ -209,17 +210,18 @@ def test_several_scores_make_several_reports():
 )
 def test_options_are_those_of_evaluate(options):
     table = TABLE.set_column(1, "s", pa.array(TABLE["s"].to_numpy().round()))
-    report = evaluate_batches(table, **NAMES | {"metrics": "ndcg"}, **options, batch_rows=100)
+    given = with_policies("ndcg", **options)
+    report = evaluate_batches(table, **NAMES | given, batch_rows=100)
     arrays = {"judged": table["j"].to_numpy()} if "judged" in options else {}
-    assert report.mean == pytest.approx(
-        in_memory(table, metrics="ndcg", **options | arrays).mean, abs=1e-14
-    )
+    assert report.mean == pytest.approx(in_memory(table, **given | arrays).mean, abs=1e-14)
     assert report.mean != pytest.approx(in_memory(table, metrics="ndcg", **arrays).mean)
 
 
 def test_a_shuffle_keeps_the_order_of_the_rows_of_a_query():
     rows = {"y": [1, 0, 0, 1], "s": [1.0] * 4, "q": [1, 2, 1, 2]}
-    report = evaluate_batches([rows], **NAMES | {"metrics": "mrr"}, ties="stable", order="shuffle")
+    report = evaluate_batches(
+        [rows], **NAMES | {"metrics": {"mrr": "mrr(ties=stable)"}}, order="shuffle"
+    )
     assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {
         1: 1,
         2: 1 / 2,

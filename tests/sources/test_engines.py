@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.engines import MISSING
+from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
 
 import skrank_metrics
@@ -104,23 +105,20 @@ def test_further_columns(engine, scattered):
     assert report.intervals()["first"] == pytest.approx(expected.intervals()["first"], abs=1e-9)
 
 
-@pytest.mark.option(
-    "dask.evaluate.ties", "dask.evaluate.convention", "dask.evaluate.replace_undefined_by"
-)
-@pytest.mark.option(
-    "spark.evaluate.ties", "spark.evaluate.convention", "spark.evaluate.replace_undefined_by"
-)
+@pytest.mark.option("dask.evaluate.metrics", "dask.evaluate.convention", "spark.evaluate.metrics")
+@pytest.mark.option("spark.evaluate.convention")
 @pytest.mark.option("dask.evaluate.condense", "spark.evaluate.condense")
 def test_options_are_those_of_evaluate(engine, scattered):
     options = {"convention": "lightgbm", "ties": "worst", "replace_undefined_by": 0.25}
-    report = engine.evaluate(engine.read(scattered), **NAMES, metrics="ndcg", **options)
-    assert report.mean == pytest.approx(in_memory(TABLE, metrics="ndcg", **options).mean, abs=1e-12)
+    report = engine.evaluate(engine.read(scattered), **NAMES, **with_policies("ndcg", **options))
+    expected = in_memory(TABLE, **with_policies("ndcg", **options))
+    assert report.mean == pytest.approx(expected.mean, abs=1e-12)
     for name in options:
         others = {other: value for other, value in options.items() if other != name}
         if name == "ties":
             others["ties"] = "average"
         assert report.mean != pytest.approx(
-            in_memory(TABLE, metrics="ndcg", **others).mean, abs=1e-12
+            in_memory(TABLE, **with_policies("ndcg", **others)).mean, abs=1e-12
         )
     report = engine.evaluate(
         engine.read(scattered), **NAMES, metrics="ndcg", judged="j", condense=True
@@ -175,7 +173,7 @@ def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
         ),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         (
-            {"ties": "stable"},
+            {"metrics": {"ndcg@10": "ndcg(ties=stable)@10"}},
             ValueError,
             "ties must not be 'stable' if rows are shuffled.*'ndcg@10'",
         ),
@@ -193,9 +191,9 @@ def test_bad_arguments_are_found_before_anything_runs(engine, scattered, options
 
 def test_stable_ties_are_in_the_order_of_rows(engine, whole_queries):
     report = engine.evaluate(
-        engine.read(whole_queries), **NAMES, metrics=METRICS, ties="stable", order="check"
+        engine.read(whole_queries), **NAMES, **with_policies(METRICS, ties="stable"), order="check"
     )
-    check(report, in_memory(TABLE, ties="stable"))
+    check(report, in_memory(TABLE, **with_policies(METRICS, ties="stable")))
 
 
 def test_frames_without_rows_and_other_frames(engine, tmp_path):

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import pytrec_eval
+from support.policies import with_policies
 
 from skrank_metrics import compare, evaluate, evaluate_run, make_metric, trec
 from skrank_metrics.sources import ids
@@ -67,9 +68,7 @@ def by_hand(qrels, run, metrics=METRICS, **options):
     )
 
 
-@pytest.mark.option(
-    "evaluate_run.convention", "evaluate_run.ties", "evaluate_run.replace_undefined_by"
-)
+@pytest.mark.option("evaluate_run.convention", "evaluate_run.metrics")
 @pytest.mark.option("evaluate_run.condense")
 @pytest.mark.parametrize(
     "kind", [str, int, lambda row: (row, "a b"), float, lambda row: bytes([row % 256, row // 256])]
@@ -85,8 +84,8 @@ def test_equals_an_outer_join(seed, kind):
     )
     for options in ({}, *others):
         report, expected = (
-            evaluate_run(qrels, run, METRICS, **options),
-            by_hand(qrels, run, **options),
+            evaluate_run(qrels, run, **with_policies(METRICS, **options)),
+            by_hand(qrels, run, **with_policies(METRICS, **options)),
         )
         assert report.qid.tolist() == list(qrels)
         assert report.condensed == ("condense" in options)

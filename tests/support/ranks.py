@@ -3,6 +3,7 @@
 import numpy as np
 
 from skrank_metrics import evaluate
+from support.policies import with_policies
 
 N_DOCUMENTS = 6
 
@@ -22,4 +23,6 @@ def report_of_ranks(ranks, ids=None, weights=None, metrics="mrr", **options):
     """Evaluate such a ranking."""
     labels, scores, qid = rows_of_ranks(ranks, ids)
     weights = None if weights is None else np.repeat(weights, N_DOCUMENTS)
-    return evaluate(labels, scores, qid=qid, metrics=metrics, sample_weight=weights, **options)
+    return evaluate(
+        labels, scores, qid=qid, sample_weight=weights, **with_policies(metrics, **options)
+    )

@@ -79,7 +79,7 @@ def test_weights_and_undefined_queries_of_a_distribution():
         "weights 1, 1 and 3"
     )
     empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr(replace_undefined_by=nan)")
-    with pytest.raises(ValueError, match="There is nothing to draw: mrr.* is NaN for all queries"):
+    with pytest.raises(ValueError, match=r"There is nothing to draw: mrr.* is NaN for all queries"):
         empty.plot()
 
 

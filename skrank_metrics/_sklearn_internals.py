@@ -1,6 +1,6 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
 
-Four look at the functions that are running:
+Five look at the functions that are running:
 
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
@@ -9,6 +9,9 @@ Four look at the functions that are running:
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
+
+- Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, a dict of six scorers
+  takes six times as long as one scorer.
 
 Two use private attributes or the identity of arrays:
 
@@ -103,6 +106,18 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
 def scored_rows() -> Any:
     """The X that a scorer is called with; None outside a scorer."""
     return next(_frames("sklearn.metrics._scorer._score"), {}).get("X")
+
+
+def kept_for_this_call() -> dict[str, Any]:
+    """What scorers keep for the other scorers of a dict, until the running call of scikit-learn ends.
+
+    All scorers of one call get the same function that predicts, which is made anew in each call, so a dict on this
+    function is gone when the call ends. Outside a scorer, or if the function takes no attributes, nothing is kept.
+    """
+    caller = next(_frames("sklearn.metrics._scorer._score"), {}).get("method_caller")
+    attributes: dict[str, Any] = getattr(caller, "__dict__", {})
+    kept: dict[str, Any] = attributes.setdefault("skrank_metrics", {})
+    return kept
 
 
 def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:

@@ -247,10 +247,13 @@ class Rounds:
         if not done:
             return {}, None
         first = next(iter(done.values())).queries
-        values = np.full((len(self.candidates), len(first.ids)), np.nan)
+        shape = (len(self.candidates), len(first.ids))
+        values, defined = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
         for row, score in done.items():
             values[row] = score.queries.values
-        return {row: float(score) for row, score in done.items()}, first._replace(values=values)
+            defined[row] = score.queries.defined
+        whole = first._replace(values=values, defined=defined)
+        return {row: float(score) for row, score in done.items()}, whole
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
@@ -379,7 +382,7 @@ def _lead(
     squares = (
         (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
     )
-    return means, squares, n_effective, fold.ids[counted & fold.defined].tolist()
+    return means, squares, n_effective, fold.ids[counted & fold.defined[leader]].tolist()
 
 
 def _share_to_come(n_effective: FloatArray, n_queries: IntArray) -> float:

@@ -270,8 +270,15 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             folds.chosen = None
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
         # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
-        kept = [rounds.values(fold)[1] for fold in range(folds.n_folds)]
-        self._fold_values: list[QueryScores] = [fold for fold in kept if fold is not None]
+        self._fold_values: list[QueryScores] = []
+        for fold, (_, test) in enumerate(folds.splits):
+            _, values = rounds.values(fold)
+            if values is not None:
+                tested = (
+                    np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
+                )
+                first_rows = tested[values.first_rows]
+                self._fold_values.append(values._replace(first_rows=first_rows))
         self._key_of_values = self._key or "score"
         results.clear()  # where scikit-learn keeps what ran last
         results.update(self._table(rounds, race, folds.n_folds))

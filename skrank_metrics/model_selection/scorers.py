@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import (
     FloatArray,
+    IntArray,
     Mask,
     NaNScoreError,
     check_choice,
@@ -28,6 +28,7 @@ from skrank_metrics._sklearn_internals import (
     check_rows,
     copy_with_function,
     fail_in_search,
+    kept_for_this_call,
     score_function,
     scored_rows,
     warn_of_fitted,
@@ -44,9 +45,14 @@ REQUESTS = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sam
 
 
 class QueryScores(NamedTuple):
-    """Values per query behind a score: larger is better, and undefined values are replaced."""
+    """Values per query behind a score: larger is better, and undefined values are replaced.
+
+    Of several candidates, ``values`` and ``defined`` have one row per candidate: whether a metric is defined for a
+    query can depend on the ranking.
+    """
 
     ids: NDArray[Any]
+    first_rows: IntArray  # the first row of each query, among the scored rows
     values: FloatArray
     defined: Mask
     weights: FloatArray | None
@@ -62,6 +68,14 @@ class ScoreOfQueries(float):
         score = ScoreOfQueries(sign * float(self))
         score.queries = self.queries
         return score
+
+
+class _Evaluated(NamedTuple):
+    """What the scorers of a dict share."""
+
+    given: tuple[Any, ...]  # their metrics and arguments
+    lists: QueryLists
+    results: dict[int, PerQuery]  # by number of the metric
 
 
 @dataclass(frozen=True)
@@ -89,61 +103,70 @@ class RankingScore:
         """Compute the metric on predictions; scikit-learn looks for sample_weight in the signature."""
         columns["sample_weight"] = sample_weight
         try:
-            for unknown in columns.keys() - REQUESTS.keys():
-                raise TypeError(
-                    f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
-                )
-            result, weights, ids = self._queries(
-                y_true, y_score, X, {name: columns.get(name) for name in REQUESTS}
-            )
-            value = float(self.metric.aggregate(result, weights))
-            if np.isnan(value):  # for all candidates, so a search would pick the first one
-                raise ValueError(
-                    f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
-                    "replace_undefined_by=0.0, or balance the folds with QueryKFold(stratify='relevance')."
-                )
+            self._check_requests(columns)
+            rows = {name: columns.get(name) for name in REQUESTS}
+            lists, result = self._evaluated(y_true, y_score, X, rows)
+            value = self._mean(lists, result)
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
         if not self.keeps_values:
             return value
-        score, values = (
-            ScoreOfQueries(value),
-            np.asarray(self.metric.aggregate(result, None, average=None)),
-        )
-        values = values if self.metric.greater_is_better else 0.0 - values
-        score.queries = QueryScores(ids, values, ~np.isnan(result.values), weights)
+        score = ScoreOfQueries(value)
+        score.queries = self._values(lists, result)
         return score
 
-    def _queries(
+    def _check_requests(self, columns: dict[str, Any]) -> None:
+        for unknown in columns.keys() - REQUESTS.keys():
+            raise TypeError(
+                f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
+            )
+
+    def _mean(self, lists: QueryLists, result: PerQuery) -> float:
+        value = float(self.metric.aggregate(result, lists.weights))
+        if np.isnan(value):  # for all candidates, so a search would pick the first one
+            raise ValueError(
+                f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
+                "replace_undefined_by=0.0, or balance the folds with QueryKFold(stratify='relevance')."
+            )
+        return value
+
+    def _values(self, lists: QueryLists, result: PerQuery) -> QueryScores:
+        values = np.asarray(self.metric.aggregate(result, None, average=None))
+        if not self.metric.greater_is_better:
+            values = 0.0 - values
+        queries, defined = lists.grouping, ~np.isnan(result.values)
+        return QueryScores(queries.ids, queries.first_rows, values, defined, lists.weights)
+
+    def _evaluated(
         self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]
-    ) -> tuple[PerQuery, Any, NDArray[Any]]:
-        """Values, weights and ids of the queries, computed once for all metrics that were made together."""
-        given = (self.together, y_true, y_score, *columns.values())
-        # A model may return the same array with other scores.
-        scores = hash(y_score.tobytes()) if isinstance(y_score, np.ndarray) else 0
-        if (
-            self.number not in _last.results
-            or scores != _last.scores
-            or any(map(operator.is_not, given, _last.given))
-        ):
-            lists = self._lists(y_true, y_score, X, columns)
-            try:
-                results = dict(
-                    enumerate(per_query(lists, [metric.computation for metric in self.together]))
-                )
-            except ValueError:  # labels that another metric refuses
-                results = {self.number: per_query(lists, [self.metric.computation])[0]}
-            _last.results = {
-                number: (one, lists.weights, lists.grouping.ids) for number, one in results.items()
-            }
-        found = _last.results.pop(self.number)
-        _last.given, _last.scores = given if _last.results else (), scores
-        return found
+    ) -> tuple[QueryLists, PerQuery]:
+        """The scored documents, and the values per query of this metric.
+
+        In one call of scikit-learn, the values of all metrics that were made together are computed once. They are kept
+        for the time of that call, in which the scorers of a dict get the very same objects.
+        """
+        X = scored_rows() if X is None else X
+        given = (self.together, y_true, y_score, X, *columns.values())
+        kept = kept_for_this_call()
+        before = kept.get("evaluated")
+        is_same = before is not None and all(map(operator.is_, given, before.given))
+        if before is not None and is_same and self.number in before.results:
+            return before.lists, before.results[self.number]
+        lists = self._lists(y_true, y_score, X, columns)
+        results = self._results(lists)
+        kept["evaluated"] = _Evaluated(given, lists, results)
+        return lists, results[self.number]
+
+    def _results(self, lists: QueryLists) -> dict[int, PerQuery]:
+        try:
+            found = per_query(lists, [metric.computation for metric in self.together])
+        except ValueError:  # labels that another metric refuses
+            return {self.number: per_query(lists, [self.metric.computation])[0]}
+        return dict(enumerate(found))
 
     def _lists(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> QueryLists:
-        X = scored_rows() if X is None else X
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
         who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
@@ -161,17 +184,6 @@ class RankingScore:
             )
         warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
         return lists
-
-
-class _Last(threading.local):
-    """Results of the rows that were scored last, as scikit-learn passes the very same objects to scorers of a dict."""
-
-    given: tuple[Any, ...] = ()
-    scores: int = 0  # their hash
-    results: Any = ()  # by number of the metric, of the scorers that have not taken theirs
-
-
-_last = _Last()
 
 
 def keep_values(scorer: Any) -> Any:

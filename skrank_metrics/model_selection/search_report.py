@@ -236,19 +236,26 @@ def _kept(
     parts = getattr(search, "_fold_values", None)
     if not parts or key != search._key_of_values:
         return None
-    qid = np.concatenate([part.ids for part in parts])
+    # Queries in order of first appearance, as in a report of rows, since random signs are drawn in this order.
+    order = np.argsort(np.concatenate([part.first_rows for part in parts]))
+    qid = np.concatenate([part.ids for part in parts])[order]
     if len(set(qid.tolist())) < len(qid):
         return None  # tested again; cross_evaluate says what to do
-    weights = None if parts[0].weights is None else np.concatenate([part.weights for part in parts])
-    defined = np.concatenate([part.defined for part in parts])
+    weights = None
+    if parts[0].weights is not None:
+        weights = np.concatenate([part.weights for part in parts])[order]
+    folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])[order]
     reports = {}
     for row, name in compared.items():
-        values = np.where(defined, np.concatenate([part.values[row] for part in parts]), np.nan)
-        result = PerQuery(-values if metric.negative else values, np.ones(len(values)))
+        values = np.concatenate([part.values[row] for part in parts])[order]
+        values = -values if metric.negative else values
+        values[~np.concatenate([part.defined[row] for part in parts])[order]] = np.nan
         reports[name] = RankingReport(
-            {str(metric): metric}, qid, weights, _results={str(metric): result}
+            {str(metric): metric},
+            qid,
+            weights,
+            _results={str(metric): PerQuery(values, np.ones(len(values)))},
         )
-    folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])
     return compare_reports(CrossEvaluation, reports, folds=folds, **options)
 
 

@@ -1,6 +1,8 @@
 import copy
+import gc
 import pickle
 import re
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
@@ -150,6 +153,81 @@ def test_scorers_of_a_dict_notice_other_data(problem):
     assert scorers["map"](Same(), X, with_qid(y[::-1], renamed)) == map_score(
         y[::-1], predicted, qid=renamed
     )
+
+
+def test_values_are_not_kept_from_one_call_to_the_next(problem):
+    """Whatever changed in place: labels, ids, weights or masks in the index of y, scores in a Series, or the rows."""
+    X, y, qid = problem
+    scorers = ranking_scorers("ndcg@10", "map")
+    labels = with_qid(y.astype(float), qid, judged=np.ones(len(y), bool))
+    predicted = pd.Series(X[:, 0].copy())
+
+    class Same(Given):
+        def predict(self, X):
+            return predicted
+
+    def found():
+        return {name: scorer(Same(), X, labels) for name, scorer in scorers.items()}
+
+    def expected():
+        judged = labels.index.get_level_values("judged")
+        options = {"qid": labels.index.get_level_values("qid"), "judged": judged}
+        report = evaluate(labels.to_numpy(), predicted.to_numpy(), metrics=list(scorers), **options)
+        return report.mean
+
+    def shuffle_predictions():
+        predicted.iloc[:] = predicted.to_numpy()[::-1]
+
+    def change_labels():
+        labels.iloc[:] = 3 - labels.to_numpy()
+
+    def change_ids():
+        labels.index = with_qid(y, np.roll(qid, 1), judged=np.ones(len(y), bool)).index
+
+    def change_mask():
+        judged = np.arange(len(y)) % 3 > 0
+        labels.index = with_qid(y, qid, judged=judged).index
+
+    before = found()
+    assert before == expected()
+    for change in (shuffle_predictions, change_labels, change_ids, change_mask):
+        change()
+        assert found() == expected(), change.__name__
+    assert found() != before
+
+
+def test_rows_that_were_reordered_between_two_scorers_are_noticed(problem):
+    X, y, qid = problem
+    scorers, frame = (
+        ranking_scorers("ndcg@10", "map"),
+        pd.DataFrame(X, index=np.arange(3, 3 + len(X))),
+    )
+    labels, predicted = with_qid(pd.Series(y, index=frame.index), qid), X[:, 0]
+
+    class Same(Given):
+        def predict(self, X):
+            return predicted
+
+    scorers["ndcg@10"](Same(), frame, labels)
+    with pytest.raises(ValueError, match="y_true must have the same index as X"):
+        scorers["map"](Same(), frame[::-1], labels)
+
+
+@pytest.mark.option("ranking_scorers.*names")
+def test_nothing_stays_in_memory_after_a_call(problem):
+    X, y, qid = problem
+    labels, predicted = with_qid(y, qid), X[:, 0].copy()
+    alive = [weakref.ref(labels), weakref.ref(predicted)]
+
+    class Same(Given):
+        def predict(self, X):
+            return predicted
+
+    _MultimetricScorer(scorers=ranking_scorers("ndcg@10", "map"))(Same(), X, labels)
+    ranking_scorers("ndcg@10", "map")["map"](Same(), X, labels)
+    del labels, predicted, Same.predict
+    gc.collect()
+    assert [reference() for reference in alive] == [None, None]
 
 
 @pytest.mark.option("make_ranking_scorer.response_method")

@@ -556,6 +556,96 @@ def test_a_race_needs_no_other_fits():
     assert "the best of 2." in words(found)
 
 
+class Declines(RegressorMixin, BaseEstimator):
+    """Ranks by noisy labels, and declines documents below a threshold, so that queries have no ranked pair."""
+
+    def __init__(self, noise=1.0, threshold=-np.inf):
+        self.noise, self.threshold = noise, threshold
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        scores = X[:, 0] + self.noise * X[:, 1]
+        return np.where(scores < self.threshold, -np.inf, scores)
+
+
+def facts(report):
+    """All that a report says, as plain values."""
+    (metric,) = report.metrics
+    said = {
+        "names": report.names,
+        "params": report.params,
+        "not compared": report.not_compared,
+        "optimism": (report.naive_score, report.expected_score),
+        "queries": np.asarray(report.qid).tolist(),
+        "folds": np.asarray(report.folds).tolist(),
+        "fold means": {name: means.tolist() for name, means in report.fold_means().items()},
+        "verdict": report.verdict,
+        "pairs": report.to_frame(pairs=True).to_dict() if len(report.names) > 1 else {},
+        "frame": report.to_frame().to_dict(),
+    }
+    for name, one in report.reports.items():
+        weights = None if one.weights is None else one.weights.tolist()
+        said[name] = (one.n_undefined, one.mean, one.std, one.intervals(), weights)
+        said[f"{name} per query"] = one.per_query[metric].tolist()
+    return said
+
+
+def assert_close(found, expected, where="report"):
+    """Compare nested values, numbers up to rounding."""
+    assert type(found) is type(expected), where
+    if isinstance(expected, dict):
+        assert list(found) == list(expected), where
+        for key, value in expected.items():
+            assert_close(found[key], value, f"{where}, {key}")
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected), where
+        for number, value in enumerate(expected):
+            assert_close(found[number], value, f"{where}, {number}")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True), where
+    else:
+        assert found == expected, where
+
+
+RACED_METRICS = [
+    ("auc", "scored"),
+    ("auc(replace_undefined_by=nan)", "scored"),
+    ("pairwise_accuracy", "scored"),
+    ("neg_kendall_tau_distance(normalize=true)", "scored"),
+    ("spearman", "all"),
+    ("ndcg@5", "scored"),
+    ("map(ties=worst)", "all"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("metric", "retrieved"), RACED_METRICS)
+def test_the_report_of_a_race_is_that_of_a_grid_search_in_every_field(metric, retrieved, seed):
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat(np.arange(24), rng.integers(3, 9, 24)))
+    y = rng.integers(0, 3, len(qid)) * (qid % 5 > 0)
+    X = np.column_stack([y + rng.normal(size=len(y)), rng.normal(size=len(y))])
+    weights = 1.0 + qid % 3 if seed % 2 else None
+    labels = with_qid(y, qid, sample_weight=weights)
+    grid = {"noise": [0.0, 0.5], "threshold": [-np.inf, -1.0, -0.5]}
+    options = {"cv": QueryKFold(3, shuffle=True, random_state=seed), "error_score": "raise"}
+    scorer = make_ranking_scorer(metric, retrieved=retrieved)
+    searches = (
+        RacingSearchCV(Declines(), grid, scoring=scorer, min_queries=1000, **options),
+        RacingSearchCV(Declines(), grid, scoring=scorer, confidence=None, **options),
+        GridSearchCV(Declines(), grid, scoring=scorer, **options),
+    )
+    race, unraced, plain = (search.fit(X, labels) for search in searches)
+    expected = reported(plain, X, labels)
+    for search in (race, unraced):
+        found = reported(search)
+        assert found.changed == pytest.approx(0, abs=1e-12)
+        assert_close(facts(found), facts(expected))
+
+
 def test_a_race_by_another_metric_is_fitted_again():
     X, y, qid = RACED
     search = race({"estimator__alpha": [1e9, 1e12]})

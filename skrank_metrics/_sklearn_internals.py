@@ -9,9 +9,8 @@ Five look at the functions that are running:
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
-
-- Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, a dict of six scorers
-  takes six times as long as one scorer.
+- Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
+  times as long as one scorer.
 
 Two use private attributes or the identity of arrays:
 

@@ -216,18 +216,20 @@ def test_rows_that_were_reordered_between_two_scorers_are_noticed(problem):
 @pytest.mark.option("ranking_scorers.*names")
 def test_nothing_stays_in_memory_after_a_call(problem):
     X, y, qid = problem
-    labels, predicted = with_qid(y, qid), X[:, 0].copy()
-    alive = [weakref.ref(labels), weakref.ref(predicted)]
+    labels, alive = with_qid(y, qid), []
 
-    class Same(Given):
+    class Watched(Given):
         def predict(self, X):
+            predicted = np.asarray(X)[:, 0].copy()
+            alive.append(weakref.ref(predicted))
             return predicted
 
-    _MultimetricScorer(scorers=ranking_scorers("ndcg@10", "map"))(Same(), X, labels)
-    ranking_scorers("ndcg@10", "map")["map"](Same(), X, labels)
-    del labels, predicted, Same.predict
+    alive.append(weakref.ref(labels))
+    _MultimetricScorer(scorers=ranking_scorers("ndcg@10", "map"))(Watched(), X, labels)
+    ranking_scorers("ndcg@10", "map")["map"](Watched(), X, labels)
+    del labels
     gc.collect()
-    assert [reference() for reference in alive] == [None, None]
+    assert [reference() for reference in alive] == [None] * 3
 
 
 @pytest.mark.option("make_ranking_scorer.response_method")

@@ -302,11 +302,11 @@ def simulate_errors(rounds: int, n_candidates: int = 8) -> bool:
         for kind, draw in {"normal": normal, "hits": hits}.items():
             random, lost, share = np.random.default_rng(0), 0, 0.0
             for _ in range(rounds):
-                every = [
-                    (np.arange(n), draw(random, n_candidates, n), np.ones(n, dtype=bool), None)
-                    for n in sizes
-                ]
-                folds = [QueryScores(*fold) for fold in every]
+                folds = []
+                for n in sizes:
+                    ids, values = np.arange(n), draw(random, n_candidates, n)
+                    defined = np.ones(values.shape, dtype=bool)
+                    folds.append(QueryScores(ids, ids, values, defined, None))
                 nothing = np.zeros(n_candidates)
                 grid = Grid(folds, nothing.astype(int), np.arange(n_candidates), nothing, nothing)
                 ran = race(grid, random.permutation(len(sizes)))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from skrank_metrics._engine.column_codes import codes_by_value
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -272,7 +273,7 @@ class QueryLists:
     def document_codes(self, name: str) -> IntArray:
         """Equal numbers for documents with equal entries in a column."""
         if name not in self._codes:
-            self._codes[name] = _codes_by_value(self.documents[name])
+            self._codes[name] = codes_by_value(self.documents[name])
         return self._codes[name]
 
     def labels_at(self, places: IntArray) -> FloatArray:
@@ -362,20 +363,6 @@ def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) 
     shortest = int(sizes.min())
     rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
     return rows
-
-
-def _codes_by_value(column: NDArray[Any]) -> IntArray:
-    """Equal numbers for equal entries, which do not depend on their order."""
-    if column.dtype.kind != "O":
-        return np.unique(column, return_inverse=True)[1]
-    entries = column.tolist()
-    try:
-        numbers = {
-            entry: number for number, entry in enumerate(sorted(dict.fromkeys(entries), key=repr))
-        }
-    except TypeError:  # entries that cannot be hashed count as different
-        return np.arange(len(column))
-    return np.array([numbers[entry] for entry in entries])
 
 
 def query_lists(

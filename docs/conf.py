@@ -1,8 +1,10 @@
 """Sphinx's configuration: python -m sphinx -W --keep-going -b html docs build/site."""
 
 import importlib.util
+import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +128,35 @@ def trim_blocks(app: Any, doctree: Any) -> None:
             block[:] = [Text(block.rawsource)]
 
 
+# A name, or a call of it: QueryKFold, QueryKFold(5), RankingReport.inspect(...).
+NAME_IN_CODE = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?")
+
+
+def link_names_in_code(app: Any, doctree: Any, page: str) -> None:
+    """Link public names that are written as code to their reference, but not in headings and links."""
+    from docutils.nodes import literal, reference, title
+    from sphinx.addnodes import desc_signature
+
+    known = app.env.get_domain("py").objects
+    for node in list(doctree.findall(literal)):
+        found = NAME_IN_CODE.fullmatch(node.astext())
+        entry = known.get(f"{skrank_metrics.__name__}.{found[1]}") if found else None
+        if entry is None or entry.docname == page or entry.objtype == "module":
+            continue
+        if any(isinstance(above, title | reference | desc_signature) for above in _above(node)):
+            continue
+        place = f"{app.builder.get_relative_uri(page, entry.docname)}#{entry.node_id}"
+        link = reference("", "", internal=True, refuri=place)
+        node.replace_self(link)
+        link += node
+
+
+def _above(node: Any) -> Iterator[Any]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
 # The theme's switch says light, dark or auto; the last is the system's, which the playground follows by itself.
 CHOSEN_COLOURS = """
 const mode = localStorage.getItem("mode");
@@ -167,5 +198,6 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", reference_pages.hide_private)
     app.connect("doctree-read", trim_blocks)
     app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected
+    app.connect("doctree-resolved", link_names_in_code)
     app.connect("html-page-context", site_sources.label_cells)
     app.connect("build-finished", copy_playground)

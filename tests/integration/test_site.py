@@ -107,3 +107,32 @@ def test_the_page_of_a_metric_shows_its_formula_and_one_case(name):
     assert "".join(formula.split()) in "".join(unescape(text).split())
     section = text.partition('<section id="one-case-by-hand">')[2].partition("</section>")[0]
     assert "<figcaption>" in section
+
+
+class Code(HTMLParser):
+    """Text written as code inside sentences, and whether it is a link."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.around, self.found = [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("a", "code", "pre", "dt", "h1", "h2", "h3"):
+            self.around.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.around and tag == self.around[-1]:
+            self.around.pop()
+
+    def handle_data(self, text):
+        if "code" in self.around and not {"pre", "dt", "h1", "h2", "h3"} & set(self.around):
+            self.found.append((text, "a" in self.around))
+
+
+@pytest.mark.parametrize("name", ["get_started", "splitting", "consumers"])
+def test_public_names_in_code_link_to_their_reference(name):
+    found = Code(Path(SITE, f"{name}.html")).found
+    public = [link for text, link in found if text.partition("(")[0] in skrank_metrics.__all__]
+    assert len(public) > 5
+    assert all(public)

@@ -120,6 +120,8 @@ class Code(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag in ("a", "code", "pre", "dt", "h1", "h2", "h3"):
             self.around.append(tag)
+        if tag == "code":
+            self.found.append(("", "a" in self.around))
 
     def handle_endtag(self, tag):
         if self.around and tag == self.around[-1]:
@@ -127,7 +129,8 @@ class Code(HTMLParser):
 
     def handle_data(self, text):
         if "code" in self.around and not {"pre", "dt", "h1", "h2", "h3"} & set(self.around):
-            self.found.append((text, "a" in self.around))
+            before, is_link = self.found[-1]
+            self.found[-1] = (before + text, is_link)
 
 
 @pytest.mark.parametrize("name", ["get_started", "splitting", "consumers"])

@@ -86,7 +86,6 @@ def _show_means(chosen: Namespace) -> None:
 
 def _show_comparison(chosen: Namespace) -> int:
     from skrank_metrics.reports.compare import compare
-    from skrank_metrics.reports.verdict import columns_of_pairs
 
     reports = read_reports(chosen)
     options = {
@@ -98,11 +97,11 @@ def _show_comparison(chosen: Namespace) -> int:
     found = compare(reports, baseline=chosen.baseline, **options)
 
     def content() -> dict[str, Any]:
-        parts = {ALL: found, **found._named_slices()}
+        parts = {ALL: found, **found.named_slices}
         rows = [
             row
             for name, part in parts.items()
-            for row in records(columns_of_pairs(part), slice=name)
+            for row in records(part.columns_of_pairs(), slice=name)
         ]
         verdicts = {metric: found.by_metric(metric).verdict for metric in found.metrics}
         return {"verdicts": verdicts, "rankings": records(found._columns()), "rows": rows}
@@ -115,7 +114,9 @@ def _show_comparison(chosen: Namespace) -> int:
     ):  # the table has the first verdict
         for metric in found.metrics:
             print(visible(f"{metric}: {found.by_metric(metric).verdict}"), file=sys.stderr)
-    verdicts = {pair.verdict for metric in found.metrics for pair in found.pairs(metric)}
+    verdicts = {
+        pair.verdict for metric in found.metrics for pair in found.by_metric(metric).pairs()
+    }
     return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
 
 

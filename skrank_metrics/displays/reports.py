@@ -17,8 +17,8 @@ from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column, get_metric
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.explain_difference import Difference
+from skrank_metrics.reports.outcome import Pair, Standing
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.verdict import Pair, Standing
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
@@ -73,7 +73,7 @@ class ComparisonDisplay(Display):
         two = len(result.names) == 2
         self._metrics = chosen[: 1 if two else MOST_METRICS]
         self._board = result.by_metric(chosen[0])
-        self._pair = result.pair(metric=chosen[0]) if two and self._board.tested else None
+        self._pair = self._board.pair() if two and self._board.tested else None
         self._names = [row.name for row in self._board.standings()][:n_models]
 
     def _draw(self, ax: Any) -> None:
@@ -98,7 +98,7 @@ class ComparisonDisplay(Display):
             style.entitle(self.figure_, title)
 
     def _draw_means(self, metric: str, ax: Any) -> None:
-        own, confidence = self.result.by_metric(metric), self.result.confidence
+        own, confidence = self.result.by_metric(metric), self.result.plan.confidence
         found = {row.name: row for row in own.standings()}
         rows = [found[name] for name in self._names]  # in the order of the first metric
         spelled = style.spell(*(row.mean for row in rows))
@@ -123,12 +123,12 @@ class ComparisonDisplay(Display):
             marks.append((row, row.difference if known else 0.0, row.interval, text))
         self._draw_rows(ax, marks, aligned=True)
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
-        if result.margin is not None:
-            limit = -result.margin if self._board.greater_is_better else result.margin
+        if result.plan.margin is not None:
+            limit = -result.plan.margin if self._board.greater_is_better else result.plan.margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
-        level = f"simultaneous {100 * result.confidence:g}% intervals"
+        level = f"simultaneous {100 * result.plan.confidence:g}% intervals"
         ax.set_xlabel(
-            f"difference from {style.plain(result.baseline or 'the best other')},\n{level}"
+            f"difference from {style.plain(result.plan.baseline or 'the best other')},\n{level}"
         )
 
     def _draw_rows(self, ax: Any, marks: Sequence[Mark], *, aligned: bool = False) -> None:

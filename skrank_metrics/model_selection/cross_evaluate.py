@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -46,6 +46,8 @@ from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.plan import Correction, Plan, Test
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -58,28 +60,24 @@ class CrossEvaluation(Comparison):
 
     Attributes
     ----------
-    folds : ndarray of shape (n_queries,)
-        The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
         Out-of-fold scores of the rows by model name; NaN for rows that are never tested.
     """
 
     scores: dict[str, FloatArray] = field(default_factory=dict)
 
-    def fold_means(self, metric: Any = None) -> dict[str, FloatArray]:
+    def fold_means(self) -> dict[str, FloatArray]:
         """Mean over the queries of each fold, by model; NaN for a fold that has no value with a weight above 0."""
-        name = self._metric(metric)
-        parts = [
-            self._part(np.flatnonzero(self.folds == fold))
-            for fold in np.unique(np.asarray(self.folds))
-        ]
+        metric, folds = self.metrics[0], np.asarray(self.folds)
+        queries = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         return {
-            own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names
+            name: np.array([report._part(some).mean[metric] for some in queries])
+            for name, report in self.reports.items()
         }
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The "mean" over queries and the list of means over "folds", by model and metric, for JSON."""
-        folds = {metric: self.fold_means(metric) for metric in self.metrics}
+        folds = {metric: self.by_metric(metric).fold_means() for metric in self.metrics}
         return {
             name: {
                 m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics
@@ -97,7 +95,7 @@ class CrossEvaluation(Comparison):
     def _notes(self) -> Iterator[Any]:
         for start in range(0, len(self.metrics), 3):  # which fit side by side into 80 columns
             shown = self.metrics[start : start + 3]
-            found = [self.fold_means(metric) for metric in shown]
+            found = [self.by_metric(metric).fold_means() for metric in shown]
             columns = (
                 Column("mean ± std over folds", str),
                 *(Column(metric, plus_minus) for metric in shown),
@@ -128,8 +126,8 @@ def cross_evaluate(
     groups: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
-    test: str = "permutation",
-    correction: str | None = "max",
+    test: Test = "permutation",
+    correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Any = 0,
     params: Mapping[str, Any] | None = None,
@@ -228,16 +226,20 @@ def cross_evaluate(
             else {}
         )
         reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
-    options: dict[str, Any] = {
-        "baseline": baseline,
-        "margin": margin,
-        "test": test,
-        "correction": correction,
-    }
-    options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(
-        CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options
-    )
+    plan = Plan(baseline, margin, test, correction, confidence, random_state)
+    return comparison_of_folds(reports, folds[folds >= 0], scores, plan)
+
+
+def comparison_of_folds(
+    reports: Mapping[str, RankingReport],
+    folds: IntArray,
+    scores: dict[str, FloatArray],
+    plan: Plan,
+) -> CrossEvaluation:
+    """Compare reports whose queries were tested in these folds."""
+    tested = {name: replace(report, folds=folds) for name, report in reports.items()}
+    found = compare_reports(tested, None, plan)
+    return CrossEvaluation(found.reports, found.metrics, found.plan, scores=scores)
 
 
 def _estimators(estimators: Any) -> dict[str, Any]:

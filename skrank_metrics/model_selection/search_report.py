@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,14 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import (
+    CrossEvaluation,
+    comparison_of_folds,
+    cross_evaluate,
+)
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
+from skrank_metrics.reports.plan import Correction, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer parameter values and names of candidates would leave no room for numbers in a table.
@@ -95,8 +99,8 @@ def search_report(
     sample_weight: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
-    test: str = "permutation",
-    correction: str | None = "max",
+    test: Test = "permutation",
+    correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Any = 0,
     params: Mapping[str, Any] | None = None,
@@ -178,16 +182,10 @@ def search_report(
             "search must have a candidate with a score in every fold; each has NaN in some fold."
         )
     compared = {row: names[row] for row in whole[:n_candidates]}
-    options: dict[str, Any] = {
-        "baseline": baseline,
-        "margin": margin,
-        "test": test,
-        "correction": correction,
-    }
-    options |= {"confidence": confidence, "random_state": random_state}
-    found = _kept(search, key, compared, metrics[key], options)
+    plan = Plan(baseline, margin, test, correction, confidence, random_state)
+    found = _kept(search, key, compared, metrics[key], plan)
     if found is None:
-        options |= {
+        options = asdict(plan) | {
             "qid": qid,
             "sample_weight": sample_weight,
             "n_jobs": n_jobs,
@@ -230,7 +228,7 @@ def _kept(
     key: str,
     compared: Mapping[int, str],
     metric: BoundMetric,
-    options: Mapping[str, Any],
+    plan: Plan,
 ) -> CrossEvaluation | None:
     """Compare the values per query that a race kept; None if it kept none of this metric."""
     parts = getattr(search, "_fold_values", None)
@@ -256,7 +254,7 @@ def _kept(
             weights,
             _results={str(metric): PerQuery(values, np.ones(len(values)))},
         )
-    return compare_reports(CrossEvaluation, reports, folds=folds, **options)
+    return comparison_of_folds(reports, folds, {}, plan)
 
 
 def _fitted_again(

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import (
-    by_text,
-    check_choice,
-    check_number,
-    check_random_state,
-    check_scores,
-    check_seed,
-    to_float64,
-)
+from skrank_metrics._input.arrays import by_text, check_choice, check_scores, to_float64
 from skrank_metrics._input.query_ids import (
     as_python,
     check_aligned,
@@ -28,24 +21,53 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import bind_metrics, column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate_lists, labels_of_rows, lists_of_rows
+from skrank_metrics.reports.outcome import sample_of
+from skrank_metrics.reports.plan import Correction, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
-from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import frame_columns, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
-Reports = Mapping[str, RankingReport]
+Reports: TypeAlias = Mapping[str, RankingReport]
 
 
+@overload
 def compare(
-    reports: Mapping[str, RankingReport] | Sequence[RankingReport],
+    reports: C,
+    metrics: Any = ...,
+    *,
+    baseline: str | None = ...,
+    margin: float | None = ...,
+    by: Any = ...,
+    groups: Any = ...,
+    test: Test = ...,
+    correction: Correction | None = ...,
+    confidence: float = ...,
+    random_state: Any = ...,
+) -> C: ...
+@overload
+def compare(
+    reports: Mapping[Any, RankingReport] | Sequence[RankingReport],
+    metrics: Any = ...,
+    *,
+    baseline: str | None = ...,
+    margin: float | None = ...,
+    by: Any = ...,
+    groups: Any = ...,
+    test: Test = ...,
+    correction: Correction | None = ...,
+    confidence: float = ...,
+    random_state: Any = ...,
+) -> Comparison: ...
+def compare(
+    reports: Comparison | Mapping[Any, RankingReport] | Sequence[RankingReport],
     metrics: Any = None,
     *,
     baseline: str | None = None,
     margin: float | None = None,
     by: Any = None,
     groups: Any = None,
-    test: str = "permutation",
-    correction: str | None = "max",
+    test: Test = "permutation",
+    correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Comparison:
@@ -53,8 +75,10 @@ def compare(
 
     Parameters
     ----------
-    reports : dict of str to RankingReport, or sequence of RankingReport
-        At least two reports, whose queries may be in different orders. A sequence names them "0", "1" and so on.
+    reports : dict of str to RankingReport, sequence of RankingReport, or Comparison
+        At least two reports, whose queries may be in different orders. A sequence names them "0", "1" and so on. A
+        comparison, such as the result of cross_evaluate or search_report, is decided again with these options; what
+        else it holds, such as scores or parameters, is kept.
     metrics : str, metric function or bound metric, or list of them, default=None
         Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
         first one ranks them. Queries without a value in one of the rankings are left out.
@@ -81,13 +105,13 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        Prints as a verdict and tables in terminals and notebooks.
+        Prints as a verdict and tables in terminals and notebooks. Of the class of the comparison, if one was passed.
 
     Raises
     ------
     TypeError, ValueError
-        If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights or
-        groups, no query has a value in all, or an argument is invalid.
+        If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights,
+        groups or folds, no query has a value in all, or an argument is invalid.
 
     Notes
     -----
@@ -121,62 +145,57 @@ def compare(
     >>> comparison.verdict
     '5 queries cannot tell good from bad.'
     """
+    plan = Plan(baseline, margin, test, correction, confidence, random_state)
+    if isinstance(reports, Comparison):
+        wanted = reports.metrics if metrics is None else metrics
+        decided = compare_reports(reports.reports, wanted, plan, by, groups)
+        return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=plan)
+    named = _named(reports)
+    if len(named) < 2:
+        raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
+    return compare_reports(named, metrics, plan, by, groups)
+
+
+def _named(reports: Any) -> dict[str, RankingReport]:
+    """Reports by name; those of a sequence are numbered."""
     if isinstance(reports, RankingReport) or not isinstance(reports, Iterable):
         raise TypeError(
             f"reports must be a dict or a sequence of reports; got {type(reports).__name__}."
         )
-    named = by_text(
-        reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports"
-    )
+    items = reports.items() if isinstance(reports, Mapping) else enumerate(reports)
+    named = by_text(items, "reports")
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(
                 f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}."
             )
-    if len(named) < 2:
-        raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    options: dict[str, Any] = {
-        "baseline": baseline,
-        "margin": margin,
-        "test": test,
-        "correction": correction,
-    }
-    options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, named, metrics, by=by, groups=groups, **options)
+    return named
 
 
 def compare_reports(
-    kind: type[C],
     reports: Reports,
     metrics: Any = None,
-    *,
+    plan: Plan | None = None,
     by: Any = None,
     groups: Any = None,
-    **fields: Any,
-) -> C:
-    """Make a comparison of the given kind with these fields, which are checked."""
-    found = kind(dict(reports), (), **fields)
-    check_choice(found.test, "test", TESTS)
-    check_choice(found.correction, "correction", CORRECTIONS)
-    margin = check_number(found.margin, "margin", "[0, inf)", other="None")
-    confidence, seed = (
-        check_number(found.confidence, "confidence", "(0, 1)"),
-        check_seed(found.random_state),
-    )
-    if not isinstance(seed, int):
-        seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
-    checked: dict[str, Any] = {"confidence": confidence, "margin": margin, "random_state": seed}
-    if found.baseline is not None:
-        checked["baseline"] = check_choice(str(found.baseline), "baseline", reports)
-    aligned, names = _aligned(reports, metrics, by=by, groups=groups)
-    found = replace(found, reports=aligned, metrics=names, **checked)
-    for metric in names:
-        if (own := found.by_metric(metric)).tested and not own.used.any():
+) -> Comparison:
+    """Compare reports, also of a single ranking, after checking that they are of the same queries and documents."""
+    plan = Plan() if plan is None else plan
+    if plan.baseline is not None:
+        check_choice(plan.baseline, "baseline", reports)
+    wanted = _metrics_of(reports, metrics)
+    aligned = _aligned(reports, wanted, by, groups)
+    samples = [sample_of(aligned, metric) for metric in wanted]
+    for sample in samples:
+        if sample.can_be_tested and not sample.counts.any():
             raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {metric!r} in every ranking; got none "
-                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or pass replace_undefined_by."
+                f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
+                f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
+                "replace_undefined_by."
             )
-    return replace(found, reports={name: aligned[name] for name in found._ranked})
+    names = list(aligned)
+    best_first = [names[i] for i in samples[0].order]
+    return Comparison({name: aligned[name] for name in best_first}, wanted, plan)
 
 
 def leaderboard(
@@ -195,8 +214,8 @@ def leaderboard(
     groups: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
-    test: str = "permutation",
-    correction: str | None = "max",
+    test: Test = "permutation",
+    correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Comparison:
@@ -274,14 +293,8 @@ def leaderboard(
             raise TypeError(f"{error} Pass only the columns of scores.") from None
         labels = labels_of_rows(y_true, column, qid)
         reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
-    options: dict[str, Any] = {
-        "baseline": baseline,
-        "margin": margin,
-        "test": test,
-        "correction": correction,
-    }
-    options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, reports, **options)
+    plan = Plan(baseline, margin, test, correction, confidence, random_state)
+    return compare_reports(reports, None, plan)
 
 
 def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ...]) -> QueryLists:
@@ -302,77 +315,68 @@ def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ..
 # Reports over the same queries and documents
 
 
-def _aligned(
-    reports: Reports, metrics: Any, **given: Any
-) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
-    """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
+def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
+    """The metrics to compare by their names in the first report; by default, those that all reports have."""
     name, first = next(iter(reports.items()))
-    wanted = _metrics_of(reports, metrics)
-    parts: dict[str, Any] = (
-        {"by": None} if any(report.by is None for report in reports.values()) else {}
-    )
-    for what in [what for what, own in given.items() if own is not None]:
-        rows = None if first._row_labels is None else first._row_labels.to_series()
-        parts[what] = slice_of_query(
-            given[what], first.grouping, ids=first.qid, y_true=rows, name=what
-        )
+    if isinstance(metrics, Mapping):
+        metrics = list(metrics.values())
+    if metrics is None:
+        wanted = [metric for metric in first.metrics if _all_have(reports, metric)]
+        if not wanted:
+            held = ", ".join(first.metrics)
+            raise ValueError(f"reports must have a metric in common; the first has {held}.")
+    else:
+        wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+        if not wanted:
+            raise ValueError("metrics must name at least one metric; got none.")
+    columns = [_column_of(metric, first, first, (name, name)) for metric in wanted]
+    return tuple(dict.fromkeys(columns))
+
+
+def _all_have(reports: Reports, metric: str) -> bool:
+    return all(column_of(metric, report.metrics) is not None for report in reports.values())
+
+
+def _aligned(
+    reports: Reports, wanted: Sequence[str], by: Any, groups: Any
+) -> dict[str, RankingReport]:
+    """Check that reports are comparable; give all the queries, names of metrics, slices, groups and folds of one."""
+    name, first = next(iter(reports.items()))
+    changes: dict[str, Any] = {}
+    if any(report.by is None for report in reports.values()):
+        changes["by"] = None
+    if by is not None:
+        changes["by"] = _per_query(first, by, "by")
+    if groups is not None:
+        changes["groups"] = _per_query(first, groups, "groups")
     aligned: dict[str, RankingReport] = {}
     for other, report in reports.items():
         columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}
-        found = _in_order(first, report, (name, other))
-        changes = {what: own for what, own in parts.items() if own is not getattr(found, what)}
-        if list(columns) != list(columns.values()):
-            for what in ("metrics", "_results"):
-                changes[what] = {
-                    metric: getattr(found, what)[column] for metric, column in columns.items()
-                }
+        found = _with_columns(_in_order(first, report, (name, other)), columns)
         aligned[other] = replace(found, **changes) if changes else found
         _check_alike(aligned[name], aligned[other], (name, other))
-    return aligned, wanted
+    return _with_folds(aligned)
 
 
-def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
-    """The metrics to compare by their names in the first report; by default, those that all reports have."""
-    (name, first), *others = reports.items()
-    if isinstance(metrics, Mapping):
-        metrics = list(metrics.values())
-    wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
-    if metrics is None:
-        wanted = [
-            metric
-            for metric in first.metrics
-            if all(column_of(metric, other.metrics) for _, other in others)
-        ]
-    if not wanted:
-        none = f"reports must have a metric in common; the first has {', '.join(first.metrics)}."
-        raise ValueError(
-            none if metrics is None else "metrics must name at least one metric; got none."
-        )
-    return tuple(dict.fromkeys(_column_of(metric, first, first, (name, name)) for metric in wanted))
+def _per_query(first: RankingReport, given: Any, name: str) -> NDArray[Any]:
+    """One slice or group per query of the first report."""
+    rows = None if first._row_labels is None else first._row_labels.to_series()
+    return slice_of_query(given, first.grouping, ids=first.qid, y_true=rows, name=name)
 
 
 def _column_of(
     metric: Any, first: RankingReport, report: RankingReport, names: tuple[str, str]
 ) -> str:
     """Name of a metric in a report, which must compute it as the first does."""
-    column = column_of(metric, report.metrics) or column_of(
-        first.metrics.get(metric), report.metrics
-    )
+    column = column_of(metric, report.metrics)
     if column is None:
-        known = (
-            repr(m) if m == str(own) else f"{m!r}, computed as {own}"
-            for m, own in report.metrics.items()
-        )
-        raise ValueError(
-            f"metric {getattr(metric, '__name__', str(metric))!r} is missing from report {names[1]!r}, "
-            f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
-        )
-    own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])
-    if (own.definition, own.average, report.condensed) != (
-        expected.definition,
-        expected.average,
-        first.condensed,
-    ):
+        column = column_of(first.metrics.get(metric), report.metrics)
+    if column is None:
+        raise ValueError(_missing(metric, report, names[1]))
+    own = report.metrics[column]
+    expected = first.metrics.get(metric, own)
+    computed = (own.definition, own.average, report.condensed)
+    if computed != (expected.definition, expected.average, first.condensed):
         raise ValueError(
             f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
             f"{names[1]!r}. Evaluate with the same function, convention and condense."
@@ -380,57 +384,103 @@ def _column_of(
     return column
 
 
+def _missing(metric: Any, report: RankingReport, name: str) -> str:
+    """Say that a report lacks a metric, and which it has."""
+    known = []
+    for column, own in report.metrics.items():
+        computed = "" if column == str(own) else f", computed as {own}"
+        known.append(f"{column!r}{computed}")
+    spelled = getattr(metric, "__name__", str(metric))
+    return (
+        f"metric {spelled!r} is missing from report {name!r}, "
+        f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
+    )
+
+
+def _with_columns(report: RankingReport, columns: Mapping[str, str]) -> RankingReport:
+    """The report with its metrics named as in the first report."""
+    if list(columns) == list(columns.values()):
+        return report
+    metrics = {metric: report.metrics[column] for metric, column in columns.items()}
+    results = {metric: report._results[column] for metric, column in columns.items()}
+    return replace(report, metrics=metrics, _results=results)
+
+
 def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:
     """The report with its queries in the order of the first, which must have the same ones."""
     if share_documents(first, report):
         return report
-    wanted, place = (
-        as_python(first.qid),
-        {query: number for number, query in enumerate(as_python(report.qid))},
-    )
+    wanted = as_python(first.qid)
+    place = {query: number for number, query in enumerate(as_python(report.qid))}
     n_common = sum(query in place for query in wanted)
     if not n_common == len(wanted) == len(place):
-        way_out = (
-            "Evaluate all on the queries that all have."
-            if n_common
-            else "Check that ids have the same type."
-        )
+        hint = "Check that ids have the same type."
+        if n_common:
+            hint = "Evaluate all on the queries that all have."
         raise ValueError(
             f"reports must be over the same queries; got {len(wanted)} in {names[0]!r} and {len(place)} in "
-            f"{names[1]!r}, {n_common} of them in both. {way_out}"
+            f"{names[1]!r}, {n_common} of them in both. {hint}"
         )
     places = np.array([place[query] for query in wanted])
     if np.array_equal(places, np.arange(len(places))):
         return report
-    return replace(report._part(places), by=None if report.by is None else report.by[places])
+    by = None if report.by is None else report.by[places]
+    return replace(report._part(places), by=by)
 
 
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
     """Refuse reports whose differences are not due to the rankings alone."""
-    # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
     differ = f"{names[0]!r} and {names[1]!r} differ"
-    for what in ("weights", "by", "groups"):
-        first, second = getattr(one, what), getattr(other, what)
-        if first is not second and (
-            first is None or second is None or as_python(first) != as_python(second)
-        ):
-            way_out = "sample_weight" if what == "weights" else f"{what}, or pass {what} to compare"
+    ways_to_mend = {
+        "weights": "sample_weight",
+        "by": "by, or pass by to compare",
+        "groups": "groups, or pass groups to compare",
+    }
+    for what, hint in ways_to_mend.items():
+        if not _equal(getattr(one, what), getattr(other, what)):
             raise ValueError(
-                f"reports must have the same {what}; {differ}. Evaluate with the same {way_out}."
+                f"reports must have the same {what}; {differ}. Evaluate with the same {hint}."
             )
-    found = (
-        [report.label_digests for report in (one, other)]
-        if not share_documents(one, other)
-        else [None]
-    )
-    differs = (
-        np.any([a != b for a, b in zip(*found, strict=True)], axis=0)
-        if all(found)
-        else np.array([False])
-    )
-    if differs.any():
+    query = _first_query_of_other_labels(one, other)
+    if query is not None:
         raise ValueError(
             f"reports must have the same documents with the same labels; {differ} in query "
-            f"{as_python(one.qid)[int(np.argmax(differs))]!r}. Evaluate both on all documents; mark those that a "
+            f"{as_python(one.qid)[query]!r}. Evaluate both on all documents; mark those that a "
             "ranking lacks with retrieved=, and those that nobody judged with judged=."
         )
+
+
+def _equal(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return first is second or as_python(first) == as_python(second)
+
+
+def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> int | None:
+    """Number of the first query whose labels differ; None if there is none, or labels are unknown."""
+    if share_documents(one, other):
+        return None
+    # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
+    digests, others = one.label_digests, other.label_digests
+    if digests is None or others is None:
+        return None
+    differs = (digests[0] != others[0]) | (digests[1] != others[1])
+    return int(np.argmax(differs)) if differs.any() else None
+
+
+def _with_folds(reports: Reports) -> dict[str, RankingReport]:
+    """Reports with the folds that some of them have; a ranking that was not fitted has none of its own."""
+    in_folds = {name: report for name, report in reports.items() if report.folds is not None}
+    if not in_folds:
+        return dict(reports)
+    (name, first), *others = in_folds.items()
+    for other, report in others:
+        if not np.array_equal(first.folds, report.folds):  # type: ignore[arg-type]
+            raise ValueError(
+                f"reports must have been tested in the same folds; {name!r} and {other!r} differ. Pass the same cv to "
+                "cross_evaluate."
+            )
+    return {
+        name: report if name in in_folds else replace(report, folds=first.folds)
+        for name, report in reports.items()
+    }

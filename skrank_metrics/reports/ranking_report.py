@@ -63,6 +63,8 @@ class RankingReport(Result):
         The group of each query, such as its user; None if queries are independent.
     condensed : bool
         Whether documents that nobody judged were left out of the lists.
+    folds : ndarray of int of shape (n_queries,) or None
+        The fold in which each query was tested, if the ranking is out of fold.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class RankingReport(Result):
     by: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     condensed: bool = False
+    folds: IntArray | None = None
     _results: Mapping[str, PerQuery] = field(kw_only=True)
     _whole: QueryLists | None = field(
         default=None, kw_only=True
@@ -218,6 +221,7 @@ class RankingReport(Result):
             weights=None if self.weights is None else self.weights[queries],
             by=None,
             groups=None if self.groups is None else self.groups[queries],
+            folds=None if self.folds is None else self.folds[queries],
             _results=results,
             _queries=queries if self._queries is None else self._queries[queries],
             _kept=None if self._kept is None else tuple(own[queries] for own in self._kept),

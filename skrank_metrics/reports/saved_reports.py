@@ -95,7 +95,8 @@ def saved_fields(report: Any) -> Any:
     }
     metrics = {name: _known_of(metric) for name, metric in report.metrics.items()}
     fields = {
-        name: getattr(report, name) for name in ("qid", "weights", "by", "groups", "condensed")
+        name: getattr(report, name)
+        for name in ("qid", "weights", "by", "groups", "condensed", "folds")
     }
     return _saved(
         {

@@ -23,14 +23,6 @@ from skrank_metrics.reports.mean_intervals import ROUNDING
 
 Interval = tuple[float, float]
 
-TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
-CORRECTIONS = {
-    "max": "adjusted by the maximum",
-    "holm": "adjusted by Holm's method",
-    "bh": "adjusted by Benjamini and Hochberg's method",
-    None: "not adjusted",
-}
-
 # Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
 N_SIGNS = 10_000
 # All sign vectors are used for at most this many units that differ: 2^13 < 10,000.

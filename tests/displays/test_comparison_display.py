@@ -46,7 +46,9 @@ def test_means_and_differences_are_those_of_the_standings(board):
     assert len(display.axes_) == 4, "three of four metrics"
     for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
         means, ends = drawn(panel)
-        assert means == pytest.approx([board.means(metric)[name] for name in board.names])
+        assert means == pytest.approx(
+            [board.by_metric(metric).means()[name] for name in board.names]
+        )
         intervals = [board.reports[name].intervals(0.9)[metric] for name in board.names]
         np.testing.assert_allclose(ends, intervals)
     standings = board.standings()
@@ -69,7 +71,7 @@ def test_means_and_differences_are_those_of_the_standings(board):
 def test_colours_show_what_may_be_best_by_each_metric(board):
     display = board.plot()
     for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
-        status = {row.name: row.status for row in board.standings(metric)}
+        status = {row.name: row.status for row in board.by_metric(metric).standings()}
         colours = {
             name: bar.lines[0].get_color()
             for name, bar in zip(board.names, panel.containers, strict=True)

@@ -33,6 +33,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.reports.plan import Plan
 
 X, Y, QID = make_ranking(60, random_state=0)
 CV = QueryKFold(3)
@@ -60,7 +61,7 @@ def test_folds_are_those_of_cross_validate(result, name):
         found = cross_validate(MODELS[name], X, Y, **options)
     for metric in result.metrics:
         np.testing.assert_allclose(
-            result.fold_means(metric)[name], found[f"test_{metric}"], atol=1e-12
+            result.by_metric(metric).fold_means()[name], found[f"test_{metric}"], atol=1e-12
         )
 
 
@@ -78,7 +79,7 @@ def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
 
 
 def test_both_aggregates_are_shown_and_named(result):
-    means = result.fold_means("map")["ridge"]
+    means = result.by_metric("map").fold_means()["ridge"]
     row = result.to_frame().loc["ridge"]
     assert row["map"] == result.reports["ridge"].mean["map"]
     text = " ".join(str(result).split())
@@ -86,7 +87,7 @@ def test_both_aggregates_are_shown_and_named(result):
     cells = [
         f"{f.mean():.4f} ± {f.std():.4f}"
         for m in result.metrics
-        for f in [result.fold_means(m)["ridge"]]
+        for f in [result.by_metric(m).fold_means()["ridge"]]
     ]
     assert f"ridge {' '.join(cells)}" in text
     assert result.to_dict()["ridge"]["map"] == {"mean": row["map"], "folds": means.tolist()}
@@ -98,7 +99,10 @@ def test_means_over_folds_of_many_metrics():
     metrics = ["ndcg@10", "map", "mrr", "recall@5", "precision@5", "err", "rbp"]
     found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV, metrics=metrics)
     text = " ".join(str(found).split())
-    assert all(f"{found.fold_means(metric)['Ridge'].mean():.4f} ±" in text for metric in metrics)
+    assert all(
+        f"{found.by_metric(metric).fold_means()['Ridge'].mean():.4f} ±" in text
+        for metric in metrics
+    )
     assert max(map(len, str(found).splitlines())) <= 80
 
 
@@ -125,10 +129,10 @@ def test_a_single_model_is_reported_without_a_verdict(result):
 )
 def test_models_are_compared_as_compare_does(result):
     expected = compare(result.reports, ["ndcg@10", "map", "mrr"])
-    for pair in expected.pairs("map"):
-        own = result.pair(pair.first, pair.second, "map")
+    for pair in expected.by_metric("map").pairs():
+        own = result.by_metric("map").pair(pair.first, pair.second)
         assert own.difference == pair.difference
-        assert own.p_value >= pair.p_value, "folds can only widen"
+        assert own.p_value == pair.p_value, "folds belong to reports"
     options = {
         "baseline": "ridge",
         "margin": 0.01,
@@ -137,9 +141,17 @@ def test_models_are_compared_as_compare_does(result):
         "confidence": 0.9,
     }
     found = cross_evaluate(MODELS, X, Y, qid=QID, cv=CV, random_state=3, **options)
-    assert {name: getattr(found, name) for name in options} == options
-    assert found.random_state == 3
+    assert found.plan == Plan(random_state=3, **options)
     assert found.verdict != result.verdict
+
+
+def test_compare_keeps_the_class_folds_and_scores(result):
+    gate = compare(result, "map", baseline="ridge", margin=0.01)
+    assert type(gate) is type(result)
+    assert gate.scores is result.scores
+    assert gate.folds.tolist() == result.folds.tolist()
+    assert gate.plan == Plan("ridge", 0.01)
+    assert (gate.metrics, gate.names[0]) == (("map",), result.by_metric("map").standings()[0].name)
 
 
 def test_folds_that_vary_more_than_queries_decide():
@@ -167,10 +179,12 @@ def test_folds_that_vary_more_than_queries_decide():
     )
     assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
     assert found.folds_won == {"a": 3, "b": 0}
-    assert compare(found.reports).pair().p_value < 0.001
+    without = {name: replace(report, folds=None) for name, report in found.reports.items()}
+    assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
+    assert compare(found.reports).pair().p_value == found.pair().p_value
     # A mean difference of 1/12 with a standard error of 1/12 over three folds.
-    by_t = replace(found, test="t").pair()
+    by_t = compare(found, test="t").pair()
     assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-6)
     assert "vary more between folds than between queries" in " ".join(str(found).split())
 

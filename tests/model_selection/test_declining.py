@@ -110,7 +110,9 @@ def test_races_and_reports_and_out_of_fold_evaluations_decline_alike(mark):
         models, X, Y, qid=QID, cv=CV, metrics=[metric, "map"], retrieved="scored"
     )
     assert found.verdict == report.verdict
-    assert found.fold_means("map")["depth=1"] == pytest.approx(by_hand("map", 1), abs=1e-12)
+    assert found.by_metric("map").fold_means()["depth=1"] == pytest.approx(
+        by_hand("map", 1), abs=1e-12
+    )
 
 
 def test_declining_agrees_with_a_mask_with_other_masks_and_with_a_leaderboard():

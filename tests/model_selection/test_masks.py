@@ -90,9 +90,12 @@ def test_out_of_fold_reports_take_them(problem):
     carried = cross_evaluate(Ridge(), X, with_qid(y, qid, **columns), **options)
     for name in NAMES:
         expected = folds_by_hand(name, X, y, qid, columns)
-        np.testing.assert_allclose(explicit.fold_means(name)["Ridge"], expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            explicit.by_metric(name).fold_means()["Ridge"], expected, rtol=0, atol=1e-12
+        )
         np.testing.assert_array_equal(
-            carried.fold_means(name)["Ridge"], explicit.fold_means(name)["Ridge"]
+            carried.by_metric(name).fold_means()["Ridge"],
+            explicit.by_metric(name).fold_means()["Ridge"],
         )
         whole = evaluate(y, explicit.scores["Ridge"], qid=qid, metrics=name, **columns)
         assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)

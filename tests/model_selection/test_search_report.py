@@ -28,6 +28,7 @@ from skrank_metrics import (
     QueryRanker,
     RacingSearchCV,
     RepeatedQueryKFold,
+    compare,
     cross_evaluate,
     kendall_tau_distance,
     make_ranking_scorer,
@@ -41,6 +42,7 @@ from skrank_metrics.model_selection.search_report import (
     candidate_names,
     expected_score,  # of scores that no search would give
 )
+from skrank_metrics.reports.plan import Plan
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -81,7 +83,7 @@ def test_candidates_are_those_of_the_search_compared_as_cross_evaluate_does(sear
     for metric in ("ndcg@10", "map"):
         folds = np.column_stack([results[f"split{fold}_test_{metric}"] for fold in range(3)])[order]
         np.testing.assert_allclose(
-            list(found.fold_means(metric).values()), folds, rtol=0, atol=1e-12
+            list(found.by_metric(metric).fold_means().values()), folds, rtol=0, atol=1e-12
         )
         if metric == "ndcg@10":
             assert found.naive_score == pytest.approx(folds.mean(axis=1).max())
@@ -293,10 +295,13 @@ def test_candidates_are_compared_as_compare_does(search, found):
         "confidence": 0.9,
     }
     other = reported(*search, Y, qid=QID, random_state=3, **options)
-    assert {name: getattr(other, name) for name in options} == options
-    assert other.random_state == 3
+    assert other.plan == Plan(random_state=3, **options)
     assert {pair.second for pair in other.pairs()} == {"alpha=10000"}
-    assert (found.baseline, found.random_state) == (None, 0)
+    assert found.plan == Plan()
+    again = compare(found, random_state=3, **options)
+    assert type(again) is type(found)
+    assert (again.params, again.expected_score) == (found.params, found.expected_score)
+    assert str(again) == str(other)
 
 
 def test_other_folds_or_rows_than_in_the_search_are_said(search):

@@ -1,6 +1,7 @@
 """compare: which reports can be compared, and what a Comparison says about them, against reports and by hand."""
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from skrank_metrics import (
 )
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.plan import Plan
 
 X, Y, QID = make_ranking(60, random_state=0)
 
@@ -52,10 +54,10 @@ def test_pairs_are_differences_query_by_query(reports):
     )
     assert compare(reports, [mrr_score, "ndcg@10", "mrr"]).metrics == ("mrr", "ndcg@10")
     for metric in comparison.metrics:
-        assert comparison.means(metric) == {
+        assert comparison.by_metric(metric).means() == {
             name: reports[name].mean[metric] for name in comparison.names
         }
-        pairs = comparison.pairs(metric=metric)
+        pairs = comparison.by_metric(metric).pairs()
         assert [(p.first, p.second) for p in pairs] == [
             ("first", "second"),
             ("first", "noise"),
@@ -69,7 +71,7 @@ def test_pairs_are_differences_query_by_query(reports):
             counts = [(d > 1e-9).sum(), (abs(d) < 1e-9).sum(), (d < -1e-9).sum(), 60]
             assert [pair.wins, pair.ties, pair.losses, pair.n_queries] == counts
             assert pair.qid.tolist() == one.qid.tolist()
-            back = comparison.pair(pair.second, pair.first, metric=metric)
+            back = comparison.by_metric(metric).pair(pair.second, pair.first)
             assert (back.p_value, back.p_adjusted, back.difference) == (
                 pair.p_value,
                 pair.p_adjusted,
@@ -283,10 +285,12 @@ def test_metrics_that_are_no_means_over_queries():
     )
     assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
     assert comparison.to_frame(slices=True)[name].isna().tolist() == [False] * 2 + [True] * 4
-    assert comparison.means(name) == {n: r.mean[name] for n, r in comparison.reports.items()}
-    assert {one.status for one in comparison.standings(name)} == {""}
+    assert comparison.by_metric(name).means() == {
+        n: r.mean[name] for n, r in comparison.reports.items()
+    }
+    assert {one.status for one in comparison.by_metric(name).standings()} == {""}
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
-        comparison.pairs(name)
+        comparison.by_metric(name).pairs()
     assert f"{name} status" not in comparison.to_frame()
     pooled, both = (compare(comparison.reports, metrics) for metrics in (name, [name, "mrr"]))
     assert {value: part.metrics for value, part in both.slices.items()} == {
@@ -443,7 +447,7 @@ def test_the_best_by_another_metric_is_compared_with_the_second_best_by_it():
     ranks = {"a": [1, 1, *[2] * 6], "b": [1, *[2] * 7], "c": [1, 1, 1, *[6] * 5]}
     comparison = of_ranks(ranks, of=["mrr", "recall@1"])
     assert comparison.names == ("a", "b", "c")
-    found = [(row.name, row.difference) for row in comparison.standings("recall@1")]
+    found = [(row.name, row.difference) for row in comparison.by_metric("recall@1").standings()]
     assert found == [("c", 1 / 8), ("a", -1 / 8), ("b", -1 / 4)]
 
 
@@ -477,7 +481,7 @@ def test_letters_and_best_sets_of_slices_and_beside_a_baseline():
         "a": "a",
         "b": "b",
     }
-    assert compare(list(beside.reports.values()), baseline=1).baseline == "1"
+    assert compare(list(beside.reports.values()), baseline=1).plan.baseline == "1"
 
 
 def test_a_margin_ships_what_loses_no_more():
@@ -565,7 +569,7 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
     )
     one, other = compared(features, rows), compared(dict(reversed(features.items())), shuffled)
     str(other)
-    other.pairs("mrr")
+    other.by_metric("mrr").pairs()
     for pair in one.pairs():
         same = other.pair(pair.first, pair.second)
         assert (same.p_value, same.p_adjusted) == (pair.p_value, pair.p_adjusted)
@@ -732,9 +736,56 @@ def test_power_of_queries_needed(kind):
 # Out of fold
 
 
+def in_folds(reports, folds):
+    return {name: replace(report, folds=folds) for name, report in reports.items()}
+
+
+def test_folds_stay_with_reports():
+    of_fold = np.arange(40) % 4
+    plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
+    first = compare(in_folds(plain.reports, of_fold), by=np.arange(40) % 3)
+    again = compare(dict(reversed(first.reports.items())), random_state=0)
+    assert again.folds.tolist() == of_fold.tolist()
+    assert str(again) == str(first)
+    assert first.slices[1].folds.tolist() == of_fold[1::3].tolist()
+    # A ranking that was not fitted has no folds of its own.
+    some = {**in_folds(plain.reports, of_fold), "b": plain.reports["b"]}
+    assert compare(some).pair("b", "a").interval == first.pair("b", "a").interval
+    other = {**first.reports, "b": replace(plain.reports["b"], folds=of_fold[::-1])}
+    with pytest.raises(ValueError, match="tested in the same folds; 'a' and 'b' differ"):
+        compare(dict(sorted(other.items())))
+
+
+def test_a_comparison_is_decided_again(reports):
+    first = compare(reports, by=np.arange(60) % 2)
+    gate = compare(first, "mrr", baseline="noise", margin=0.3, confidence=0.8, random_state=2)
+    direct = compare(
+        reports,
+        "mrr",
+        baseline="noise",
+        margin=0.3,
+        confidence=0.8,
+        random_state=2,
+        by=np.arange(60) % 2,
+    )
+    assert str(gate) == str(direct)
+    assert (gate.metrics, gate.plan) == (("mrr",), Plan("noise", 0.3, "permutation", "max", 0.8, 2))
+    assert compare(first).metrics == first.metrics
+    assert str(first) == str(compare(reports, by=np.arange(60) % 2)), "the first is unchanged"
+    sliced = compare(first, by=np.arange(60) % 3, groups=np.arange(60) // 2)
+    assert (list(sliced.slices), len(set(sliced.reports["noise"].groups.tolist()))) == (
+        [0, 1, 2],
+        30,
+    )
+    with pytest.raises(ValueError, match="baseline must be one of"):
+        compare(first, baseline="x")
+    with pytest.raises(ValueError, match="metrics must name at least one metric; got none"):
+        compare(first, [])
+
+
 def test_folds_are_won_and_widen_intervals():
     plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
-    comparison = Comparison(plain.reports, plain.metrics, np.arange(40) % 4)
+    comparison = compare(in_folds(plain.reports, np.arange(40) % 4))
     # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
     assert comparison.folds_won == {"b": 3, "a": 1, "c": 0}
     assert plain.folds_won == {}
@@ -746,7 +797,7 @@ def test_folds_are_won_and_widen_intervals():
     ranks = {"b": [0, *[2, 1, 1, 1] * 10], "a": [0, *[1, 2] * 20], "c": [0, *[3] * 40]}
     ids, options = np.arange(-1, 40), {"replace_undefined_by": np.nan}
     reports = {name: report_of_ranks(own, ids, **options) for name, own in ranks.items()}
-    undefined = Comparison(reports, plain.metrics, ids % 4)
+    undefined = compare(in_folds(reports, ids % 4))
     assert undefined.folds_won == {"a": 1, "b": 3, "c": 0}
     assert undefined.pair("b", "a").interval == pytest.approx(comparison.pair("b", "a").interval)
     assert undefined.queries_needed(0.1) == comparison.queries_needed(0.1)
@@ -768,7 +819,7 @@ def test_frames(reports):
     frame = comparison.to_frame()
     assert frame.index.tolist() == list(comparison.names)
     for metric in comparison.metrics:
-        found = {one.name: one for one in comparison.standings(metric)}
+        found = {one.name: one for one in comparison.by_metric(metric).standings()}
         for name, row in frame.iterrows():
             one = found[name]
             ends = comparison.reports[name].intervals(0.8)[metric]
@@ -784,7 +835,9 @@ def test_frames(reports):
             assert (row[f"{metric} status"], row[f"{metric} regret"]) == (one.status, one.regret)
         assert frame[f"{metric} letters"].to_dict() == comparison.by_metric(metric).letters
     pairs = comparison.to_frame("polars", pairs=True)
-    expected = [pair for metric in comparison.metrics for pair in comparison.pairs(metric)]
+    expected = [
+        pair for metric in comparison.metrics for pair in comparison.by_metric(metric).pairs()
+    ]
     for name in (
         "metric",
         "first",
@@ -799,7 +852,9 @@ def test_frames(reports):
     assert pairs["simultaneous high"].to_list() == [pair.simultaneous[1] for pair in expected]
     of_slices = comparison.to_frame(slices=True)
     assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
-    assert of_slices["mrr"].tolist()[3:6] == list(comparison.slices[0].means("mrr").values())
+    assert of_slices["mrr"].tolist()[3:6] == list(
+        comparison.slices[0].by_metric("mrr").means().values()
+    )
     assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * len(metrics) * 3
 
 
@@ -870,7 +925,7 @@ def test_saved_and_pickled(reports, tmp_path):
     ):
         assert str(other) == str(comparison)
         assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
-        assert {name: getattr(other, name) for name in options} == options
+        assert other.plan == Plan(margin=float(np.float32(0.01)), **options)
     part = comparison.slices[1]
     assert str(pickle.loads(pickle.dumps(part))) == str(part)
     reports["first"].save(tmp_path / "report.json")

@@ -329,7 +329,7 @@ def test_queries_with_the_largest_differences(compared):
 
 
 def test_queries_of_a_comparison_by_id(compared):
-    found = compared[0].inspect(qid=[3, 5], first="same", second="old", metric="mrr")
+    found = compared[0].by_metric("mrr").inspect(qid=[3, 5], first="same", second="old")
     assert (found.metric, [query[1].qid for query in found.queries]) == ("mrr", [3, 5])
     assert {tuple(ranking.ranking for ranking in query) for query in found.queries} == {
         ("same", "old")

@@ -1,0 +1,59 @@
+"""Compact letter displays: rankings that share a letter are not significantly different."""
+
+from __future__ import annotations
+
+import string
+
+import numpy as np
+
+from skrank_metrics._input.arrays import IntArray, Mask
+
+
+def letters(different: Mask) -> list[str]:
+    """Letters of items, of which two share one if and only if they are not different.
+
+    A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515). Each letter is a clique of items that
+    are not different, found greedily (Gramm et al. 2007), so that the work is bounded by the number of pairs.
+    """
+    texts = [""] * len(different)
+    for number, clique in enumerate(_cliques(different)):
+        for item in clique:
+            texts[item] += _letter(number)
+    return texts
+
+
+def _letter(number: int) -> str:
+    """The letter with a number, or beyond the alphabet the number in parentheses."""
+    if number < len(string.ascii_letters):
+        return string.ascii_letters[number]
+    return f"({number + 1})"
+
+
+def _cliques(different: Mask) -> list[list[int]]:
+    """Sets of items that are not different, in order, which together cover all pairs that are not."""
+    alike = ~different
+    np.fill_diagonal(alike, val=True)
+    uncovered = alike & ~np.eye(len(alike), dtype=bool)
+    alone = np.flatnonzero(~uncovered.any(axis=0))
+    cliques = [[int(item)] for item in alone]
+    for one, other in np.argwhere(np.triu(uncovered)):
+        if uncovered[one, other]:
+            clique = _clique_of(int(one), int(other), alike, uncovered)
+            uncovered[np.ix_(clique, clique)] = False
+            cliques.append(sorted(clique))
+    return sorted(cliques)
+
+
+def _clique_of(one: int, other: int, alike: Mask, uncovered: Mask) -> list[int]:
+    """A largest set with two items, to which those are added first that cover most pairs."""
+    clique = [one, other]
+    candidates = alike[one] & alike[other]
+    candidates[clique] = False
+    gain: IntArray = uncovered[one].astype(int) + uncovered[other]
+    while candidates.any():
+        item = int(np.argmax(np.where(candidates, gain, -1)))
+        clique.append(item)
+        candidates &= alike[item]
+        candidates[item] = False
+        gain += uncovered[item]
+    return clique

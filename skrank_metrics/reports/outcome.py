@@ -1,0 +1,388 @@
+"""What is known about several rankings by one metric on one set of queries, in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.letters import letters
+from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
+from skrank_metrics.reports.plan import Plan
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.sign_flips import (
+    BestSet,
+    Family,
+    Interval,
+    SignFlips,
+    hash_units,
+    without_rounding,
+)
+
+PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
+Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
+
+# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
+LEAST_EQUAL = 6
+NO_INTERVAL: Interval = (math.nan, math.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two rankings compared.
+
+    The verdict follows from the simultaneous interval: "better" or "worse" if significant; "not worse", only with a
+    margin, if the first loses at most this or is equal on all of 6 queries or more; else "undecided". Intervals exclude
+    0 exactly if p_value, or p_adjusted, is at most 1 - confidence; NaN if too few values of an unbounded metric differ.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: float  # mean of the first minus mean of the second
+    interval: Interval  # of the difference, for this pair alone
+    simultaneous: Interval  # which holds together with those of all other pairs
+    p_value: float
+    p_adjusted: float  # corrected for the number of pairs
+    wins: int  # number of queries on which the first is better
+    ties: int
+    losses: int
+    n_queries: int  # with a value and a weight above 0
+    qid: NDArray[Any] = field(repr=False)
+    differences: FloatArray = field(repr=False)  # of shape (n_queries,)
+    # Values of the first and of the second, by query.
+    values: tuple[FloatArray, FloatArray] = field(repr=False)
+    verdict: PairVerdict
+
+
+class Standing(NamedTuple):
+    """What is known about one ranking.
+
+    The difference is that to the best other ranking, and the status "best" (alone), "leads", "may be best" or "worse".
+    The interval ends at 0 on the better side exactly if the status is "worse", on the other exactly if it is "best".
+    With a baseline, they are those of the pair, with the simultaneous interval and the adjusted p-value.
+    """
+
+    name: str
+    mean: float
+    difference: float = math.nan
+    interval: Interval = NO_INTERVAL
+    p_value: float = math.nan
+    status: Status = ""
+    regret: float = math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The values of all rankings by one metric, on the queries that count."""
+
+    metric: str
+    bound: BoundMetric
+    names: tuple[str, ...]
+    n_queries: int  # also those that do not count
+    n_undefined: int  # queries without a value in some ranking, which do not count
+    means: FloatArray  # (n_rankings,)
+    counts: Mask  # (n_queries,); whether a query has a weight above 0 and a value in every ranking
+    # Of the queries that count, one row per query:
+    values: FloatArray  # (n_counted, n_rankings)
+    qid: NDArray[Any]
+    weights: FloatArray | None
+    units: NDArray[Any]  # ids of what is independent: queries, or groups of them
+    is_grouped: bool
+    folds: IntArray | None
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better."""
+        return bool(self.bound.greater_is_better)
+
+    @property
+    def can_be_tested(self) -> bool:
+        """Whether there are two rankings, and the metric is a mean over queries."""
+        return len(self.names) > 1 and is_mean(self.bound)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Numbers of the rankings, best first; those without a mean last."""
+        keys = self.means if not self.greater_is_better else -self.means
+        return sorted(range(len(keys)), key=lambda i: (math.isnan(keys[i]), keys[i]))
+
+
+def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
+    """The values of reports over the same queries in the same order."""
+    first = next(iter(reports.values()))
+    bound, weights = first.metrics[metric], first.weights
+    values = np.stack([report.per_query[metric] for report in reports.values()], axis=1)
+    undefined = np.isnan(values)
+    incomplete = undefined.any(axis=1)
+    counts: Mask = np.logical_not(incomplete)
+    if weights is not None:
+        counts &= weights > 0
+        weights = weights[counts]
+    alike = bool(np.all(incomplete == undefined.all(axis=1)))
+    if alike or not is_mean(bound):
+        means = [report.mean[metric] for report in reports.values()]
+    else:
+        means = [moments(column, weights).mean for column in values[counts].T]
+    return Sample(
+        metric,
+        bound,
+        tuple(reports),
+        n_queries=len(values),
+        n_undefined=int(incomplete.sum()),
+        means=np.array(means),
+        counts=counts,
+        values=values[counts],
+        qid=first.qid[counts],
+        weights=weights,
+        units=(first.qid if first.groups is None else first.groups)[counts],
+        is_grouped=first.groups is not None,
+        folds=None if first.folds is None else first.folds[counts],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class JointTests:
+    """Samples whose tests are corrected together: that of all queries, or those of all slices."""
+
+    samples: Sequence[Sample]
+    plan: Plan
+    are_slices: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:  # without what was computed
+        return {"samples": self.samples, "plan": self.plan, "are_slices": self.are_slices}
+
+    @cached_property
+    def family(self) -> Family:
+        """The tests of all pairs in all samples. Larger values are better."""
+        plan, names = self.plan, self.samples[0].names
+        baseline = None if plan.baseline is None else names.index(plan.baseline)
+        flips = [self._flips_of(sample) for sample in self.samples]
+        return Family(flips, plan.level, plan.correction, baseline)
+
+    def _flips_of(self, sample: Sample) -> SignFlips:
+        low, high = bounds_of(sample.bound)
+        n_counted = len(sample.values)
+        return SignFlips(
+            sample.values if sample.greater_is_better else -sample.values,
+            np.ones(n_counted) if sample.weights is None else sample.weights,
+            hash_units(sample.units),
+            self.plan.random_state,
+            self.plan.test,
+            high - low,
+            sample.folds,
+            enumerates=not self.are_slices,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What is known by one metric on one set of queries. Rankings are numbered in the order of ``names``."""
+
+    tests: JointTests
+    place: int = 0  # of the sample among those that are tested together
+
+    def __getstate__(self) -> dict[str, Any]:  # without what was computed
+        return {"tests": self.tests, "place": self.place}
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked."""
+        return self.tests.plan
+
+    @property
+    def sample(self) -> Sample:
+        """The values."""
+        return self.tests.samples[self.place]
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self.sample.metric
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rankings."""
+        return self.sample.names
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """Names of the rankings, best first."""
+        return tuple(self.names[i] for i in self.sample.order)
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a test."""
+        return self.sample.can_be_tested
+
+    @property
+    def flips(self) -> SignFlips:
+        """The tests of this sample."""
+        return self.tests.family.parts[self.place]
+
+    @cached_property
+    def best(self) -> BestSet:
+        """The rankings that may be the best, by their numbers."""
+        return self.tests.family.best_set(self.place)
+
+    @property
+    def best_set(self) -> tuple[str, ...]:
+        """Names of the rankings that may be the best, best first."""
+        return tuple(self.names[i] for i in self.sample.order if self.best.inside[i])
+
+    @property
+    def regret(self) -> FloatArray:
+        """The most that choosing a ranking loses."""
+        return self.best.regret
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """Letters by name, best first."""
+        order = self.sample.order
+        family = self.tests.family.of_all_pairs
+        p_adjusted = family.p_adjusted[self.place][np.ix_(order, order)]
+        return dict(zip(self.ranked, letters(p_adjusted <= family.level), strict=True))
+
+    def pairs(self) -> list[Pair]:
+        """All pairs, or all rankings and the baseline."""
+        return [self.pair(i, j) for i, j in self.tests.family.pairs]
+
+    def pair(self, i: int, j: int) -> Pair:
+        """Two rankings; the second is subtracted."""
+        sample = self.sample
+        p, adjusted, interval, together = self.tests.family.tested(self.place, i, j)
+        one, other = without_rounding(sample.values[:, [i, j]]).T
+        differences = one - other
+        better = differences if sample.greater_is_better else -differences
+        are_equal = not differences.any()
+        return Pair(
+            self.names[i],
+            self.names[j],
+            sample.metric,
+            difference=moments(differences, sample.weights).mean,
+            interval=self._directed(interval),
+            simultaneous=self._directed(together),
+            p_value=p,
+            p_adjusted=adjusted,
+            wins=int((better > 0).sum()),
+            ties=int((better == 0).sum()),
+            losses=int((better < 0).sum()),
+            n_queries=len(differences),
+            qid=sample.qid,
+            differences=differences,
+            values=(one, other),
+            verdict=self._verdict(together, len(differences) if are_equal else 0),
+        )
+
+    def _directed(self, ends: Interval) -> Interval:
+        """An interval of differences that are better if larger, in the direction of the metric."""
+        if self.sample.greater_is_better:
+            return ends
+        low, high = ends
+        return (0.0 - high, 0.0 - low)
+
+    def _verdict(self, ends: Interval, n_equal: int) -> PairVerdict:
+        """Verdict from an interval of a difference, where larger is better; n_equal if no query differs."""
+        low, high = ends
+        margin = self.plan.margin
+        if low > 0:
+            return "better"
+        # A change without any effect on these queries passes a release gate, if as many could have shown one.
+        if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
+            return "not worse"
+        return "worse" if high < 0 else "undecided"
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """What is known about each ranking, best first."""
+        return tuple(self._standings())
+
+    def _standings(self) -> Iterator[Standing]:
+        means = self.sample.means.tolist()
+        for i in self.sample.order:
+            name, mean = self.names[i], means[i]
+            if not self.tested:
+                yield Standing(name, mean)
+            elif name == self.plan.baseline:
+                yield Standing(name, mean, status="baseline", regret=float(self.regret[i]))
+            elif self.plan.baseline is not None:
+                yield self._against_baseline(i)
+            else:
+                yield self._against_best(i)
+
+    def _against_baseline(self, i: int) -> Standing:
+        pair = self.pair(i, self.names.index(str(self.plan.baseline)))
+        return Standing(
+            self.names[i],
+            float(self.sample.means[i]),
+            pair.difference,
+            pair.simultaneous,
+            pair.p_adjusted,
+            pair.verdict,
+            float(self.regret[i]),
+        )
+
+    def _against_best(self, i: int) -> Standing:
+        means = self.sample.means
+        leader, second = self.sample.order[:2]
+        other = second if i == leader else leader
+        low, high = self.best.intervals[i].tolist()
+        return Standing(
+            self.names[i],
+            float(means[i]),
+            float(means[i] - means[other]),
+            self._directed((low, high)),
+            float(self.best.p_values[i]),
+            self._status(i),
+            float(self.regret[i]),
+        )
+
+    def _status(self, i: int) -> Status:
+        if not self.best.inside[i]:
+            return "worse"
+        if i != self.sample.order[0]:
+            return "may be best"
+        return "leads" if self.best.inside.sum() > 1 else "best"
+
+    @property
+    def folds_won(self) -> dict[str, int]:
+        """Number of folds in which each ranking has the best mean; empty for other averages, and without folds."""
+        sample = self.sample
+        if sample.folds is None or not is_mean(sample.bound):
+            return {}
+        won = dict.fromkeys(self.names, 0)
+        for fold in np.unique(sample.folds):
+            queries = sample.folds == fold
+            weights = None if sample.weights is None else sample.weights[queries]
+            means = [moments(column, weights).mean for column in sample.values[queries].T]
+            won[self.names[_place_of_best(means, larger=sample.greater_is_better)]] += 1
+        return won
+
+
+def _place_of_best(means: Sequence[float], *, larger: bool) -> int:
+    """The first of the best means, despite rounding."""
+    array = np.array(means) if larger else -np.array(means)
+    best = array.max()
+    return int(np.argmax(array >= best - ROUNDING * abs(best)))
+
+
+def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:
+    """Compare rankings by a metric on all queries."""
+    return Outcome(JointTests([sample_of(reports, metric)], plan))
+
+
+def outcomes_of_slices(
+    slices: Mapping[Any, Mapping[str, RankingReport]], metric: str, plan: Plan
+) -> dict[Any, Outcome]:
+    """Compare rankings by a metric in all slices in which a query counts, corrected together."""
+    samples = {value: sample_of(reports, metric) for value, reports in slices.items()}
+    counted = {value: sample for value, sample in samples.items() if sample.counts.any()}
+    tests = JointTests(list(counted.values()), plan, are_slices=True)
+    return {value: Outcome(tests, place) for place, value in enumerate(counted)}

@@ -1,0 +1,71 @@
+"""Which differences queries can show, and how many queries a difference needs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.reports.mean_intervals import quantile
+from skrank_metrics.reports.outcome import Outcome, Pair
+
+# Power for the smallest detectable difference.
+POWER = 0.8
+# With fewer queries that differ, their spread is too uncertain to plan with.
+FEW_CHANGED = 30
+# No test at a level of 0.05 rejects on fewer.
+LEAST_QUERIES = 6.0
+
+
+def detectable(outcome: Outcome) -> float:
+    """The difference that these queries detect with a power of 0.8; NaN if unknown.
+
+    It is the median over the comparisons of the best ranking, or of the baseline, with all others.
+    """
+    if not outcome.tested:
+        return math.nan
+    flips = outcome.flips
+    row = flips.row(outcome.names.index(outcome.plan.baseline or outcome.ranked[0]))
+    errors = np.maximum(row.error, row.fold_error)
+    differences = (_critical(outcome) + _normal(POWER)) * errors
+    if not differences.any():
+        return math.nan
+    return float(flips.scale * np.median(differences[differences > 0]))
+
+
+def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float = POWER) -> int:
+    """The number of queries on which a difference between two rankings would be detected."""
+    flips = outcome.flips
+    if difference > flips.span:
+        raise ValueError(
+            f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
+        )
+    first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
+    error = float(flips.row(first).error[second])
+    if not error > 0:
+        raise ValueError(
+            f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
+            f"{pair.n_queries} differences are equal. Compare over more queries."
+        )
+    spread = error * flips.scale * flips.n_effective**0.5
+    effect = difference / spread
+    largest = float(np.abs(pair.differences).max()) / spread
+    critical = float(_critical(outcome)[second])
+    needed = LEAST_QUERIES
+    for _ in range(100):  # the statistic, and so the number of units, depends on their number
+        noise = critical * (1 + effect**2 + largest**2 / (2 * needed)) ** 0.5
+        needed = max(LEAST_QUERIES, (noise + _normal(power)) ** 2 / effect**2)
+    return math.ceil(needed * pair.n_queries / flips.n_effective)
+
+
+def _normal(power: float) -> float:
+    """The normal quantile of a power."""
+    return quantile(2 * power - 1, math.inf)
+
+
+def _critical(outcome: Outcome) -> FloatArray:
+    """Critical values of each ranking against another one, for the question that is asked."""
+    if outcome.plan.baseline is None:
+        return outcome.best.critical
+    return np.full(len(outcome.names), outcome.tests.family.critical)

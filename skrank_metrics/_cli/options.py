@@ -1,33 +1,38 @@
-"""Commands and their options, each declared once."""
+"""The commands and their options, each declared once."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import skrank_metrics
-from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.sources.evaluate_run import MISSING, SCORE_TYPES
 from skrank_metrics.sources.files import SUFFIXES
 
-FILES = """
-Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
-with --label, --score and --qid; or an svmlight file with --score FILE. Saved
-reports (.json) count as rankings. Files may be gzipped, and "-" is standard
-input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
-a metric is taken as a metric; write ./map for the file.
-"""
-# What the commands do, and for those that read files, the metrics if none are named, and an example.
+
+@dataclass(frozen=True)
+class Command:
+    """What a command does, and for one that reads files, the metrics if none are named, and an example."""
+
+    about: str
+    metrics: str = ""
+    example: str = ""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether the command takes files and metrics."""
+        return bool(self.example)
+
+
 COMMANDS = {
-    "evaluate": (
+    "evaluate": Command(
         "Mean of each metric: for one ranking with intervals and findings, for several\nside by side.",
         "ndcg@10 map mrr",
         "qrels.txt run.txt ndcg@10 map",
     ),
-    "compare": (
+    "compare": Command(
         "Which of several rankings of the same queries may be the best, with intervals\n"
         "and p-values. With --margin, the exit code is 0 if every ranking is better than\n"
         "the baseline or not worse by more than the margin, 1 if one is worse, and 3 if\n"
@@ -35,228 +40,284 @@ COMMANDS = {
         "ndcg@10 map mrr",
         "qrels.txt prod.txt new.txt ndcg@10 --margin 0.005",
     ),
-    "explain": (
+    "explain": Command(
         "Why two libraries give different values for the same ranking: how much each\n"
         "difference in gain, ties and so on contributes.",
         "ndcg@10",
         "qrels.txt run.txt map --conventions trec_eval lightgbm",
     ),
-    "match": (
-        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\nand which libraries use them.",
+    "match": Command(
+        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\n"
+        "and which libraries use them.",
         "ndcg",
         "rows.csv ndcg@10 --value 0.4231 --label y --score a",
     ),
-    "metrics": ("List the names of the metrics, with their functions and ranges.", "", ""),
-    "demo": ("Tune and compare ranking models on data that ships with scikit-learn.", "", ""),
+    "metrics": Command("List the names of the metrics, with their functions and ranges."),
+    "demo": Command("Tune and compare ranking models on data that ships with scikit-learn."),
 }
-OF_REPORTS, ALL = (
-    ["evaluate", "compare"],
-    [name for name, (_, _, example) in COMMANDS.items() if example],
-)
+OF_REPORTS = ["evaluate", "compare"]
+OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
+
+# Formats of files. Saved reports are what they are: options of rows do not apply to them.
 TABLES = [*SUFFIXES]
-ROWS, TREC, FORMATS = [*TABLES, "svmlight"], ["trec"], ["trec", *TABLES, "svmlight"]
+ROWS = [*TABLES, "svmlight"]
+FORMATS = ["trec", *ROWS]
 ANY = [*FORMATS, "saved"]
-LIBRARIES, LISTED = [*CONVENTIONS], ", ".join(CONVENTIONS)
-RULES = f"library whose defaults apply (default: trec_eval for TREC files, else sklearn): {LISTED}"
+
+LIBRARIES = [*CONVENTIONS]
+LISTED = ", ".join(LIBRARIES)
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|[+-]?inf")
 
 
-class CommandOption(NamedTuple):
-    """An option of some commands, for files of some formats; reports that were saved are what they are."""
+def number(text: str) -> float:
+    """Read a number as it is written in data; Python also reads 0_01, which is 1."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return float(text)
+
+
+def integer(text: str) -> int:
+    """Read an integer of ASCII digits."""
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise ValueError(text)
+    return int(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOption:
+    """An option of some commands, for files of some formats."""
 
     name: str
     commands: Sequence[str]
-    formats: Sequence[str]
-    kind: Any  # a type, bool for a flag, a list of choices, or what the value is called in the help
     help: str
-    more: Mapping[str, Any] = {}  # further arguments of add_argument
+    formats: Sequence[str] = tuple(ANY)
+    value: str | tuple[str, ...] = ""  # what the value is called in the help; several names: several values
+    read: Callable[[str], object] = str
+    choices: Sequence[str] = ()
+    is_flag: bool = False
+    is_list: bool = False  # one or more values, which add up if the option is repeated
+    is_required: bool = False
+    default: object = None
 
     @property
     def attribute(self) -> str:
         """Where the parsed value is."""
         return self.name.replace("-", "_")
 
-    def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Let a parser take this option."""
-        key = (
-            "choices"
-            if isinstance(self.kind, list)
-            else "metavar"
-            if isinstance(self.kind, str)
-            else "type"
-        )
-        kind: dict[str, Any] = {"action": "store_true"} if self.kind is bool else {key: self.kind}
-        default = " (default: %(default)s)" if "default" in self.more else ""
-        parser.add_argument(f"--{self.name}", help=self.help + default, **{**kind, **self.more})
+    @property
+    def is_column(self) -> bool:
+        """Whether the values name columns of a table."""
+        return self.value == "COLUMN"
 
 
-TESTS, CORRECTIONS = ["permutation", "t"], ["max", "holm", "bh", "none"]
-SEVERAL, PAIR = {"nargs": "+"}, {"nargs": 2, "metavar": ("A", "B"), "required": True}
-_OPTIONS: list[tuple[Any, ...]] = [
-    ("picture", ["demo"], [], Path, "file for the picture", {"default": Path("ranking.png")}),
-    ("by-query", ["evaluate"], ANY, bool, "also print the values per query"),
-    (
-        "save",
-        ["evaluate"],
-        ANY,
-        "FILE.json",
-        "file for the report, which compare takes as a ranking",
+OPTIONS = [
+    CommandOption(
+        name="picture",
+        commands=["demo"],
+        read=Path,
+        default=Path("ranking.png"),
+        help="file for the picture",
     ),
-    ("margin", ["compare"], ANY, float, "the loss that does not matter; sets the exit code"),
-    (
-        "baseline",
-        ["compare"],
-        ANY,
-        "RANKING",
-        "compare the others with it (default with --margin: the first)",
+    CommandOption(
+        name="by-query",
+        commands=["evaluate"],
+        is_flag=True,
+        help="also print the values per query",
     ),
-    (
-        "test",
-        ["compare"],
-        ANY,
-        TESTS,
-        "paired test: random signs or Student's t",
-        {"default": TESTS[0]},
+    CommandOption(
+        name="save",
+        commands=["evaluate"],
+        value="FILE.json",
+        help="file for the report, which compare takes as a ranking",
     ),
-    (
-        "correction",
-        ["compare"],
-        ANY,
-        CORRECTIONS,
-        "of p-values for several pairs",
-        {"default": "max"},
+    CommandOption(
+        name="margin",
+        commands=["compare"],
+        read=number,
+        help="the loss that does not matter; sets the exit code",
     ),
-    ("confidence", ["compare"], ANY, float, "confidence level", {"default": 0.95}),
-    ("random-state", ["compare"], ANY, int, "seed of the random signs", {"default": 0}),
-    ("conventions", ["explain"], ANY, LIBRARIES, f"two of {LISTED}", PAIR),
-    ("value", ["match"], ANY, "VALUE", "the value to find", {"required": True}),
-    (
-        "tolerance",
-        ["match"],
-        ANY,
-        float,
-        "largest distance from it (default: half a unit of its last digit)",
+    CommandOption(
+        name="baseline",
+        commands=["compare"],
+        value="RANKING",
+        help="compare the others with it (default with --margin: the first)",
     ),
-    (
-        "format",
-        ALL,
-        ANY,
-        FORMATS,
-        "format of the files (default: from their names and the options)",
+    CommandOption(
+        name="test",
+        commands=["compare"],
+        choices=["permutation", "t"],
+        default="permutation",
+        help="paired test: random signs or Student's t",
     ),
-    ("label", ALL, TABLES, "COLUMN", "column of a table with the labels"),
-    (
-        "score",
-        ALL,
-        ROWS,
-        "COLUMN",
-        "columns with the scores, or files with a score per svmlight row",
-        SEVERAL,
+    CommandOption(
+        name="correction",
+        commands=["compare"],
+        choices=["max", "holm", "bh", "none"],
+        default="max",
+        help="of p-values for several pairs",
     ),
-    ("qid", ALL, TABLES, "COLUMN", "column of a table with the query ids (default: qid)"),
-    ("retrieved", ALL, TABLES, "COLUMN", "column that is false for documents that were not ranked"),
-    ("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
-    ("condense", OF_REPORTS, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
-    (
-        "missing",
-        ALL,
-        TREC,
-        [*MISSING],
-        "topics without a ranking: count as 0 (default), leave out, or refuse",
+    CommandOption(
+        name="confidence",
+        commands=["compare"],
+        read=number,
+        default=0.95,
+        help="confidence level",
     ),
-    (
-        "exclude",
-        ALL,
-        TREC,
-        "FILE",
-        "table of pairs to leave out of the rankings, in columns query and document",
+    CommandOption(
+        name="random-state",
+        commands=["compare"],
+        read=integer,
+        default=0,
+        help="seed of the random signs",
     ),
-    (
-        "score-type",
-        ALL,
-        TREC,
-        [*SCORE_TYPES],
-        "of scores of runs (default: float32, as in trec_eval 9)",
+    CommandOption(
+        name="conventions",
+        commands=["explain"],
+        choices=LIBRARIES,
+        value=("A", "B"),
+        is_required=True,
+        help=f"two of {LISTED}",
     ),
-    (
-        "by",
-        OF_REPORTS,
-        TABLES,
-        "COLUMN",
-        "columns of a table with the slice of each query",
-        SEVERAL,
+    CommandOption(
+        name="value",
+        commands=["match"],
+        value="VALUE",
+        is_required=True,
+        help="the value to find",
     ),
-    (
-        "groups",
-        OF_REPORTS,
-        TABLES,
-        "COLUMN",
-        "column with groups of dependent queries, such as those of a user",
+    CommandOption(
+        name="tolerance",
+        commands=["match"],
+        read=number,
+        help="largest distance from it (default: half a unit of its last digit)",
     ),
-    ("weight", OF_REPORTS, TABLES, "COLUMN", "column with the weight of each query"),
-    ("convention", OF_REPORTS, FORMATS, LIBRARIES, RULES, {"metavar": "LIBRARY"}),
-    (
-        "ties",
-        OF_REPORTS,
-        FORMATS,
-        ["average", "best", "worst", "stable"],
-        "order of documents with equal scores",
+    CommandOption(
+        name="format",
+        commands=OF_FILES,
+        choices=FORMATS,
+        help="format of the files (default: from their names and the options)",
     ),
-    (
-        "replace-undefined-by",
-        OF_REPORTS,
-        FORMATS,
-        float,
-        "value of queries for which a metric is undefined",
+    CommandOption(
+        name="label",
+        commands=OF_FILES,
+        formats=TABLES,
+        value="COLUMN",
+        help="column of a table with the labels",
     ),
-    (
-        "output",
-        ALL,
-        ANY,
-        ["table", "tsv", "json", "html"],
-        "format of the output",
-        {"default": "table"},
+    CommandOption(
+        name="score",
+        commands=OF_FILES,
+        formats=ROWS,
+        value="COLUMN",
+        is_list=True,
+        help="columns with the scores, or files with a score per svmlight row",
     ),
-    (
-        "output-file",
-        ALL,
-        ANY,
-        Path,
-        "file for the output, replaced only when the output is complete",
+    CommandOption(
+        name="qid",
+        commands=OF_FILES,
+        formats=TABLES,
+        value="COLUMN",
+        help="column of a table with the query ids (default: qid)",
+    ),
+    CommandOption(
+        name="retrieved",
+        commands=OF_FILES,
+        formats=TABLES,
+        value="COLUMN",
+        help="column that is false for documents that were not ranked",
+    ),
+    CommandOption(
+        name="judged",
+        commands=OF_FILES,
+        formats=TABLES,
+        value="COLUMN",
+        help="column that is false for documents that nobody judged",
+    ),
+    CommandOption(
+        name="condense",
+        commands=OF_REPORTS,
+        formats=["trec", *TABLES],
+        is_flag=True,
+        help="leave out documents that nobody judged",
+    ),
+    CommandOption(
+        name="missing",
+        commands=OF_FILES,
+        formats=["trec"],
+        choices=MISSING,
+        help="topics without a ranking: count as 0 (default), leave out, or refuse",
+    ),
+    CommandOption(
+        name="exclude",
+        commands=OF_FILES,
+        formats=["trec"],
+        value="FILE",
+        help="table of pairs to leave out of the rankings, in columns query and document",
+    ),
+    CommandOption(
+        name="score-type",
+        commands=OF_FILES,
+        formats=["trec"],
+        choices=SCORE_TYPES,
+        help="of scores of runs (default: float32, as in trec_eval 9)",
+    ),
+    CommandOption(
+        name="by",
+        commands=OF_REPORTS,
+        formats=TABLES,
+        value="COLUMN",
+        is_list=True,
+        help="columns of a table with the slice of each query",
+    ),
+    CommandOption(
+        name="groups",
+        commands=OF_REPORTS,
+        formats=TABLES,
+        value="COLUMN",
+        help="column with groups of dependent queries, such as those of a user",
+    ),
+    CommandOption(
+        name="weight",
+        commands=OF_REPORTS,
+        formats=TABLES,
+        value="COLUMN",
+        help="column with the weight of each query",
+    ),
+    CommandOption(
+        name="convention",
+        commands=OF_REPORTS,
+        formats=FORMATS,
+        choices=LIBRARIES,
+        value="LIBRARY",
+        help="library whose defaults apply (default: trec_eval for TREC files, else sklearn): "
+        + LISTED,
+    ),
+    CommandOption(
+        name="ties",
+        commands=OF_REPORTS,
+        formats=FORMATS,
+        choices=["average", "best", "worst", "stable"],
+        help="order of documents with equal scores",
+    ),
+    CommandOption(
+        name="replace-undefined-by",
+        commands=OF_REPORTS,
+        formats=FORMATS,
+        read=number,
+        help="value of queries for which a metric is undefined",
+    ),
+    CommandOption(
+        name="output",
+        commands=OF_FILES,
+        choices=["table", "tsv", "json", "html"],
+        default="table",
+        help="format of the output",
+    ),
+    CommandOption(
+        name="output-file",
+        commands=OF_FILES,
+        value="FILE",
+        help="file for the output, replaced only when the output is complete",
     ),
 ]
-OPTIONS = [CommandOption(*row) for row in _OPTIONS]
-
-
-def parse_command(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command and its options; metrics may also follow them."""
-    parser = argparse.ArgumentParser(
-        prog="skrank-metrics", description="Ranking metrics for scikit-learn."
-    )
-    parser.add_argument(
-        "--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}"
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, (about, metrics, example) in COMMANDS.items():
-        own = commands.add_parser(
-            name, help=about, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
-        own.description = f"{about}\n{FILES}" if example else about
-        if example:
-            own.usage, own.epilog = (
-                "%(prog)s FILE ... [METRIC ...] [options]",
-                f"Example:\n  %(prog)s {example}",
-            )
-            words = f"files, then metrics (default: {metrics})"
-            own.add_argument("words", nargs="+", metavar="FILE ... METRIC", help=words)
-            own.set_defaults(**dict.fromkeys(option.attribute for option in OPTIONS))
-        for option in OPTIONS:
-            if name in option.commands:
-                option.add_to(own)
-    chosen, rest = parser.parse_known_args(arguments)
-    if rest and (
-        chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)
-    ):
-        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
-    if rest:
-        chosen.words += rest
-    return chosen

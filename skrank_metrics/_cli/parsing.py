@@ -1,0 +1,156 @@
+"""The words of a command line, checked and read."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import skrank_metrics
+from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
+from skrank_metrics._output.table import visible
+
+FILES = """
+Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
+with --label, --score and --qid; or an svmlight file with --score FILE. Saved
+reports (.json) count as rankings. Files may be gzipped, and "-" is standard
+input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
+a metric is taken as a metric; write ./map for the file.
+"""
+
+
+class Chosen(argparse.Namespace):
+    """What a command line asks for: the command, its words and its options, None if they are not given."""
+
+    command: str
+    words: list[str]  # files and metrics
+    picture: Path
+    by_query: bool
+    save: str | None
+    margin: float | None
+    baseline: str | None
+    test: str
+    correction: str
+    confidence: float
+    random_state: int
+    conventions: list[str]
+    value: str
+    tolerance: float | None
+    format: str | None
+    label: str | None
+    score: list[str] | None
+    qid: str | None
+    retrieved: str | None
+    judged: str | None
+    condense: bool
+    missing: str | None
+    exclude: str | None
+    score_type: str | None
+    by: list[str] | None
+    groups: str | None
+    weight: str | None
+    convention: str | None
+    ties: str | None
+    replace_undefined_by: float | None
+    output: str
+    output_file: str | None
+
+    def is_given(self, option: CommandOption) -> bool:
+        """Whether an option without a default was passed; 0 is a value, too."""
+        value = getattr(self, option.attribute)
+        return value is not None and value is not False
+
+
+class _Once(argparse.Action):
+    """Store what follows an option. A list collects what is passed again; anything else is passed once."""
+
+    is_list = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        if before is not None and not self.is_list:
+            shown = " ".join(map(str, before if isinstance(before, list) else [before]))
+            parser.error(f"{option_string} is passed twice. It was {visible(shown)} before.")
+        if self.is_list:
+            values = [*(before or []), *values]
+            repeated = {value for value in values if values.count(value) > 1}
+            if repeated:
+                parser.error(f"{option_string} names {visible(min(repeated))} twice.")
+        setattr(namespace, self.dest, values)
+
+
+class _Collect(_Once):
+    is_list = True
+
+
+def parse_command(arguments: Sequence[str] | None) -> Chosen:
+    """The command and its options; metrics may also follow them."""
+    parser = argparse.ArgumentParser(
+        prog="skrank-metrics", description="Ranking metrics for scikit-learn."
+    )
+    version = f"%(prog)s {skrank_metrics.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        _add_command(commands, name, command)
+    chosen, rest = parser.parse_known_args(arguments, Chosen())
+    takes_words = COMMANDS[chosen.command].reads_files
+    unknown = [word for word in rest if word.startswith("-") and word != "-"]
+    if unknown or (rest and not takes_words):
+        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
+    if takes_words:
+        chosen.words += rest
+    _apply_defaults(chosen)
+    return chosen
+
+
+def _add_command(commands: Any, name: str, command: Command) -> None:
+    """Give a command its own parser."""
+    parser = commands.add_parser(
+        name, help=command.about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.description = command.about
+    # Options that a command does not have are there as None, so that inputs can ask for any of them.
+    parser.set_defaults(**dict.fromkeys(option.attribute for option in OPTIONS))
+    if command.reads_files:
+        parser.description += f"\n{FILES}"
+        parser.usage = "%(prog)s FILE ... [METRIC ...] [options]"
+        parser.epilog = f"Example:\n  %(prog)s {command.example}"
+        words = f"files, then metrics (default: {command.metrics})"
+        parser.add_argument("words", nargs="+", metavar="FILE ... METRIC", help=words)
+    for option in OPTIONS:
+        if name in option.commands:
+            _add_option(parser, option)
+
+
+def _add_option(parser: argparse.ArgumentParser, option: CommandOption) -> None:
+    """Let a parser take an option. What it is if it is not passed is filled in later, to see what was passed."""
+    name = f"--{option.name}"
+    if option.is_flag:
+        parser.add_argument(name, action="store_true", help=option.help)
+        return
+    details: dict[str, Any] = {"type": option.read, "required": option.is_required}
+    if option.choices:
+        details["choices"] = option.choices
+    if option.value:
+        details["metavar"] = option.value
+    if option.is_list:
+        details["nargs"] = "+"
+    elif isinstance(option.value, tuple):
+        details["nargs"] = len(option.value)
+    default = "" if option.default is None else f" (default: {option.default})"
+    action = _Collect if option.is_list else _Once
+    parser.add_argument(name, action=action, help=option.help + default, **details)
+
+
+def _apply_defaults(chosen: Chosen) -> None:
+    for option in OPTIONS:
+        if chosen.command in option.commands and getattr(chosen, option.attribute) is None:
+            setattr(chosen, option.attribute, option.default)

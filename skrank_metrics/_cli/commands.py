@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from skrank_metrics._cli.inputs import read_reports
-from skrank_metrics._cli.options import parse_command
 from skrank_metrics._cli.output import Rankings, records, show
+from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
@@ -61,7 +60,7 @@ def _fail(message: str) -> NoReturn:
     sys.exit(INVALID)
 
 
-def _show_means(chosen: Namespace) -> None:
+def _show_means(chosen: Chosen) -> None:
     reports = read_reports(chosen)
     if chosen.save and len(reports) > 1:
         raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
@@ -84,7 +83,7 @@ def _show_means(chosen: Namespace) -> None:
         next(iter(reports.values())).save(chosen.save)
 
 
-def _show_comparison(chosen: Namespace) -> int:
+def _show_comparison(chosen: Chosen) -> int:
     from skrank_metrics.reports.compare import compare
 
     reports = read_reports(chosen)
@@ -120,15 +119,16 @@ def _show_comparison(chosen: Namespace) -> int:
     return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
 
 
-def _show_causes(chosen: Namespace) -> None:
+def _show_causes(chosen: Chosen) -> None:
     from skrank_metrics.reports.explain_difference import explain_difference
 
-    found = explain_difference(**_rows_and_metric(chosen), conventions=chosen.conventions)
+    first, second = chosen.conventions
+    found = explain_difference(**_rows_and_metric(chosen), conventions=(first, second))
     facts = {name: getattr(found, name) for name in ("metric", "conventions", "start", "end")}
     show(chosen, found, lambda: {**facts, "rows": records(found._columns())})
 
 
-def _show_ways(chosen: Namespace) -> None:
+def _show_ways(chosen: Chosen) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
     found = match_convention(
@@ -137,7 +137,7 @@ def _show_ways(chosen: Namespace) -> None:
     show(chosen, found, lambda: {"rows": records(found._columns())})
 
 
-def _rows_and_metric(chosen: Namespace) -> dict[str, Any]:
+def _rows_and_metric(chosen: Chosen) -> dict[str, Any]:
     """The rows of one ranking, with equal scores in the order of "stable", and its metric."""
     reports = read_reports(chosen)
     report = next(iter(reports.values()))
@@ -151,11 +151,11 @@ def _rows_and_metric(chosen: Namespace) -> dict[str, Any]:
         "qid": np.repeat(lists.grouping.ids, lists.grouping.sizes),
         "retrieved": lists.retrieved,
         "judged": lists.judged,
-        "metric": bind(next(iter(report.metrics)), chosen.convention),
+        "metric": bind(next(iter(report.metrics)), chosen.convention or "sklearn"),
     }
 
 
-def _list_metrics(_: Namespace) -> None:
+def _list_metrics(_: Chosen) -> None:
     names = [
         (own.record.name + "@k" * own.record.has_cutoff, own) for _, own in sorted(REGISTRY.items())
     ]
@@ -163,7 +163,7 @@ def _list_metrics(_: Namespace) -> None:
     print(Table(("name", "function", "range"), rows).as_text())
 
 
-def _run_demo(chosen: Namespace) -> None:
+def _run_demo(chosen: Chosen) -> None:
     if not chosen.picture.parent.is_dir():
         raise ValueError(f"--picture must be in an existing folder; got {chosen.picture}.")
     from skrank_metrics import _demo
@@ -171,7 +171,7 @@ def _run_demo(chosen: Namespace) -> None:
     _demo.run(chosen.picture)
 
 
-_FUNCTIONS: dict[str, Callable[[Namespace], int | None]] = {
+_FUNCTIONS: dict[str, Callable[[Chosen], int | None]] = {
     "evaluate": _show_means,
     "compare": _show_comparison,
     "explain": _show_causes,

@@ -92,7 +92,9 @@ class CommandOption:
     commands: Sequence[str]
     help: str
     formats: Sequence[str] = tuple(ANY)
-    value: str | tuple[str, ...] = ""  # what the value is called in the help; several names: several values
+    value: str | tuple[str, ...] = (
+        ""  # what the value is called in the help; several names: several values
+    )
     read: Callable[[str], object] = str
     choices: Sequence[str] = ()
     is_flag: bool = False

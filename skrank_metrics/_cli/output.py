@@ -8,11 +8,11 @@ import json
 import math
 import numbers
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._output.page import write_whole
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, visible
@@ -74,7 +74,7 @@ def records(columns: Mapping[str, Any], **keys: str) -> list[dict[str, Any]]:
     ]
 
 
-def show(chosen: Namespace, result: Result, content: Callable[[], dict[str, Any]]) -> None:
+def show(chosen: Chosen, result: Result, content: Callable[[], dict[str, Any]]) -> None:
     """Write a result as chosen; TSV has the rows of its content, and JSON the whole content."""
     if chosen.output == "table":
         text = f"{result}\n"

@@ -75,9 +75,9 @@ TESTS = {
         "test_sklearn_internals.py integration/test_combinations.py",
     ],
     "rankers": ["rankers", "integration/test_combinations.py"],
-    "sources": ["sources", "test_cli.py"],
-    "_cli": ["test_cli.py test_main.py"],
-    "trec.py": ["test_trec.py test_cli.py"],
+    "sources": ["sources", "_cli"],
+    "_cli": ["_cli", "test_main.py"],
+    "trec.py": ["test_trec.py", "_cli"],
     "_demo.py": ["test_main.py"],
     "_sklearn_internals.py": ["test_sklearn_internals.py", "model_selection", "rankers"],
 }

@@ -1,0 +1,120 @@
+"""What the words of a command are: metrics, files and their format, and paths that must not be the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+from skrank_metrics._cli.options import OPTIONS, TABLES
+from skrank_metrics._cli.parsing import Chosen
+from skrank_metrics._input.arrays import nearest
+from skrank_metrics.metrics.names import bind, expand
+from skrank_metrics.sources.files import PACKED, SVMLIGHT, format_of
+
+SAVED = ".json"
+STANDARD_INPUT = "-"
+
+
+def split_words(chosen: Chosen) -> tuple[list[str], list[str]]:
+    """The metrics among the words of a command, and its files, which exist."""
+    metrics, files = list[str](), list[str]()
+    for word in chosen.words:
+        if is_metric(word, chosen):
+            metrics.append(word)
+        else:
+            _check_exists(word, chosen)
+            files.append(word)
+    if not files:
+        raise ValueError(f"Pass files beside the metrics; got {', '.join(chosen.words)}.")
+    if files.count(STANDARD_INPUT) > 1:
+        raise ValueError("Standard input can be read only once.")
+    return metrics, files
+
+
+def is_metric(word: str, chosen: Chosen) -> bool:
+    """Whether a word names a metric or several; by default, names of trec_eval are metrics, too."""
+    return _error_of_metric(word, chosen) is None
+
+
+def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
+    """Why a word is no metric."""
+    convention = chosen.convention or "trec_eval"
+    try:
+        for name in expand([word], convention):
+            bind(name, convention)
+    except ValueError as error:
+        return error
+    return None
+
+
+def _check_exists(word: str, chosen: Chosen) -> None:
+    """Refuse a word that is neither a metric nor a file, with similar names."""
+    if word == STANDARD_INPUT or os.path.exists(word):
+        return
+    folder = Path(word).parent
+    hint = ""
+    if folder.is_dir():
+        hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()])
+    looks_like_a_path = any(sign in word.partition("(")[0] for sign in "./")
+    if hint or looks_like_a_path:
+        raise ValueError(f"File not found: {word}.{hint}")
+    raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
+
+
+def is_saved(file: str) -> bool:
+    """Whether a file is a saved report, by its name."""
+    return file.lower().endswith(SAVED)
+
+
+def format_of_files(files: Sequence[str], chosen: Chosen) -> str:
+    """The format of the first file that is not a saved report; the options must apply to it."""
+    form = _format_of_files(files, chosen)
+    for option in OPTIONS:
+        if chosen.is_given(option) and form not in option.formats:
+            raise ValueError(f"--{option.name} does not apply to {form} files.")
+    return form
+
+
+def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
+    name = next((file for file in files if not is_saved(file)), None)
+    if name is None:
+        return "saved"
+    if chosen.format:
+        return chosen.format
+    unpacked = name.lower().removesuffix(PACKED)
+    form = format_of(unpacked)
+    if form:
+        return form
+    if chosen.label:
+        raise ValueError(f"Pass --format to say what {name} is: {', '.join(TABLES)}.")
+    if chosen.score or unpacked.endswith(SVMLIGHT):
+        return "svmlight"
+    return "trec"
+
+
+def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
+    """Refuse outputs that would overwrite an input or each other, and reports whose name says no report."""
+    if chosen.save and not is_saved(chosen.save):
+        raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save}.")
+    outputs = {"--output-file": chosen.output_file, "--save": chosen.save}
+    given = {option: path for option, path in outputs.items() if path is not None}
+    for output in given.values():
+        if any(_is_same_file(output, file) for file in inputs if file != STANDARD_INPUT):
+            raise ValueError(
+                f"{output} is an input, and would be overwritten. Choose another file for the output."
+            )
+    for (one, path), (other, further) in combinations(given.items(), 2):
+        if _is_same_file(path, further):
+            raise ValueError(f"{one} and {other} must name different files; both are {path}.")
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file, which need not exist; by links, or where case does not count."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    if os.path.exists(one) or os.path.exists(other):
+        return False
+    # Neither is there to be asked. Some file systems ignore case.
+    return os.path.realpath(one).casefold() == os.path.realpath(other).casefold()

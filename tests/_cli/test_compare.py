@@ -1,0 +1,87 @@
+"""Comparisons."""
+
+import json
+
+import pytest
+from support.command_line import BOTH, code_of, output_of, report_of, rows_of
+
+from skrank_metrics import (
+    compare,
+)
+
+
+def test_compare(many, capsys):
+    words = ["compare", "many.csv", *BOTH, "mrr"]  # metrics may follow the options
+    expected = compare({name: many[name] for name in "ab"})
+    assert output_of(capsys, *words) == f"{expected}\n"
+    (row,) = rows_of(output_of(capsys, *words, "--output", "tsv"))
+    assert (row["first"], float(row["p_value"])) == (expected.pair().first, expected.pair().p_value)
+    found = json.loads(output_of(capsys, *words, "--output", "json"))
+    assert found["verdicts"] == {"mrr": expected.verdict}
+    assert [one["ranking"] for one in found["rankings"]] == [*expected.names]
+
+
+CHOICES = {
+    "--test t --correction bh": {"test": "t", "correction": "bh"},
+    "--correction holm": {"correction": "holm"},
+    "--correction none": {"correction": None},
+    "--confidence 0.9": {"confidence": 0.9},
+    "--random-state 7": {"random_state": 7},
+    "--baseline b": {"baseline": "b"},
+    "--margin 0.5 --baseline a": {"margin": 0.5, "baseline": "a"},
+}
+
+
+@pytest.mark.parametrize("words", CHOICES)
+def test_options_of_compare(words, many, capsys):
+    command = [
+        "compare",
+        "many.csv",
+        "mrr",
+        "--label",
+        "y",
+        "--score",
+        "a",
+        "b",
+        "c",
+        "--qid",
+        "q",
+        "--output",
+        "tsv",
+    ]
+    code_of(*command, *words.split())
+    rows = rows_of(capsys.readouterr().out)
+    expected = compare(many, **CHOICES[words]).pairs()
+    assert [(row["first"], row["second"]) for row in rows] == [
+        (pair.first, pair.second) for pair in expected
+    ]
+    for row, pair in zip(rows, expected, strict=True):
+        assert [float(row[name]) for name in ("p_value", "p_adjusted")] == [
+            pair.p_value,
+            pair.p_adjusted,
+        ]
+        assert (float(row["low"]), float(row["high"])) == pair.interval
+
+
+def test_compare_within_slices(files, capsys):
+    words = [
+        "compare",
+        "rows.csv",
+        "mrr",
+        *BOTH,
+        "--by",
+        "kind",
+        "--weight",
+        "w",
+        "--groups",
+        "user",
+    ]
+    options = {"by": files["kind"], "sample_weight": files["w"], "groups": files["user"]}
+    expected = compare({name: report_of(files, name, **options) for name in ("a", "b")})
+    assert output_of(capsys, *words) == f"{expected}\n"
+    rows = rows_of(output_of(capsys, *words, "--output", "tsv"))
+    parts = expected, *expected.slices.values()
+    differences = [
+        (name, part.pair().difference) for name, part in zip(("all", "0", "1"), parts, strict=True)
+    ]
+    assert [(row["slice"], float(row["difference"])) for row in rows] == differences

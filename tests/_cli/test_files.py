@@ -1,0 +1,181 @@
+"""Files of all formats, and options for them."""
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import (
+    OTHER,
+    QRELS,
+    ROWS,
+    RUN,
+    error_of,
+    output_of,
+    report_of,
+    rows_of,
+    write_table,
+)
+from support.policies import with_policies
+
+from skrank_metrics import (
+    evaluate_run,
+)
+
+OPTIONS = {
+    "--by kind": {"by": "kind"},
+    "--by kind lang": {"by": ["kind", "lang"]},
+    "--groups user": {"groups": "user"},
+    "--weight w": {"sample_weight": "w"},
+    "--retrieved seen": {"retrieved": "seen"},
+    "--judged known --condense": {"judged": "known", "condense": True},
+    "--ties worst": {"ties": "worst"},
+    "--convention lightgbm": {"convention": "lightgbm"},
+    "--convention xgboost": {"convention": "xgboost", "metrics": "pre@3"},
+    "--replace-undefined-by nan": {"replace_undefined_by": np.nan},
+}
+
+
+@pytest.mark.parametrize("words", OPTIONS)
+def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
+    options = {"metrics": "ndcg@5"} | OPTIONS[words]
+    columns = {
+        name: files[one] for name, one in options.items() if isinstance(one, list) or one in files
+    }
+    printed = output_of(
+        capsys, "evaluate", "rows.parquet", options["metrics"], *ROWS, *words.split()
+    )
+    assert printed == f"{report_of(files, **options | columns)}\n"
+
+
+def test_negative_labels_where_only_order_counts(files, capsys):
+    files["y"] -= 1
+    files.to_csv("rows.csv", index=False)
+    printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
+    assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
+    assert "must hold finite numbers >= 0" in error_of(
+        capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS
+    )
+    message = error_of(capsys, "evaluate", "rows.csv", "spearman", *ROWS, "--judged", "known")
+    assert "column 'y' must hold finite numbers >= 0; got -1" in message
+
+
+def test_svmlight_with_scores(files, capsys):
+    printed = output_of(
+        capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--convention", "lightgbm"
+    )
+    assert printed == f"{report_of(files, convention='lightgbm')}\n"
+
+
+def test_features_of_svmlight_may_be_any_numbers(files, capsys):
+    Path("f.svm").write_text(
+        "1 qid:1 1:-2e-3 2:+.5 7:NaN 8:3. # 9:x\n0 qid:1# 2\n0 qid:1 \n# end\n"
+    )
+    Path("s").write_text("-inf\ninf\n2\n")
+    words = ["evaluate", "f.svm", "mrr", "--score", "s", "--output", "tsv", "--by-query"]
+    assert [float(row["mrr"]) for row in rows_of(output_of(capsys, *words))] == [1 / 3]
+    Path("f.svm").write_text(f"1 qid:{'x' * 20_000} 1:1\n1 qid:1 1:1\n0 qid:1\0 1:1\n")
+    assert [float(row["mrr"]) for row in rows_of(output_of(capsys, *words))] == [1, 1, 0], (
+        "three queries"
+    )
+
+
+@pytest.mark.parametrize("score", ["9007199254740993", "-9007199254740993"])
+def test_integers_that_float64_cannot_hold_are_refused(score, files, capsys):
+    Path("two.svm").write_text("1 qid:1 1:0\n0 qid:1 1:0\n")
+    Path("large").write_text(f"9007199254740992\n{score}\n")
+    message = error_of(capsys, "evaluate", "two.svm", "mrr", "--score", "large")
+    assert (
+        "large, line 2: expected a number, and integers within +-2**53, which float64 holds exactly; got"
+        in message
+    )
+    Path("large").write_text(f"9007199254740992\n{score}.0\n")
+    output_of(capsys, "evaluate", "two.svm", "mrr", "--score", "large")
+
+
+def test_tables_need_pyarrow(files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = error_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS)
+    assert message.endswith("Reading rows.csv needs pyarrow: pip install pyarrow")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.TSV.GZ", "rows.PARQUET", "rows.feather"])
+def test_tables_packed_tables_and_those_of_the_standard_input(name, files, capsys, monkeypatch):
+    write_table(files, name)
+    expected, data, form = (
+        f"{report_of(files)}\n",
+        Path(name).read_bytes(),
+        name.lower().split(".")[1],
+    )
+    assert output_of(capsys, "evaluate", name, "mrr", *ROWS) == expected
+    if not name.endswith(".GZ"):
+        Path(f"{name}.gz").write_bytes(gzip.compress(data))
+        assert output_of(capsys, "evaluate", f"{name}.gz", "mrr", *ROWS) == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    form = "arrow" if form == "feather" else form
+    assert output_of(capsys, "evaluate", "-", "mrr", *ROWS, "--format", form) == expected
+
+
+def test_runs_of_the_standard_input(files, capsys, monkeypatch):
+    expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
+    Path("out").write_text("")
+    for words, data in (
+        ([], gzip.compress(RUN.encode())),
+        (["--output-file", "out"], RUN.encode()),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert (
+            output_of(capsys, "evaluate", "qrels", *words, "-", "mrr") + Path("out").read_text()
+            == expected
+        )
+
+
+@pytest.mark.parametrize(
+    "words", ["", "--missing skip", "--score-type float64", "--ties best", "--exclude seen.csv"]
+)
+def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
+    Path("qrels").write_text(QRELS + "303 0 a 1\n")
+    Path("run").write_text(RUN.replace("1.5", "2.500000001"))  # a tie in float32
+    Path("seen.csv").write_text("query,document\n301,b\n302,a\n")
+    given = words.removeprefix("--").replace("-", "_").split()
+    options = with_policies(
+        ["P_1,5", "mrr"], convention="trec_eval", **dict([given] if given else [])
+    )
+    expected = evaluate_run("qrels", "run", **options)
+    assert (
+        output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
+        == f"{expected}\n"
+    )
+    condensed = evaluate_run("qrels", "run", "mrr", condense=True)
+    assert output_of(capsys, "evaluate", "qrels", "run", "mrr", "--condense") == f"{condensed}\n"
+    assert "no list for 1 quer" in error_of(
+        capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error"
+    )
+
+
+def test_topics_left_out_are_named(files, capsys):
+    Path("qrels").write_text(QRELS + "303 0 a 1\n")
+    Path("run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
+    words = ["evaluate", "qrels", "run", "mrr", "--missing", "skip"]
+    found, other = (
+        evaluate_run("qrels", n, "mrr", missing="skip").health.findings[-2:]
+        for n in ("run", "other")
+    )
+    findings = json.loads(output_of(capsys, *words[:3], "other", *words[3:], "--output", "json"))[
+        "findings"
+    ]
+    assert (findings["run"][-2:], findings["other"][-2:]) == ([*found], [*other])
+    printed = " ".join(output_of(capsys, *words[:3], "other", *words[3:]).split())
+    assert printed.endswith(f"run, other: {found[0]} run: {found[1]}"), "each once"
+
+
+def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys):
+    expected = output_of(capsys, "evaluate", "qrels", "run", "map")
+    Path("map").write_text(OTHER)
+    assert output_of(capsys, "evaluate", "qrels", "run", "map") == expected
+    printed = output_of(capsys, "evaluate", "qrels", "./map", "mrr")
+    assert printed == output_of(capsys, "evaluate", "qrels", "other", "mrr")
+    assert output_of(capsys, "evaluate", "qrels", "mrr", "./map") == printed, "in any order"

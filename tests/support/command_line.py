@@ -1,0 +1,61 @@
+"""Runs commands, and writes the files that they read."""
+
+import pytest
+
+from skrank_metrics import (
+    evaluate,
+)
+from skrank_metrics.__main__ import main
+from support.policies import with_policies
+
+QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
+RUN = "301 Q0 b 1 2.5 tag\n301 Q0 a 2 1.5 tag\n302 Q0 a 1 3 tag\n302 Q0 b 2 1 tag\n"
+OTHER = RUN.replace("301 Q0 b 1 2.5", "301 Q0 b 1 0.5")
+ROWS = ["--label", "y", "--score", "a", "--qid", "q"]
+BOTH = ["--label", "y", "--score", "a", "b", "--qid", "q"]
+
+
+def write_table(frame, name):
+    form = name.lower().split(".")[1]
+    if form in ("csv", "tsv"):
+        frame.to_csv(name, index=False, sep="\t" if form == "tsv" else ",")
+    elif form == "parquet":
+        frame.to_parquet(name)
+    else:
+        frame.to_feather(name, compression="uncompressed")
+
+
+def report_of(files, score="a", metrics="mrr", **options):
+    given = with_policies(metrics, **options)
+    return evaluate(files["y"], files[score], qid=files["q"], **given)
+
+
+def output_of(capsys, *words):
+    main(list(words))
+    done = capsys.readouterr()
+    assert done.err == ""
+    return done.out
+
+
+def error_of(capsys, *words):
+    with pytest.raises(SystemExit) as raised:
+        main(list(words))
+    done = capsys.readouterr()
+    assert raised.value.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    return done.err.splitlines()[-1]
+
+
+def code_of(*words):
+    try:
+        main(list(words))
+    except SystemExit as done:
+        return done.code
+    return 0
+
+
+def rows_of(tsv):
+    """The lines of TSV as dicts."""
+    head, *rows = (line.split("\t") for line in tsv.splitlines())
+    return [dict(zip(head, row, strict=True)) for row in rows]

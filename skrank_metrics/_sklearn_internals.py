@@ -1,6 +1,6 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these eight things.
 
-Five look at the functions that are running:
+Six look at the functions that are running:
 
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
@@ -9,6 +9,8 @@ Five look at the functions that are running:
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
+- If every fit of a call fails, scikit-learn raises an error, although other folds may succeed. Otherwise, a fold in which
+  all candidates fail would end a race, but not a grid search.
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
 
@@ -83,6 +85,23 @@ def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
         if cv is None or routed is None
         else cv.split(found["X"], found["y"], **routed.splitter.split)
     )
+
+
+def results_of_failed_fits(error: ValueError) -> list[dict[str, Any]] | None:
+    """The results of a call of a search in which every fit failed, which scikit-learn raises as an error, else None.
+
+    A search that calls it fold by fold goes on with the other folds, as one that fits all folds at once.
+    """
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+        if name == "sklearn.model_selection._search.evaluate_candidates":
+            results: list[dict[str, Any]] = frame.f_locals.get("out") or []
+            failed = [result["fit_error"] is not None for result in results]
+            return results if failed and all(failed) else None
+        trace = trace.tb_next
+    return None
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:

@@ -149,30 +149,48 @@ class Rounds:
     def run(self, rows: Sequence[int], folds: Sequence[int]) -> None:
         """Fit candidates on folds; on a single one if some share a fit, which the first call checks."""
         groups = groups_of(self.candidates, rows)
-        checks = {} if self.results else self._checks(groups)
+        checks = [] if self.results else self._checks(groups)
         if self.watched:
-            self.watched.n_trees = frozenset(
-                self.candidates[row].n_trees for group in groups for row in group[1:]
-            )
-            self.watched.checked = frozenset(
-                self.candidates[small].n_trees for _, small in checks.values()
-            )
-        found = self._fit(
-            [*(group[0] for group in groups), *(small for _, small in checks.values())], folds
-        )
-        broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
-        self._give_up(row for row in rows if self.candidates[row].kind in broken)
+            first_trees_of = (row for group in groups for row in group[1:])
+            self.watched.n_trees = self._counts(first_trees_of)
+            self.watched.checked = self._counts(small for _, small in checks)
+        heads = [group[0] for group in groups]
+        found = self._fit([*heads, *(small for _, small in checks)], folds)
+        self._give_up_paths_that_differ(rows, checks, found, folds[0])
         self.results |= found
         for head, *others in groups_of(self.candidates, rows):
             for row in others:
-                largest, n_trees = found[head, folds[0]], self.candidates[row].n_trees
-                if n_trees == self.candidates[head].n_trees or n_trees in largest["first"]:
-                    self.results[row, folds[0]] = largest | largest["first"].get(n_trees, {})
-        if alone := [row for row in rows if (row, folds[0]) not in self.results]:
-            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
-            sound = [row for row, _ in found if found[row, folds[0]]["fit_error"] is None]
-            self.results |= self._fit([*alone, *sound[:1]], folds)
+                self._take_first_trees(row, head, folds[0])
+        alone = [row for row in rows if (row, folds[0]) not in self.results]
+        if alone:
+            self.results |= self._fit(alone, folds)
             self._give_up(alone)
+
+    def _counts(self, rows: Iterable[int]) -> frozenset[int]:
+        return frozenset(self.candidates[row].n_trees for row in rows)
+
+    def _take_first_trees(self, row: int, head: int, fold: int) -> None:
+        """Results of a candidate from those of the largest of its path, if its first trees were scored."""
+        largest, n_trees = self.results[head, fold], self.candidates[row].n_trees
+        if n_trees == self.candidates[head].n_trees:
+            self.results[row, fold] = largest
+        elif n_trees in largest["first"]:
+            self.results[row, fold] = largest | largest["first"][n_trees]
+
+    def _give_up_paths_that_differ(
+        self,
+        rows: Sequence[int],
+        checks: Sequence[tuple[int, int]],
+        found: Results,
+        fold: int,
+    ) -> None:
+        """Fit all candidates of a class on their own if the first trees of one are not the smaller model."""
+        broken: set[str] = set()
+        for large, small in checks:
+            kind = self.candidates[small].kind
+            if kind not in broken and self._differ(large, small, found, fold):
+                broken.add(kind)
+        self._give_up(row for row in rows if self.candidates[row].kind in broken)
 
     def _give_up(self, rows: Iterable[int]) -> None:
         for row in rows:
@@ -213,15 +231,11 @@ class Rounds:
             {name: scores[key] for name, key in keys.items()} if self.key else scores[keys["score"]]
         )
 
-    def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
-        """For each class of estimators, a model and the smallest one that is part of it."""
-        paths = [
-            group
-            for group in groups
-            if self.candidates[group[0]].n_trees > self.candidates[group[-1]].n_trees
-        ]
-        paths.sort(key=lambda group: -self.candidates[group[-1]].n_trees)
-        return {self.candidates[group[0]].kind: (group[0], group[-1]) for group in paths}
+    def _checks(self, groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+        """For each path, the largest model and the smallest one, which is to be part of it."""
+        ends = ((group[0], group[-1]) for group in groups)
+        n_trees = [one.n_trees for one in self.candidates]
+        return [(large, small) for large, small in ends if n_trees[large] > n_trees[small]]
 
     def _differ(self, large: int, small: int, found: Results, fold: int) -> bool:
         """Whether a model predicts otherwise than the first trees of a larger one, in any bit."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
@@ -19,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import score_function
+from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
 from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
@@ -245,11 +246,12 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, results = self.cv, {}
         n_all = len(self._candidates) * folds.n_folds if folds.at_once else None
+        error_of_fits: ValueError | None = None
 
         def fit(
             params: Sequence[Mapping[str, Any]], numbers: Sequence[int]
         ) -> list[dict[str, Any]]:
-            nonlocal results
+            nonlocal results, error_of_fits
             folds.chosen, n_fits = numbers, len(params) * len(numbers)
             begun = (
                 nullcontext(search)
@@ -257,9 +259,16 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 else _task(self, search, "fold", n_fits, in_turn=False)
             )
             with begun as context:
-                results = evaluate_candidates(
-                    params, **({"callback_ctx": context} if context else {})
-                )
+                given = {"callback_ctx": context} if context else {}
+                try:
+                    results = evaluate_candidates(params, **given)
+                except ValueError as error:
+                    failed = results_of_failed_fits(error)
+                    if failed is None:
+                        raise
+                    error_of_fits = error
+                    _warn_of_failed_fits(error, len(failed), numbers, self.error_score)
+                    return failed
             return results["out"][-n_fits:]
 
         rounds = Rounds(fit, self._candidates, self._watched, self._key)
@@ -268,6 +277,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 race = self._run(rounds, folds)
         finally:
             folds.chosen = None
+        if error_of_fits is not None and not results:
+            _, details = str(error_of_fits).split(".", 1)
+            raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
         # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
         self._fold_values: list[QueryScores] = []
@@ -295,11 +307,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         for fold in numbers:
             rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
-            if values is None:
-                raise ValueError(
-                    f"all {counted(len(race.remaining), 'candidate')} failed in fold {fold}, so there is no best one. "
-                    "Pass error_score='raise' to see where."
-                )
+            if values is None:  # all failed, which is no reason to drop any of them
+                scores = {row: float(self.error_score) for row in race.remaining}
+                values = _no_queries(len(rows))
             race.finish_fold(scores, values, folds.n_queries)
             if self.verbose:
                 leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
@@ -350,6 +360,27 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 1 + len(means) - len(order) + np.arange(len(order))
             )
         return results
+
+
+def _warn_of_failed_fits(
+    error: ValueError, n_fits: int, folds: Sequence[int], error_score: Any
+) -> None:
+    """Warn as scikit-learn does if only some fits of a search fail."""
+    _, _, details = str(error).partition("Below are more details about the failures:")
+    numbers = ", ".join(map(str, folds))
+    warnings.warn(
+        f"\n{n_fits} fits failed out of a total of {n_fits} in fold {numbers}.\nThe score on these train-test "
+        f"partitions for these parameters will be set to {error_score}.\nIf these failures are not expected, you can "
+        f"try to debug them by setting error_score='raise'.\n\nBelow are more details about the failures:{details}",
+        FitFailedWarning,
+        stacklevel=2,
+    )
+
+
+def _no_queries(n_candidates: int) -> QueryScores:
+    """The values of a fold in which every candidate failed."""
+    none, values = np.empty(0, dtype=np.intp), np.empty((n_candidates, 0))
+    return QueryScores(none, none, values, np.empty(values.shape, dtype=bool), None)
 
 
 def _scorers(scoring: Any, estimator: Any) -> Any:

@@ -234,6 +234,9 @@ def _kept(
     parts = getattr(search, "_fold_values", None)
     if not parts or key != search._key_of_values:
         return None
+    failed = [np.isnan(part.values[row]).all() for part in parts for row in compared]
+    if any(failed) or len(parts) < search.n_splits_:  # a number as error_score stands for values
+        return None
     # Queries in order of first appearance, as in a report of rows, since random signs are drawn in this order.
     order = np.argsort(np.concatenate([part.first_rows for part in parts]))
     qid = np.concatenate([part.ids for part in parts])[order]

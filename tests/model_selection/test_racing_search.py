@@ -35,7 +35,7 @@ NOISE = [3.0, 1.0, 0.6, 0.5, 0.45]
 
 
 class Column(RegressorMixin, BaseEstimator):
-    """Ranks by one of the columns; -1 fails to fit, -2 predicts NaN."""
+    """Ranks by one of the columns; -1 fails to fit, -2 and -3 predict NaN."""
 
     def __init__(self, column=0, scale=1.0):
         self.column, self.scale = column, scale
@@ -48,7 +48,7 @@ class Column(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        if self.column == -2:
+        if self.column in (-2, -3):
             return np.full(len(X), np.nan)
         return np.asarray(X)[:, self.column] * self.scale
 
@@ -356,16 +356,15 @@ def test_candidates_that_fail_are_dropped():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (-1, r"All the 1 fits failed(?s:.*)column -1"),
-        (-2, "all 1 candidate failed in fold 0, so there is no best one"),
-    ],
-)
-def test_all_candidates_fail(column, message):
-    with pytest.raises(ValueError, match=message):
-        race(grid={"column": [column]}, error_score=np.nan).fit(X, LABELS)
+def test_all_candidates_fail():
+    for confidence in (None, 0.95):
+        options = {"error_score": np.nan, "confidence": confidence}
+        with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)column -1"):
+            race(grid={"column": [-1]}, **options).fit(X, LABELS)
+        unscored = race(grid={"column": [-2, -3]}, **options).fit(X, LABELS)
+        grid = grid_search(grid={"column": [-2, -3]}, error_score=np.nan).fit(X, LABELS)
+        assert_same_results(unscored, grid)
+        assert unscored.best_params_ == grid.best_params_
 
 
 def test_errors_of_the_set_up_abort_the_race():

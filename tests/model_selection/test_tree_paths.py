@@ -1,5 +1,6 @@
 """Candidates that differ only in the number of trees share a fit, and have the results of GridSearchCV to the bit."""
 
+import dataclasses
 import functools
 import itertools
 import warnings
@@ -29,7 +30,7 @@ from xgboost.callback import LearningRateScheduler
 
 from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, ranking_scorers, with_qid
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection import tree_paths
+from skrank_metrics.model_selection import tree_families
 
 X, Y, QID = make_ranking(45, random_state=0)
 LABELS = with_qid(Y, QID)
@@ -171,7 +172,7 @@ def test_trees_of_candidates_that_share_none_are_counted_in_each_fold():
 @pytest.mark.parametrize(("prefix", "model"), WRAPPERS.values(), ids=WRAPPERS)
 def test_through_pipelines_and_rankers(prefix, model):
     grid = {prefix + name: values for name, values in GRID.items()}
-    assert unraced(model, grid).n_fits_ == 2 * 3 + 1
+    assert unraced(model, grid).n_fits_ == 2 * 3 + 2
 
 
 @pytest.mark.option("RacingSearchCV.confidence")
@@ -181,7 +182,7 @@ def test_a_race_fits_the_largest_that_remains():
     search = functools.partial(searched, RacingSearchCV, LGBMRegressor(**LGB), grid, **options)
     raced, expected = search(confidence=0.5), search(confidence=None)
     found = raced.cv_results_
-    dropped, n_trees, n_fits = np.nan_to_num(found["dropped_after"], nan=3), 3, 1
+    dropped, n_trees, n_fits = np.nan_to_num(found["dropped_after"], nan=3), 4 * 3, 4
     for fold in range(3):
         ran, largest = dropped > fold, {}
         for params in itertools.compress(found["params"], ran):
@@ -224,7 +225,7 @@ def test_estimators_among_the_parameters_have_their_own_paths():
         {"estimator": models, "estimator__n_estimators": [3, 7]},
         refit=False,
     )
-    assert found.n_fits_ == 2 * 3 + 1 + 2 * 3
+    assert found.n_fits_ == 2 * 3 + 2 + 2 * 3
 
 
 def test_parameters_of_fit_that_can_stop_training_leave_no_paths():
@@ -255,13 +256,13 @@ def test_scorers_that_see_the_model_get_the_very_model():
 @pytest.fixture
 def wrong_table(monkeypatch):
     """A version of LightGBM whose first trees are those of another model."""
-    monkeypatch.setitem(
-        tree_paths.TABLE, "lightgbm.LGBMRegressor", tree_paths.Trees(("n_estimators",), off, bool)
-    )
+    family = tree_families.FAMILIES["lightgbm.LGBMRegressor"]
 
+    def off(model, n_trees):
+        return family.first(model, n_trees + 1)
 
-def off(model, n_trees):
-    return tree_paths.TABLE["lightgbm.LGBMRanker"].first(model, n_trees + 1)
+    changed = dataclasses.replace(family, first=off)
+    monkeypatch.setitem(tree_families.FAMILIES, "lightgbm.LGBMRegressor", changed)
 
 
 @pytest.mark.parametrize("confidence", [None, 0.95])
@@ -279,7 +280,7 @@ def test_the_check_gives_paths_up(wrong_table, confidence):
         np.testing.assert_array_equal(
             search.cv_results_[column][ran], grid.cv_results_[column][ran]
         )
-    assert search.n_fits_ == 6 * 3 + 1 or confidence
+    assert search.n_fits_ == 6 * 3 or confidence
 
 
 class Other(LGBMRegressor):
@@ -318,5 +319,5 @@ def test_models_of_a_path_that_fail(monkeypatch, method, fails):
 @pytest.mark.slow
 def test_in_parallel_workers_score_first_trees():
     found = unraced(LGBMRegressor(**LGB), GRID, n_jobs=2)
-    assert found.n_fits_ == 2 * 3 + 1
+    assert found.n_fits_ == 2 * 3 + 2
     assert_same_results(clone(found).set_params(n_jobs=None).fit(X, LABELS), found)

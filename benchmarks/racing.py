@@ -92,9 +92,11 @@ class Grid:
                     for row in sorted(running, key=lambda row: self.n_trees[row])
                 }
                 fitted[list(largest.values()), fold] = True
-        check = int(np.argmin(self.n_trees)) if shared else None
         costs = np.array([np.ones(len(ran)), self.n_trees, self.fit_seconds])
-        total = (costs @ fitted).sum(axis=1) + (0 if check is None else costs[:, check])
+        total = (costs @ fitted).sum(axis=1)
+        if shared:  # the smallest model of each path is fitted as a check
+            smallest = self.n_trees == self.n_trees.min()
+            total += costs[:, smallest].sum(axis=1)
         total[2] += (self.score_seconds @ ran).sum()
         return total
 

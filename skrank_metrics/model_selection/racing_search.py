@@ -46,8 +46,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     end, the best mean over all folds wins, as in GridSearchCV.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
-    first trees are the smaller models, to the bit, under conditions that docs/boosters.md lists. On the first fold, a
-    smaller model is also fitted and compared, as a check. Other candidates are fitted one by one.
+    first trees are the smaller models, to the bit, if the class and all parameters are among those that
+    docs/boosters.md lists. As a check, the smallest model of each path is also fitted on the first fold, and compared.
+    Other candidates are fitted one by one.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     min_queries : int, default=30
         Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV. A race then drops it, unless all
+        candidates fail in that fold.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
         As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
 

@@ -9,8 +9,8 @@ Six look at the functions that are running:
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
-- If every fit of a call fails, scikit-learn raises an error, although other folds may succeed. Otherwise, a fold in which
-  all candidates fail would end a race, but not a grid search.
+- If every fit of a call fails, scikit-learn raises an error, although other folds may succeed. Otherwise, a fold in
+  which all candidates fail would end a race, but not a grid search.
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
 

@@ -1,10 +1,10 @@
 """Models whose first trees are the smaller models: which classes, with which parameters, and how to cut them.
 
-Only what is known to be safe is listed, since a parameter that depends on the number of trees gives other scores without
-an error: dropout (dart) rescales earlier trees, early stopping and ``eval_fraction`` cut the model, CatBoost derives its
-default learning rate, and for Logloss the number of leaf iterations, from the number of trees. So a class, a parameter,
-an alias or a value that is not listed is fitted on its own. tests/model_selection/test_tree_families.py compares random
-parameters with separate fits.
+Only what is known to be safe is listed, since a parameter that depends on the number of trees gives other scores
+without an error: dropout (dart) rescales earlier trees, early stopping and ``eval_fraction`` cut the model, CatBoost
+derives its default learning rate, and for Logloss the number of leaf iterations, from the number of trees. So a class,
+a parameter, an alias or a value that is not listed is fitted on its own. A test compares random parameters with
+separate fits.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from scipy import special
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.reports.fold_error import FoldVariation, WeightedSums, standard_error
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 Interval = tuple[float, float]
@@ -76,7 +77,8 @@ class Row:
     largest: FloatArray
     counts: IntArray  # number of units that lose and that win, of shape (n_rankings, 2)
     error: FloatArray  # standard error of the mean, from units
-    fold_error: FloatArray  # the same from folds if that is larger, else 0
+    fold_error: FloatArray  # the same out of fold if that is larger, else 0
+    fold_degrees: FloatArray  # degrees of freedom of that
     norm: FloatArray  # by which sums with random signs are divided
     z: FloatArray
     least_z: FloatArray  # z less the rounding in sums
@@ -119,7 +121,11 @@ class SignFlips:
             else hash_ids(self.units) % np.uint64(MOST_UNITS)
         )
         self.hashes, self.sums, self.masses = _summed(weighted, weights, units)
-        self.of_folds = None if self.folds is None else _summed(weighted, weights, self.folds)[1:]
+        self.variation: FoldVariation | None = None
+        if self.folds is not None and np.ptp(self.folds) > 0:
+            _, *of_folds = _summed(weighted, weights, self.folds)
+            of_queries = WeightedSums(self.sums, self.masses)
+            self.variation = FoldVariation(WeightedSums(*of_folds), of_queries)
         self.total_mass, self.square_mass = (
             float(self.masses.sum()),
             float(self.masses @ self.masses),
@@ -127,13 +133,18 @@ class SignFlips:
         # Number of units of equal weight that would be as informative (Kish 1965).
         self.n_effective = self.total_mass**2 / self.square_mass
 
+    @property
+    def fits_vary(self) -> bool:
+        """Whether differences vary more between folds than queries explain."""
+        return self.variation is not None and self.variation.fits_vary
+
     def row(self, i: int) -> Row:
         """Statistics of one ranking against each of the others."""
         if i in self._rows:
             return self._rows[i]
         d = self.sums[:, i, None] - self.sums
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
-        error = _error(d, self.masses)
+        error = standard_error(d, self.masses)
         counts, largest = (
             np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1),
             np.abs(d).max(axis=0),
@@ -147,16 +158,27 @@ class SignFlips:
             z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
             least_p = np.minimum(1.0, 2.0 ** (1.0 - counts.sum(axis=1)))
         fold_error = np.zeros_like(error)
-        if self.of_folds is not None:
-            sums, masses = self.of_folds
-            of_folds = _error(sums[:, i, None] - sums, masses)
-            fold_error = np.where(of_folds > error, of_folds, 0.0)
+        fold_degrees = np.ones_like(error)
+        if self.variation is not None:
+            out_of_fold = self.variation.error(i)
+            fold_error, fold_degrees = out_of_fold.error, out_of_fold.n_degrees
             t = _divided(np.abs(total) / self.total_mass, fold_error)
-            z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
+            z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, fold_degrees)), z)
         sizes = np.abs(self.sums).sum(axis=0)
         least_z = z - (1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm))
         self._rows[i] = Row(
-            total, squares, cross, largest, counts, error, fold_error, norm, z, least_z, least_p
+            total,
+            squares,
+            cross,
+            largest,
+            counts,
+            error,
+            fold_error,
+            fold_degrees,
+            norm,
+            z,
+            least_z,
+            least_p,
         )
         return self._rows[i]
 
@@ -242,7 +264,7 @@ class SignFlips:
                 few = (a <= 0) | (row.least_p > level)
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
-                half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
+                half = _as_student(c, row.fold_degrees) * row.fold_error
                 half[row.fold_error == 0] = -np.inf
                 ends = np.stack(
                     [np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)],
@@ -442,24 +464,15 @@ def _summed(
     )
 
 
-def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
-    """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
-    mass, n = masses.sum(), masses.sum() ** 2 / (masses @ masses)
-    residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
-    squares = (residuals * residuals).sum(axis=0)
-    squares[squares <= (ROUNDING**2) * (differences * differences).sum(axis=0)] = 0.0
-    return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
-
-
 def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
 
 
-def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:
+def _as_normal(t: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
-    return np.asarray(np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0))
+    return np.asarray(np.fmin(-special.ndtri(special.stdtr(np.fmax(n_degrees, 1e-9), -t)), 38.0))
 
 
-def _as_student(z: FloatArray, n_degrees: float) -> FloatArray:
-    return np.asarray(-special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z)))
+def _as_student(z: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
+    return np.asarray(-special.stdtrit(np.fmax(n_degrees, 1e-9), special.ndtr(-z)))

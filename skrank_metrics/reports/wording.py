@@ -292,7 +292,7 @@ def _counts(outcome: Outcome) -> Iterator[str]:
     if won := outcome.folds_won:
         number = ", ".join(f"{name} {n}" for name, n in won.items() if n)
         more, covers = "no more", ""
-        if any(flips.row(i).fold_error.any() for i in range(len(won))):
+        if flips.fits_vary:
             more, covers = "more", "; intervals cover fitting again on other data"
         yield f"Folds won: {number}. Differences vary {more} between folds than between queries{covers}."
     difference = detectable(outcome)

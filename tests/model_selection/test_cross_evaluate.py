@@ -185,7 +185,7 @@ def test_folds_that_vary_more_than_queries_decide():
     assert compare(found.reports).pair().p_value == found.pair().p_value
     # A mean difference of 1/12 with a standard error of 1/12 over three folds.
     by_t = compare(found, test="t").pair()
-    assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-6)
+    assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-5)
     assert "vary more between folds than between queries" in " ".join(str(found).split())
 
 

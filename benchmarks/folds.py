@@ -1,0 +1,242 @@
+"""``python -m benchmarks.folds [--samples N]``: errors and power of comparisons out of fold.
+
+All models of a sample are equal in expectation, or the first one sees its features with less noise than the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from skrank_metrics import ndcg_score
+from skrank_metrics._output.table import Table
+from skrank_metrics.reports import sign_flips
+from skrank_metrics.reports.sign_flips import Family, SignFlips
+
+Values = NDArray[np.float64]
+Random = np.random.Generator
+LEVEL, N_FOLDS, N_DOCUMENTS = 0.05, 5, 10
+WEIGHTS = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+THRESHOLDS = [0.5, 1.5, 2.5, 3.5]  # of the grades
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models that are equal in expectation: one kind of estimator, and what makes them differ."""
+
+    make: Callable[[int], Ridge | DecisionTreeRegressor]  # from a seed
+    noise: float = 0.0  # in the features that each model sees, of its own
+    bootstrap: str = ""  # of training queries: one per "fit", or one per "model"
+    worse: float = 0.3  # noise added to the features of all models but the first, if that is better
+
+
+def ridge(seed: int) -> Ridge:
+    return Ridge()
+
+
+def stump(seed: int) -> DecisionTreeRegressor:
+    return DecisionTreeRegressor(max_depth=1, random_state=seed)
+
+
+def tree(seed: int) -> DecisionTreeRegressor:
+    return DecisionTreeRegressor(max_depth=6, random_state=seed)
+
+
+def random_tree(seed: int) -> DecisionTreeRegressor:
+    return DecisionTreeRegressor(max_features=2, random_state=seed)
+
+
+MODELS = {
+    "ridge, other features": Models(ridge, noise=0.5, worse=0.2),
+    "ridge, other bootstraps": Models(ridge, bootstrap="fit", worse=0.2),
+    "stumps, other features": Models(stump, noise=0.5),
+    "stumps, other bootstraps": Models(stump, bootstrap="model"),
+    "trees, other features": Models(tree, noise=0.5),
+    "trees, other bootstraps": Models(tree, bootstrap="fit"),
+    "trees, other seeds": Models(random_tree),
+}
+
+
+def draw_queries(random: Random, n_queries: int) -> tuple[Values, Values]:
+    """Features and grades of lists of ten documents."""
+    X = random.normal(size=(n_queries, N_DOCUMENTS, len(WEIGHTS)))
+    curved = 0.5 * np.sin(2 * X[..., 0]) + 0.7 * X[..., 1] * X[..., 2]
+    relevance = X @ WEIGHTS + curved + random.normal(0, 1.5, X.shape[:2])
+    return X, np.digitize(relevance, THRESHOLDS).astype(float)
+
+
+def real_fits(
+    models: Models, random: Random, n_queries: int, n_models: int, *, better: bool
+) -> Values:
+    """NDCG out of fold with one row per query and one column per model."""
+    X, y = draw_queries(random, n_queries)
+    fold = np.arange(n_queries) % N_FOLDS
+    scores = np.empty((*y.shape, n_models))
+    for model in range(n_models):
+        noise = models.noise + (models.worse if better and model else 0.0)
+        features = X + noise * random.normal(size=X.shape)
+        drawn = bootstrap_of(random, n_queries)
+        for number in range(N_FOLDS):
+            train, test = fold != number, fold == number
+            counts = np.ones(n_queries)
+            if models.bootstrap:
+                counts = drawn if models.bootstrap == "model" else bootstrap_of(random, n_queries)
+            estimator = models.make(int(random.integers(2**31)))
+            rows = features[train].reshape(-1, len(WEIGHTS))
+            weights = np.repeat(counts[train], N_DOCUMENTS)
+            estimator.fit(rows, y[train].ravel(), sample_weight=weights)
+            predicted = estimator.predict(features[test].reshape(-1, len(WEIGHTS)))
+            scores[test, :, model] = predicted.reshape(-1, N_DOCUMENTS)
+    columns = [ndcg_score(y, scores[..., model], average=None) for model in range(n_models)]
+    return np.stack(columns, axis=1)
+
+
+def bootstrap_of(random: Random, n: int) -> Values:
+    return np.bincount(random.integers(n, size=n), minlength=n).astype(float)
+
+
+def simulated_fits(
+    random: Random, n_queries: int, n_models: int, size: float, shared: float
+) -> Values:
+    """Values of equal models whose fits vary.
+
+    ``size`` is the standard deviation of fits over the error of the mean of a fold, and ``shared`` the part of its
+    square that is the same in all folds.
+    """
+    fold = np.arange(n_queries) % N_FOLDS
+    scale = size * 0.1 / np.sqrt(n_queries / N_FOLDS)
+    by_fold = random.normal(0, scale * np.sqrt(1 - shared), (N_FOLDS, n_models))
+    everywhere = random.normal(0, scale * np.sqrt(shared), n_models)
+    return random.normal(0, 0.1, (n_queries, n_models)) + by_fold[fold] + everywhere
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is claimed about one sample."""
+
+    pairs: Values  # 1 for each pair that is rejected, (n_models, n_models)
+    family: Values  # the same, adjusted
+    best_stays: bool  # the first model, in the set that contains the best
+
+
+def ours(values: Values, *, folds: bool = True) -> Found:
+    """The tests of this package, with and without the folds."""
+    n_queries, n_models = values.shape
+    fold = np.arange(n_queries) % N_FOLDS if folds else None
+    units = np.arange(n_queries, dtype=np.uint64)
+    flips = SignFlips(values, np.ones(n_queries), units, seed=n_queries, span=1.0, folds=fold)
+    family = Family([flips], LEVEL)
+    pairs = np.zeros((n_models, n_models))
+    for i, j in family.pairs:
+        pairs[i, j] = pairs[j, i] = flips.p_value(i, j) <= LEVEL
+    adjusted = np.nan_to_num(family.p_adjusted[0], nan=1.0) <= LEVEL
+    return Found(pairs, adjusted.astype(float), bool(family.best_set().inside[0]))
+
+
+def nadeau_bengio(values: Values) -> Found:
+    """Their corrected resampled t-test of each pair, corrected by Holm's method."""
+    n_models = values.shape[1]
+    means = np.stack([values[number::N_FOLDS].mean(axis=0) for number in range(N_FOLDS)])
+    differences = means[:, :, None] - means[:, None, :]
+    error = np.sqrt((1 / N_FOLDS + 1 / (N_FOLDS - 1)) * differences.var(axis=0, ddof=1))
+    lead = differences.mean(axis=0)
+    one, other = np.triu_indices(n_models, 1)
+    t = np.abs(lead[one, other]) / error[one, other]
+    p = 2 * special.stdtr(N_FOLDS - 1, -t)
+    adjusted = sign_flips.adjust(p, "holm")
+    pairs, family = np.zeros((2, n_models, n_models))
+    pairs[one, other] = pairs[other, one] = p <= LEVEL
+    family[one, other] = family[other, one] = adjusted <= LEVEL
+    return Found(pairs, family, not (family[0] * (lead[0] < 0)).any())
+
+
+WAYS: dict[str, Callable[[Values], Found]] = {
+    "queries only": lambda values: ours(values, folds=False),
+    "queries and fits": ours,
+    "Nadeau & Bengio": nadeau_bengio,
+}
+
+
+def measure_errors(title: str, samples: Sequence[Values]) -> list[tuple[str, ...]]:
+    """One row per way, of samples of equal models."""
+    rows = []
+    for name, way in WAYS.items():
+        found = [way(values) for values in samples]
+        n_models = samples[0].shape[1]
+        upper = np.triu_indices(n_models, 1)
+        shares = (
+            np.mean([one.pairs[upper] for one in found]),
+            np.mean([one.family.any() for one in found]),
+            np.mean([one.best_stays for one in found]),
+        )
+        rows.append((title, name, *(f"{share:.3f}" for share in shares)))
+    return rows
+
+
+def measure_power(title: str, samples: Sequence[Values]) -> list[tuple[str, ...]]:
+    """One row per way, of samples in which the first model is the best."""
+    rows = []
+    for name, way in WAYS.items():
+        found = [way(values) for values in samples]
+        shares = (
+            np.mean([one.pairs[0, 1:] for one in found]),
+            np.mean([one.family[0, 1:] for one in found]),
+            np.mean([one.best_stays for one in found]),
+        )
+        rows.append((title, name, *(f"{share:.3f}" for share in shares)))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=300, help="number of data sets per row")
+    parser.add_argument("--models", type=int, default=6, help="number of models")
+    parser.add_argument("--queries", type=int, nargs="*", default=[100, 400])
+    options = parser.parse_args()
+    sign_flips.N_SIGNS = 2_000
+    started = time.perf_counter()
+    errors, powers = [], []
+    for n_queries in options.queries:
+        for name, models in MODELS.items():
+            random = np.random.default_rng([n_queries, options.models])
+            title = f"{n_queries} queries, {name}"
+            equal, unequal = (
+                [
+                    real_fits(models, random, n_queries, options.models, better=better)
+                    for _ in range(options.samples)
+                ]
+                for better in (False, True)
+            )
+            errors += measure_errors(title, equal)
+            powers += measure_power(title, unequal)
+    heads = ("", "standard error", "pairs", "any of the family", "best stays")
+    print(
+        f"{options.models} models that are equal in expectation, {N_FOLDS} folds: shares rejected"
+    )
+    print(Table(heads, errors).as_text())
+    print("\nThe first model is better: shares of its pairs that are found")
+    print(Table(("", "standard error", "pairs", "in the family", "best stays"), powers).as_text())
+    rows = []
+    for size in (0.0, 0.7, 1.4, 2.8):
+        for shared in (0.0, 0.2):
+            random = np.random.default_rng(0)
+            samples = [
+                simulated_fits(random, 200, options.models, size, shared)
+                for _ in range(options.samples)
+            ]
+            rows += measure_errors(f"fits {size}, {shared:.0%} shared", samples)
+    print("\nNormal noise, equal models, 200 queries")
+    print(Table(heads, rows).as_text())
+    print(f"{time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

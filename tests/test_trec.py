@@ -280,8 +280,9 @@ def test_topics_whose_labels_are_all_negative_count_as_0():
 
 @pytest.mark.option("evaluate_run.score_type", "evaluate_run.convention")
 def test_scores_are_compared_in_float32_or_float64():
-    def mrr(run, **options):
-        return evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(run), "mrr", **options).mean["mrr"]
+    def mrr(run, metric="mrr", **options):
+        qrels = io.StringIO("1 0 a 1")
+        return evaluate_run(qrels, io.StringIO(run), metric, **options).mean[metric]
 
     run = "1 Q0 a 1 1.000000002 t\n1 Q0 b 2 1.000000001 t"
     assert mrr(run) == mrr(run, score_type="float32") == 1 / 2, (
@@ -292,6 +293,6 @@ def test_scores_are_compared_in_float32_or_float64():
     assert mrr(large) == mrr(large, convention="sklearn") == 1 / 2, (
         "infinite in float32, and thus tied"
     )
-    assert mrr(large, ties="best") == 1
+    assert mrr(large, "mrr(ties=best)") == 1
     with pytest.raises(ValueError, match="score_type must be one of"):
         mrr(run, score_type="float16")

@@ -110,15 +110,16 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
     qrels, run = frames(n_queries)
     dicts = to_dicts(qrels, "label"), to_dicts(run, "score")
     paths = write_trec(qrels, run, folder)
-    rows = evaluate_run(qrels, run, METRICS)._lists
-    qid = np.repeat(rows.grouping.ids.astype(str), rows.grouping.sizes)
+    ranking = evaluate_run(qrels, run, METRICS).own_ranking
+    rows = ranking.documents
+    qid = np.repeat(rows.queries.ids.astype(str), rows.grouping.sizes)
     given: dict[str, Any] = {
         "qid": qid,
-        "retrieved": rows.retrieved,
+        "retrieved": ranking.retrieved,
         "judged": rows.judged,
         "metrics": METRICS,
     }
-    joined = partial(evaluate, rows.given_labels, rows.scores, **given)
+    joined = partial(evaluate, rows.given_labels, ranking.scores, **given)
 
     def read_and_evaluate() -> Any:
         return by_pytrec_eval(read_trec(paths[0], 3, int), read_trec(paths[1], 4, float))

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
+from skrank_metrics._engine.ranking import Ranking as EngineRanking
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
-from skrank_metrics.reports.evaluate import evaluate_lists
+from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.inspection import InspectedQuery, contributions, ideal_contributions
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -82,14 +83,14 @@ def worked_case(function: MetricFunction) -> Case:
         name: value for name, value in keywords.items() if name not in (*DATA_KEYWORDS, "average")
     }
     metric = BoundMetric(function, own)
-    whole = evaluate_lists(query_lists(*given, **data), {"": metric})
+    whole = evaluate_ranking(ranking_from_rows(*given, **data), {"": metric})
     names = (
         [str(number) for number in range(1, whole.n_queries + 1)]
         if np.ndim(given[0]) == 2
         else whole.qid
     )
     rankings = [
-        _ranking(f"Query {name}" * (whole.n_queries > 1), whole._part(np.array([place])), metric)
+        _ranking(f"Query {name}" * (whole.n_queries > 1), whole.subset(np.array([place])), metric)
         for place, name in enumerate(names)
     ]
     return Case(metric, text, function(*given, **keywords), rankings)
@@ -118,8 +119,8 @@ def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, 
 
 
 def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
-    lists = report._lists
-    ((documents,),) = report.inspect(report.qid, n_ranks=lists.n_documents).queries
+    ranking, n_documents = report.own_ranking, report.n_documents
+    ((documents,),) = report.inspect(report.qid, n_ranks=n_documents).queries
     threshold = metric.get("relevance_threshold")
     relevant = (
         documents.columns["label"] > 0
@@ -128,12 +129,12 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
     )
     k, n_relevant, n = metric.k, documents.n_relevant, documents.n_ranked
     depth = min(n, n_relevant if metric.record.depth_is_relevant else k or n)
-    result, reads = _watched(lists, metric)
+    result, reads = _watched(ranking, metric)
     by_ideal = "ideal" in (leading_fraction(metric.record.formula) or ("", ""))[1]
     if "pairs" in reads:
         terms: Terms | Pairs = _pairs(documents, reads["pairs"])
     else:
-        terms = _terms(lists, metric, depth, result, reads)
+        terms = _terms(ranking, metric, depth, result, reads)
     return Ranking(
         name=name,
         documents=documents,
@@ -141,12 +142,12 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
         numerator=float(result.numerators[0]),
         denominator=float(result.denominators[0]),
         depth=depth,
-        symbols={"k": k or n, "R": n_relevant, "n": n, "N": lists.n_documents - n_relevant},
+        symbols={"k": k or n, "R": n_relevant, "n": n, "N": n_documents - n_relevant},
         columns=_columns(terms, reads, documents.columns["label"], ~relevant)
         if isinstance(terms, Terms)
         else [],
         terms=terms,
-        ideal=_ideal_terms(lists, metric, depth, result) if by_ideal else None,
+        ideal=_ideal_terms(ranking, metric, depth, result) if by_ideal else None,
     )
 
 
@@ -165,7 +166,7 @@ class Read:
 class _Watched:
     """Ranked lists that note what a kernel reads of them."""
 
-    _ranked: RankedLists
+    _ranked: RankedBlock
     _reads: dict[str, Read] = field(default_factory=dict)
     _of: str = ""
 
@@ -178,24 +179,28 @@ class _Watched:
 
     def _noted(self, name: str, arguments: tuple[Any, ...], value: Any) -> Any:
         self._reads[self._of + name] = Read(arguments, value)
-        return _Watched(value, self._reads, "ideal ") if isinstance(value, RankedLists) else value
+        return _Watched(value, self._reads, "ideal ") if isinstance(value, RankedBlock) else value
 
 
-def _watched(lists: QueryLists, metric: BoundMetric) -> tuple[PerQuery, dict[str, Read]]:
+def _watched(ranking: EngineRanking, metric: BoundMetric) -> tuple[PerQuery, dict[str, Read]]:
     """The numerator and the denominator of one query, and what the kernel read."""
     reads: dict[str, Read] = {}
     whole = metric.computation
     watching = replace(
         whole, kernel=lambda ranked, **options: whole.kernel(_Watched(ranked, reads), **options)
     )
-    return per_query(lists, [watching])[0], reads
+    return per_query(ranking, [watching])[0], reads
 
 
 # --- What each rank adds
 
 
 def _terms(
-    lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery, reads: dict[str, Read]
+    ranking: EngineRanking,
+    metric: BoundMetric,
+    depth: int,
+    result: PerQuery,
+    reads: dict[str, Read],
 ) -> Terms:
     if "centred_ranks" in reads:  # correlations have no cutoff
         by_label, by_score, _ = (values[0] for values in reads["centred_ranks"].value)
@@ -204,13 +209,15 @@ def _terms(
             [Column("centred label rank", by_label), Column("centred rank", by_score)],
         )
     return _spelled(
-        contributions(lists, metric, depth)[0][0] * result.denominators[0], metric, reads
+        contributions(ranking, metric, depth)[0][0] * result.denominators[0], metric, reads
     )
 
 
-def _ideal_terms(lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery) -> Terms:
-    added = ideal_contributions(lists, metric, depth)[0][0] * result.denominators[0]
-    best_first = replace(lists, scores=lists.labels, retrieved=None)
+def _ideal_terms(
+    ranking: EngineRanking, metric: BoundMetric, depth: int, result: PerQuery
+) -> Terms:
+    added = ideal_contributions(ranking, metric, depth)[0][0] * result.denominators[0]
+    best_first = EngineRanking(ranking.documents, ranking.documents.labels)
     return _spelled(added, metric, _watched(best_first, metric)[1])
 
 

@@ -144,13 +144,14 @@ def _rows_and_metric(chosen: Chosen) -> dict[str, Any]:
     if len(reports) * len(report.metrics) > 1:
         found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
         raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
-    lists = report._lists
+    ranking = report.own_ranking
+    documents = ranking.documents
     return {
-        "y_true": lists.given_labels,
-        "y_score": lists.scores,
-        "qid": np.repeat(lists.grouping.ids, lists.grouping.sizes),
-        "retrieved": lists.retrieved,
-        "judged": lists.judged,
+        "y_true": documents.given_labels,
+        "y_score": ranking.scores,
+        "qid": np.repeat(documents.queries.ids, documents.grouping.sizes),
+        "retrieved": ranking.retrieved,
+        "judged": documents.judged,
         "metric": bind(next(iter(report.metrics)), chosen.convention or "sklearn"),
     }
 

@@ -153,9 +153,9 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
         columns[metric] = column
-    own, results = report.metrics, report._results
+    own, results = report.metrics, report.results
     return replace(
         report,
         metrics={metric: own[column] for metric, column in columns.items()},
-        _results={metric: results[column] for metric, column in columns.items()},
+        results={metric: results[column] for metric, column in columns.items()},
     )

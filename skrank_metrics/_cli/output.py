@@ -56,7 +56,7 @@ class Rankings(Result):
         heads = ("slice", "ranking", "queries", *next(iter(self.reports.values())).mean)
         notes: dict[str, list[str]] = {}
         for name, report in self.reports.items():
-            for sentence in report._left_out:
+            for sentence in report.left_out:
                 notes.setdefault(sentence, []).append(name)
         table = Table(heads[first:], [row[first:] for row in rows])
         return [

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.ranked_lists import ranked_blocks
+from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.ranked_blocks import RankedBlock, ranked_blocks
+from skrank_metrics._engine.ranking import Ranking, Sight
 from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_negative
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
@@ -49,6 +50,10 @@ class PerQuery:
     numerators: FloatArray
     denominators: FloatArray
 
+    def take(self, places: IntArray) -> PerQuery:
+        """Those of some of the queries, by position."""
+        return PerQuery(self.numerators[places], self.denominators[places])
+
     @property
     def values(self) -> FloatArray:
         """One value per query, NaN if undefined."""
@@ -69,50 +74,64 @@ def refuse_overflow() -> Iterator[None]:
 
 
 @refuse_overflow()
-def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
+def per_query(ranking: Ranking, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
+    documents = ranking.documents
     for computation in computations:
-        if lists.negative and not computation.signed:
-            refuse_negative(lists.negative, computation.name)
-        for column in computation.documents:
-            if column not in lists.documents:
-                raise ValueError(
-                    f"metric {computation.name!r} needs documents=... with the column {column!r}."
-                )
-    computations = [
-        replace(given, options=lists.comparable(given.options)) for given in computations
-    ]
-    results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
-    together: dict[Any, tuple[QueryLists, list[tuple[Computation, PerQuery]]]] = {}
-    for computation, result in zip(computations, results, strict=True):
-        part = lists.seen(computation.unjudged)
-        together.setdefault((computation.ties, id(part)), (part, []))[1].append(
-            (computation, result)
-        )
-    for (ties, _), (part, members) in together.items():
-        _compute(part, ties, members)
-    if lists.judged is not None:
+        _check_suitable(documents, computation)
+    results = []
+    # Metrics that see the same documents, with the same tie policy, share one pass.
+    passes: dict[Sight, dict[str, list[tuple[Computation, PerQuery]]]] = {}
+    for given in computations:
+        computation = replace(given, options=documents.with_rounded_threshold(given.options))
+        result = PerQuery(np.zeros(documents.n_queries), np.ones(documents.n_queries))
+        results.append(result)
+        by_ties = passes.setdefault(ranking.sight(computation.unjudged), {})
+        by_ties.setdefault(computation.ties, []).append((computation, result))
+    for sight, by_ties in passes.items():
+        seen = ranking.seen(sight)
+        for ties, members in by_ties.items():
+            _compute(seen, ties, members)
+    if documents.judged is not None:
         for computation, result in zip(computations, results, strict=True):
             if computation.unjudged != "counted" and not computation.always_defined:
-                result.numerators[lists.n_judged == 0] = np.nan
+                result.numerators[documents.n_judged == 0] = np.nan
     return results
 
 
-def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:
+def _check_suitable(documents: Documents, computation: Computation) -> None:
+    """Refuse documents without what a metric needs."""
+    if documents.negative and not computation.signed:
+        refuse_negative(documents.negative, computation.name)
+    for column in computation.documents:
+        if column not in documents.columns:
+            raise ValueError(
+                f"metric {computation.name!r} needs documents=... with the column {column!r}."
+            )
+
+
+def _compute(ranking: Ranking, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:
     cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
     depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-    for queries, ranked in ranked_blocks(lists, depth, ties):
+    for queries, block in ranked_blocks(ranking, depth, ties):
         for computation, result in members:
-            values = computation.kernel(ranked.cut(computation.k), **computation.options)
-            parts = values if isinstance(values, tuple) else (values, 1.0)
-            result.numerators[queries], result.denominators[queries] = parts
-            if computation.needs_relevant:
-                undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
-                if (
-                    parts[0] is values
-                ):  # a sum, which need not be 0 if non-relevant documents have gains
-                    undefined &= values == 0
-                result.numerators[queries[undefined]] = np.nan
+            _compute_block(computation, block, queries, result)
+
+
+def _compute_block(
+    computation: Computation, block: RankedBlock, queries: IntArray, result: PerQuery
+) -> None:
+    values = computation.kernel(block.cut(computation.k), **computation.options)
+    is_ratio = isinstance(values, tuple)
+    numerators, denominators = values if isinstance(values, tuple) else (values, 1.0)
+    result.numerators[queries] = numerators
+    result.denominators[queries] = denominators
+    if computation.needs_relevant:
+        threshold = computation.options.get("relevance_threshold")
+        undefined = block.n_relevant(threshold) == 0
+        if not is_ratio:  # a sum, which need not be 0 if non-relevant documents have gains
+            undefined &= numerators == 0
+        result.numerators[queries[undefined]] = np.nan
 
 
 @refuse_overflow()

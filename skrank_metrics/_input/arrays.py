@@ -25,20 +25,11 @@ class NaNScoreError(ValueError):
     """A model predicted NaN. This concerns one candidate of a search; other invalid input concerns all."""
 
 
-def check_arrays(
-    y_true: Any, y_score: Any, retrieved: Any = None, judged: Any = None
-) -> tuple[NDArray[Any], FloatArray, Mask | None, Mask | None]:
-    """Check labels, scores and masks, which must have the same shape, 1-D or 2-D; ``check_labels`` checks the values.
-
-    Scores become float64, and labels of documents that were not judged 0.
-    """
-    given = to_array(y_true, "y_true")
-    known = None if judged is None else check_mask(judged, "judged", given.shape)
-    if known is not None and given.dtype.kind in "biufO":
-        given = np.where(known, given, 0)
-    labels = to_real(given, "y_true")
-    ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
-    return labels, check_scores(y_score, labels.shape, ranked), ranked, known
+def to_judged_labels(given: NDArray[Any], judged: Mask | None) -> NDArray[Any]:
+    """Labels as numbers, of which ``check_labels`` checks the values; those of unjudged documents become 0."""
+    if judged is not None and given.dtype.kind in "biufO":
+        given = np.where(judged, given, 0)
+    return to_real(given, "y_true")
 
 
 def check_scores(

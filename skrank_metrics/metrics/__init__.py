@@ -1,6 +1,6 @@
 """The metrics: one kernel each, with its record.
 
-A kernel takes a block of ranked queries, ``ranked`` (``RankedLists``), and the options of its metric. Arrays of a block
+A kernel takes a block of ranked queries, ``ranked`` (``RankedBlock``), and the options of its metric. Arrays of a block
 have one row per query and one column per rank, and are 0 after the last document of a query. Ties are already settled:
 under ``ties="average"`` the arrays hold expectations, so a kernel is just its formula. It uses
 
@@ -8,7 +8,7 @@ under ``ties="average"`` the arrays hold expectations, so a kernel is just its f
 - ``ranked.stops(probability)``, the probability of stopping at a rank once there, for products over ranks,
 - ``ranked.hit_products(threshold)``, relevance times the hits so far, for precision at the relevant documents,
 - ``ranked.pairs(gain)``, the numbers of inverted pairs and of all pairs with different gains,
-- ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_documents``, ``ranked.n_relevant(threshold)``, ``ranked.ideal(...)``,
+- ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_retrieved``, ``ranked.n_relevant(threshold)``, ``ranked.ideal(...)``,
 
 and returns one value per query, or a pair (numerator, denominator), where 0 / 0 is undefined.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import (
     AVERAGES,
     Computation,
@@ -16,8 +17,7 @@ from skrank_metrics._engine.per_query import (
     ratio,
     ratio_terms,
 )
-from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._input.arrays import (
     FloatArray,
     NaNScoreError,
@@ -186,14 +186,21 @@ class BoundMetric:
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
         try:
-            columns = {"retrieved": retrieved, "judged": judged, "documents": documents}
-            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **columns)
-            (result,) = per_query(lists, [bound.computation])
+            ranking = ranking_from_rows(
+                y_true,
+                y_score,
+                qid=qid,
+                sample_weight=sample_weight,
+                retrieved=retrieved,
+                judged=judged,
+                documents=documents,
+            )
+            (result,) = per_query(ranking, [bound.computation])
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
-        return bound.aggregate(result, lists.weights)
+        return bound.aggregate(result, ranking.documents.weights)
 
     def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
         if hasattr(y_true, "predict"):

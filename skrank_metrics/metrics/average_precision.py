@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine.per_query import KernelResult
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.metrics._options import Gain, RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import Reference
@@ -47,7 +47,7 @@ _Normalizer = Annotated[
     reference=_BUCKLEY,
 )
 def map_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     normalizer: _Normalizer = "min",
     relevance_threshold: RelevanceThreshold = None,
@@ -80,7 +80,7 @@ def map_score(
     reference=_SAKAI,
 )
 def q_measure_score(
-    ranked: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
+    ranked: RankedBlock, *, gain: Gain = "linear", beta: _Beta = 1.0
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Q-measure: average precision that blends precision with gains.
 
@@ -95,7 +95,7 @@ def q_measure_score(
     0.75
     """
     hits, gains = ranked.hit_products(None), ranked.running_products(None, gain)
-    ideal = np.cumsum(ranked.ideal_lists().gains(gain), axis=1)[:, : ranked.depth]
+    ideal = np.cumsum(ranked.ideal_order().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
     return blended, np.minimum(ranked.n_relevant(None), ranked.n_findable)
 
@@ -110,7 +110,7 @@ def q_measure_score(
     reference=_BPREF,
 )
 def bpref_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
@@ -127,6 +127,6 @@ def bpref_score(
     0.75
     """
     n_relevant = ranked.n_relevant(relevance_threshold)
-    bound = np.maximum(np.minimum(n_relevant, ranked.n_in_all - n_relevant), 1)
+    bound = np.maximum(np.minimum(n_relevant, ranked.n_documents - n_relevant), 1)
     misses = ranked.capped_misses(relevance_threshold, n_relevant)
     return ranked.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric

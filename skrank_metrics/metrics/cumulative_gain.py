@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skrank_metrics._engine.gains import linear_gain
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import Discount, Gain
 from skrank_metrics.metrics._record import Reference
@@ -22,7 +22,7 @@ _JARVELIN = Reference(
     needs_cutoff=True,
     reference=_JARVELIN,
 )
-def cg_score(ranked: RankedLists) -> FloatArray:
+def cg_score(ranked: RankedBlock) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
     Without a cutoff, it does not depend on the order.
@@ -46,7 +46,7 @@ def cg_score(ranked: RankedLists) -> FloatArray:
     reference=_JARVELIN,
 )
 def dcg_score(
-    ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
+    ranked: RankedBlock, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
@@ -70,7 +70,7 @@ def dcg_score(
     reference=_JARVELIN,
 )
 def ndcg_score(
-    ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
+    ranked: RankedBlock, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:
     """Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._engine.label_orders import TiedQuery
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Option
 from skrank_metrics.metrics._record import (
@@ -62,7 +62,7 @@ class FunctionKernel:
     bounds: tuple[float, float]
     documents: tuple[str, ...] = ()  # columns that it takes
 
-    def __call__(self, ranked: RankedLists, **options: Any) -> FloatArray:
+    def __call__(self, ranked: RankedBlock, **options: Any) -> FloatArray:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine.gains import RelevanceGain
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.metrics._options import RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import NO_RANKED, Reference
@@ -47,7 +47,7 @@ _Normalizer = Annotated[
 _Beta = Annotated[Any, number("Weight of recall relative to precision.", "[0, 1000]")]
 
 
-def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
+def _ranks(ranked: RankedBlock, divisor: str) -> IntArray:
     return ranked.cutoff if divisor == "k" else ranked.n_shown
 
 
@@ -60,7 +60,7 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
     reference=_MANNING,
 )
 def precision_at_k_score(
-    ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
@@ -87,7 +87,7 @@ def precision_at_k_score(
     reference=_MANNING,
 )
 def recall_at_k_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     normalizer: _Normalizer = "relevant",
     relevance_threshold: RelevanceThreshold = None,
@@ -116,7 +116,7 @@ def recall_at_k_score(
     reference=_RIJSBERGEN,
 )
 def f1_at_k_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     beta: _Beta = 1.0,
     divisor: _Divisor = "k",
@@ -154,7 +154,7 @@ def f1_at_k_score(
     reference=_SWETS,
 )
 def fall_out_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
 
@@ -169,7 +169,7 @@ def fall_out_score(
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
     0.3333
     """
-    others = ranked.n_in_all - ranked.n_relevant(relevance_threshold)
+    others = ranked.n_documents - ranked.n_relevant(relevance_threshold)
     return ranked.n_shown - ranked.relevance(relevance_threshold).sum(axis=1), others
 
 
@@ -181,7 +181,7 @@ def fall_out_score(
     reference=_MANNING,
 )
 def r_precision_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """R-precision: precision at rank R, the number of relevant documents; it equals recall at R.
 
@@ -206,7 +206,7 @@ def r_precision_score(
     reference=_MANNING,
 )
 def hit_rate_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None
 ) -> FloatArray:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
@@ -233,7 +233,7 @@ def hit_rate_score(
     needs_cutoff=True,
     reference=_MACAVANEY,
 )
-def judged_score(ranked: RankedLists) -> tuple[FloatArray, IntArray]:
+def judged_score(ranked: RankedBlock) -> tuple[FloatArray, IntArray]:
     """Judged at k: the share of the first k documents that were judged, relevant or not.
 
     If it differs between rankings, comparisons that count unjudged documents as not relevant favour the ranking with

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine.gains import RelevanceGain, linear_gain
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import RelevanceThreshold, switch
 from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS, Reference
@@ -53,7 +53,7 @@ _Normalize = Annotated[
     reference=_KENDALL,
 )
 def kendall_tau_distance(
-    ranked: RankedLists, *, normalize: _Normalize = False
+    ranked: RankedBlock, *, normalize: _Normalize = False
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
@@ -84,7 +84,7 @@ def kendall_tau_distance(
     signed=True,
     reference=_KENDALL_TIES,
 )
-def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
+def kendall_tau_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
 
     Tau-b corrects for equal labels. For tied scores, it is the expectation over the orders of the tied documents, so
@@ -99,7 +99,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     -0.3333
     """
     inverted, pairs = ranked.pairs(linear_gain)
-    n = ranked.n_documents
+    n = ranked.n_retrieved
     return pairs - 2 * inverted, np.sqrt(pairs * (n * (n - 1) / 2))
 
 
@@ -113,7 +113,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     signed=True,
     reference=_JOACHIMS,
 )
-def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
+def pairwise_accuracy_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     """Pairwise accuracy: the share of pairs of documents with different labels that are ranked correctly.
 
     Pairs with tied scores count 1/2.
@@ -142,7 +142,7 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     reference=_HANLEY,
 )
 def auc_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
@@ -170,7 +170,7 @@ def auc_score(
     signed=True,
     reference=_SPEARMAN,
 )
-def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
+def spearman_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
     Documents with equal labels share their mean rank. For tied scores, it is the expectation over the orders of the
@@ -184,6 +184,6 @@ def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     >>> spearman_score([[1, 2, 0]], [[3, 2, 1]])
     0.5
     """
-    n = ranked.n_documents.astype(np.float64)
+    n = ranked.n_retrieved.astype(np.float64)
     by_label, by_score, squares = ranked.centred_ranks()
     return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

@@ -8,7 +8,7 @@ import numpy as np
 
 from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGain
 from skrank_metrics._engine.per_query import KernelResult
-from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import (
     MaxGrade,
@@ -52,14 +52,14 @@ _Normalize = Annotated[
 _Normalized = Annotated[Any, switch("Whether to divide by the value of the ideal order: nERR.")]
 
 
-def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
+def _stopping(ranked: RankedBlock, probability: GainFunction) -> FloatArray:
     """Probability that a reader who never gives up stops at each rank."""
     stops = ranked.stops(probability)
     reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
     return reaches * stops
 
 
-def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray:
+def _err(ranked: RankedBlock, p: float, probability: GainFunction) -> FloatArray:
     return _stopping(ranked, probability) @ (p ** (ranked.ranks - 1) / ranked.ranks)
 
 
@@ -69,7 +69,7 @@ def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray
     transform="hazards",
     reference=_CRASWELL,
 )
-def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+def mrr_score(ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k.
 
     Examples
@@ -91,7 +91,7 @@ def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     reference=_CHAPELLE,
 )
 def err_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     p: Persistence = 1.0,
     gain: Probabilities = "exp2",
@@ -116,7 +116,7 @@ def err_score(
     err = _err(ranked, p, probability)
     if not normalize:
         return err
-    ideal = _err(ranked.ideal_lists(), p, probability)
+    ideal = _err(ranked.ideal_order(), p, probability)
     return err.clip(max=ideal), ideal  # the two sums are rounded differently
 
 
@@ -128,7 +128,7 @@ def err_score(
     reference=_CASCADE,
 )
 def pfound_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     p: Persistence = 0.85,
     gain: Probabilities = "linear",
@@ -158,7 +158,7 @@ def pfound_score(
     reference=_MOFFAT,
 )
 def rbp_score(
-    ranked: RankedLists,
+    ranked: RankedBlock,
     *,
     p: _RbpPersistence = 0.8,
     gain: Probabilities = "binary",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -71,7 +71,7 @@ class CrossEvaluation(Comparison):
         metric, folds = self.metrics[0], np.asarray(self.folds)
         queries = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         return {
-            name: np.array([report._part(some).mean[metric] for some in queries])
+            name: np.array([report.subset(some).mean[metric] for some in queries])
             for name, report in self.reports.items()
         }
 
@@ -237,7 +237,7 @@ def comparison_of_folds(
     plan: Plan,
 ) -> CrossEvaluation:
     """Compare reports whose queries were tested in these folds."""
-    tested = {name: replace(report, folds=folds) for name, report in reports.items()}
+    tested = {name: report.with_queries(folds=folds) for name, report in reports.items()}
     found = compare_reports(tested, None, plan)
     return CrossEvaluation(found.reports, found.metrics, found.plan, scores=scores)
 

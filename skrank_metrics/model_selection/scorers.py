@@ -12,8 +12,10 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
+from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.query_lists import QueryLists, query_lists
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
@@ -74,7 +76,7 @@ class _Evaluated(NamedTuple):
     """What the scorers of a dict share."""
 
     given: tuple[Any, ...]  # their metrics and arguments
-    lists: QueryLists
+    ranking: Ranking
     results: dict[int, PerQuery]  # by number of the metric
 
 
@@ -105,8 +107,8 @@ class RankingScore:
         try:
             self._check_requests(columns)
             rows = {name: columns.get(name) for name in REQUESTS}
-            lists, result = self._evaluated(y_true, y_score, X, rows)
-            value = self._mean(lists, result)
+            ranking, result = self._evaluated(y_true, y_score, X, rows)
+            value = self._mean(ranking.documents, result)
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
@@ -114,7 +116,7 @@ class RankingScore:
         if not self.keeps_values:
             return value
         score = ScoreOfQueries(value)
-        score.queries = self._values(lists, result)
+        score.queries = self._values(ranking.documents, result)
         return score
 
     def _check_requests(self, columns: dict[str, Any]) -> None:
@@ -123,8 +125,8 @@ class RankingScore:
                 f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
             )
 
-    def _mean(self, lists: QueryLists, result: PerQuery) -> float:
-        value = float(self.metric.aggregate(result, lists.weights))
+    def _mean(self, documents: Documents, result: PerQuery) -> float:
+        value = float(self.metric.aggregate(result, documents.weights))
         if np.isnan(value):  # for all candidates, so a search would pick the first one
             raise ValueError(
                 f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
@@ -132,16 +134,16 @@ class RankingScore:
             )
         return value
 
-    def _values(self, lists: QueryLists, result: PerQuery) -> QueryScores:
+    def _values(self, documents: Documents, result: PerQuery) -> QueryScores:
         values = np.asarray(self.metric.aggregate(result, None, average=None))
         if not self.metric.greater_is_better:
             values = 0.0 - values
-        queries, defined = lists.grouping, ~np.isnan(result.values)
-        return QueryScores(queries.ids, queries.first_rows, values, defined, lists.weights)
+        queries, defined = documents.grouping, ~np.isnan(result.values)
+        return QueryScores(queries.ids, queries.first_rows, values, defined, documents.weights)
 
     def _evaluated(
         self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]
-    ) -> tuple[QueryLists, PerQuery]:
+    ) -> tuple[Ranking, PerQuery]:
         """The scored documents, and the values per query of this metric.
 
         In one call of scikit-learn, the values of all metrics that were made together are computed once. They are kept
@@ -153,22 +155,23 @@ class RankingScore:
         before = kept.get("evaluated")
         is_same = before is not None and all(map(operator.is_, given, before.given))
         if before is not None and is_same and self.number in before.results:
-            return before.lists, before.results[self.number]
-        lists = self._lists(y_true, y_score, X, columns)
-        results = self._results(lists)
-        kept["evaluated"] = _Evaluated(given, lists, results)
-        return lists, results[self.number]
+            return before.ranking, before.results[self.number]
+        ranking = self._ranking(y_true, y_score, X, columns)
+        results = self._results(ranking)
+        kept["evaluated"] = _Evaluated(given, ranking, results)
+        return ranking, results[self.number]
 
-    def _results(self, lists: QueryLists) -> dict[int, PerQuery]:
+    def _results(self, ranking: Ranking) -> dict[int, PerQuery]:
         try:
-            found = per_query(lists, [metric.computation for metric in self.together])
+            found = per_query(ranking, [metric.computation for metric in self.together])
         except ValueError:  # labels that another metric refuses
-            return {self.number: per_query(lists, [self.metric.computation])[0]}
+            return {self.number: per_query(ranking, [self.metric.computation])[0]}
         return dict(enumerate(found))
 
-    def _lists(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> QueryLists:
+    def _ranking(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> Ranking:
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
+        groups = columns.pop("groups")
         who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
         # The larger one of NaN and -inf is -inf.
         scores = (
@@ -176,14 +179,23 @@ class RankingScore:
             if self.declines
             else one_column(y_score)
         )
-        lists = query_lists(y_score=scores, X=X, **columns, who=who, ways_out=ways)
+        retrieved = columns.pop("retrieved")
+        documents = documents_from_rows(
+            X=X,
+            **columns,
+            ids_as_groups=groups,
+            beside={"y_score": scores, "retrieved": retrieved},
+            caller=who,
+            hint=ways,
+        )
+        ranking = rank_rows(documents, scores, retrieved=retrieved)
         if self.declines:
-            returned = lists.scores > -np.inf
-            lists = replace(
-                lists, retrieved=returned if lists.retrieved is None else returned & lists.retrieved
-            )
-        warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
-        return lists
+            returned = ranking.scores > -np.inf
+            if ranking.retrieved is not None:
+                returned &= ranking.retrieved
+            ranking = replace(ranking, retrieved=returned)
+        warn_of_fitted(y_score, documents.queries.ids, documents.grouping.sizes)
+        return ranking
 
 
 def keep_values(scorer: Any) -> Any:

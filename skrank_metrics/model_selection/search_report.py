@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
+from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int, nearest
 from skrank_metrics._input.query_ids import carried
@@ -253,9 +254,8 @@ def _kept(
         values[~np.concatenate([part.defined[row] for part in parts])[order]] = np.nan
         reports[name] = RankingReport(
             {str(metric): metric},
-            qid,
-            weights,
-            _results={str(metric): PerQuery(values, np.ones(len(values)))},
+            Queries(qid, weights),
+            {str(metric): PerQuery(values, np.ones(len(values)))},
         )
     return comparison_of_folds(reports, folds, {}, plan)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import IntArray, check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -126,8 +126,8 @@ class XGBoostMetric(BoosterMetric):
             raise ValueError(
                 "average must not be 'median' if there are several workers, since they only share sums; leave it out."
             )
-        lists = query_lists(y_true, y_score, qid=self._qid(sizes))
-        (result,) = per_query(lists, [self.metric.computation])
+        ranking = ranking_from_rows(y_true, y_score, qid=self._qid(sizes))
+        (result,) = per_query(ranking, [self.metric.computation])
         terms, shares = self.metric.terms(
             result, weights.astype(np.float64) if len(weights) else None
         )

@@ -9,22 +9,19 @@ from typing import Any, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import by_text, check_choice, check_scores, to_float64
-from skrank_metrics._input.query_ids import (
-    as_python,
-    check_aligned,
-    check_documents_aligned,
-    named_columns,
-)
+from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import by_text, check_bool, check_choice, to_float64
+from skrank_metrics._input.query_ids import as_python, carried
+from skrank_metrics._input.slices import frame_columns, slice_of_query
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import bind_metrics, column_of
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import evaluate_lists, labels_of_rows, lists_of_rows
+from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.outcome import sample_of
 from skrank_metrics.reports.plan import Correction, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
-from skrank_metrics.reports.slices import frame_columns, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
 Reports: TypeAlias = Mapping[str, RankingReport]
@@ -274,42 +271,40 @@ def leaderboard(
             f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate."
         )
     bound = bind_metrics(metrics, convention)
-    masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
-    others = {
-        "sample_weight": sample_weight,
-        "documents": documents,
-        "by": by,
-        "groups": groups,
-        **masks,
-    }
-    lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **others)
-    check_aligned(**named_columns(y_true=y_true, scores=columns, qid=qid, **others))
-    check_documents_aligned(**named_columns(y_true=y_true, scores=columns))
+    beside = {"scores": columns, "retrieved": carried(y_true, retrieved=retrieved)["retrieved"]}
+    truth = documents_from_rows(
+        y_true,
+        qid=qid,
+        sample_weight=sample_weight,
+        judged=judged,
+        condense=check_bool(condense, "condense"),
+        documents=documents,
+        by=by,
+        groups=groups,
+        beside=beside,
+    )
     reports = {}
     for name, column in columns.items():
         try:
-            of_model = _with_scores(lists, column, f"scores[{name!r}]", np.shape(y_true))
+            ranking = _rank_returned(truth, column, beside["retrieved"], f"scores[{name!r}]")
         except TypeError as error:
             raise TypeError(f"{error} Pass only the columns of scores.") from None
-        labels = labels_of_rows(y_true, column, qid)
-        reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
+        reports[name] = evaluate_ranking(ranking, bound)
     plan = Plan(baseline, margin, test, correction, confidence, random_state)
     return compare_reports(reports, None, plan)
 
 
-def _with_scores(lists: QueryLists, column: Any, name: str, shape: tuple[int, ...]) -> QueryLists:
-    """The documents with the scores of a model, which did not return those with a score of NaN."""
-    ranked = ~np.isnan(values := to_float64(column, name))
-    if not ranked.any():
+def _rank_returned(documents: Documents, column: Any, retrieved: Any, name: str) -> Ranking:
+    """The ranking of a model, which did not return the documents with a score of NaN."""
+    scores = to_float64(column, name)
+    returned = ~np.isnan(scores)
+    if not returned.any():
         raise ValueError(f"{name} must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(values, shape, ranked, name).ravel())
-    if ranked.all() and lists.retrieved is None:
-        return lists.with_scores(scores)
-    returned = lists.grouping.sort(ranked.ravel()) & (
-        True if lists.retrieved is None else lists.retrieved
-    )
-    found = lists.with_scores(np.where(returned, scores, 0.0))
-    return found if ranked.all() else replace(found, retrieved=returned)
+    if returned.all():
+        return rank_rows(documents, scores, retrieved=retrieved, name=name)
+    if retrieved is not None and np.shape(retrieved) == returned.shape:
+        returned = returned & np.asarray(retrieved)
+    return rank_rows(documents, scores, retrieved=returned, name=name)
 
 
 # Reports over the same queries and documents
@@ -353,14 +348,14 @@ def _aligned(
     for other, report in reports.items():
         columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}
         found = _with_columns(_in_order(first, report, (name, other)), columns)
-        aligned[other] = replace(found, **changes) if changes else found
+        aligned[other] = found.with_queries(**changes) if changes else found
         _check_alike(aligned[name], aligned[other], (name, other))
     return _with_folds(aligned)
 
 
 def _per_query(first: RankingReport, given: Any, name: str) -> NDArray[Any]:
     """One slice or group per query of the first report."""
-    rows = None if first._row_labels is None else first._row_labels.to_series()
+    rows = None if first.row_labels is None else first.row_labels.to_series()
     return slice_of_query(given, first.grouping, ids=first.qid, y_true=rows, name=name)
 
 
@@ -402,8 +397,8 @@ def _with_columns(report: RankingReport, columns: Mapping[str, str]) -> RankingR
     if list(columns) == list(columns.values()):
         return report
     metrics = {metric: report.metrics[column] for metric, column in columns.items()}
-    results = {metric: report._results[column] for metric, column in columns.items()}
-    return replace(report, metrics=metrics, _results=results)
+    results = {metric: report.results[column] for metric, column in columns.items()}
+    return replace(report, metrics=metrics, results=results)
 
 
 def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:
@@ -424,8 +419,7 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     places = np.array([place[query] for query in wanted])
     if np.array_equal(places, np.arange(len(places))):
         return report
-    by = None if report.by is None else report.by[places]
-    return replace(report._part(places), by=by)
+    return replace(report.subset(places), queries=report.queries.take(places))
 
 
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
@@ -481,6 +475,6 @@ def _with_folds(reports: Reports) -> dict[str, RankingReport]:
                 "cross_evaluate."
             )
     return {
-        name: report if name in in_folds else replace(report, folds=first.folds)
+        name: report if name in in_folds else report.with_queries(folds=first.folds)
         for name, report in reports.items()
     }

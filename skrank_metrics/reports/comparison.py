@@ -145,7 +145,7 @@ class Comparison(Result):
 
     def _part(self, queries: IntArray) -> dict[str, RankingReport]:
         """The reports on some of the queries."""
-        return {name: report._part(queries) for name, report in self.reports.items()}
+        return {name: report.subset(queries) for name, report in self.reports.items()}
 
     @property
     def named_slices(self) -> dict[str, Self]:

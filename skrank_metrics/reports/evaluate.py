@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._engine.query_lists import QueryLists, query_lists
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._input.query_ids import row_labels
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import slices_and_groups
 
 
 def evaluate(
@@ -102,53 +100,33 @@ def evaluate(
     array([1. , 0.5])
     """
     bound = bind_metrics(metrics, convention)
-    masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
-    columns = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
-    lists, parts = lists_of_rows(y_true, y_score, qid=qid, **columns, **masks)
-    return evaluate_lists(lists, bound, **parts, _row_labels=labels_of_rows(y_true, y_score, qid))
-
-
-def lists_of_rows(
-    y_true: Any,
-    y_score: Any,
-    *,
-    by: Any = None,
-    groups: Any = None,
-    condense: Any = False,
-    **columns: Any,
-) -> tuple[QueryLists, dict[str, Any]]:
-    """The documents grouped by query, and the slice and the group of each query."""
-    lists = query_lists(y_true, y_score, condense=check_bool(condense, "condense"), **columns)
-    by_query = np.ndim(y_true) == 2
-    rows = y_true if by_query else _labelled_rows(y_true, y_score, columns.get("qid"))
-    return lists, slices_and_groups(lists.grouping, rows, by=by, groups=groups, by_query=by_query)
-
-
-def _labelled_rows(*rows: Any) -> Any:
-    return next((own for own in rows if row_labels(own) is not None), rows[0])
-
-
-def labels_of_rows(y_true: Any, *others: Any) -> Any:
-    """The index of the first of these that has one; None if rows are queries."""
-    return None if np.ndim(y_true) == 2 else row_labels(_labelled_rows(y_true, *others))
-
-
-def evaluate_lists(
-    lists: QueryLists, metrics: Mapping[str, BoundMetric], **fields: Any
-) -> RankingReport:
-    """Compute metrics in one pass; further fields of the report are those that the lists do not hold."""
-    results = dict(
-        zip(
-            metrics,
-            per_query(lists, [metric.computation for metric in metrics.values()]),
-            strict=True,
-        )
+    retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
+    truth = documents_from_rows(
+        y_true,
+        qid=qid,
+        sample_weight=sample_weight,
+        judged=judged,
+        condense=check_bool(condense, "condense"),
+        documents=documents,
+        by=by,
+        groups=groups,
+        beside={"y_score": y_score, "retrieved": retrieved},
     )
-    shared: dict[str, Any] = {
-        "weights": lists.weights,
-        "condensed": lists.condense,
-        "_whole": lists.without_caches(),
-    }
-    report = RankingReport(metrics, lists.grouping.ids, _results=results, **shared, **fields)
+    return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved), bound)
+
+
+def evaluate_ranking(
+    ranking: Ranking, metrics: Mapping[str, BoundMetric], *, left_out: tuple[str, ...] = ()
+) -> RankingReport:
+    """Compute metrics in one pass; ``left_out`` are findings about queries that are not among the documents."""
+    values = per_query(ranking, [metric.computation for metric in metrics.values()])
+    report = RankingReport(
+        metrics,
+        ranking.documents.queries,
+        dict(zip(metrics, values, strict=True)),
+        ranking.documents.condense,
+        ranking=ranking,
+        left_out=left_out,
+    )
     report.mean  # noqa: B018  sums that overflow raise here
     return report

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
@@ -163,12 +163,18 @@ def explain_difference(
         frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)
     ]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
-    masks = {"retrieved": retrieved, "judged": judged}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    ranking = ranking_from_rows(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        retrieved=retrieved,
+        judged=judged,
+    )
     means, values = {}, {}
-    results = per_query(lists, [metric.computation for metric in metrics])
+    results = per_query(ranking, [metric.computation for metric in metrics])
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
-        means[subset] = float(bound.aggregate(result, lists.weights))
+        means[subset] = float(bound.aggregate(result, ranking.documents.weights))
         # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
         values[subset] = np.nan_to_num(
             np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf

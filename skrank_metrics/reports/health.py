@@ -9,16 +9,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.ranked_lists import ranked_blocks
+from skrank_metrics._engine.ranked_blocks import ranked_blocks
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
-from skrank_metrics.reports.slices import part_of
 
 # A mean is shown with four decimals; ties that move it by less are not reported.
 SHOWN = 5e-5
@@ -103,65 +103,79 @@ class Health(Result):
         ]
 
 
-def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
+def count(ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
     """Count what can be counted without sorting."""
-    seen = lists.seen()
-    scores, starts = _ranked_scores(seen), seen.grouping.starts
+    documents, seen = ranking.documents, ranking.seen(ranking.sight("zero"))
+    starts, scores = seen.documents.grouping.starts, _ranked_scores(seen)
     constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
-    unjudged = np.False_ if lists.judged is None else ~lists.judged
     # A query keeps a document even if none is ranked or judged.
-    sizes = np.where((seen.n_retrieved > 0) | (seen.n_judged > 0), seen.grouping.sizes, 0)
-    n_relevant = seen.n_relevant(None)
+    is_empty = (seen.n_retrieved == 0) & (seen.documents.n_judged == 0)
+    sizes = np.where(is_empty, 0, seen.documents.grouping.sizes)
+    n_relevant = seen.documents.n_relevant(None)
     numbers = {
-        "n_queries": seen.n_queries,
-        "n_documents": lists.n_documents,
+        "n_queries": documents.n_queries,
+        "n_documents": documents.n_documents,
         "n_constant": (constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
         "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
         "n_no_relevant": (n_relevant == 0).sum(),
-        "n_ranked": lists.n_retrieved.sum(),
-        "n_unjudged": (unjudged if lists.retrieved is None else unjudged & lists.retrieved).sum(),
+        "n_ranked": ranking.n_retrieved.sum(),
+        "n_unjudged": _count_unjudged(ranking),
     }
     counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
     for name, metric in metrics.items():
-        for reason, number in _reasons(lists, metric, results[name]):
+        for reason, number in _reasons(documents, metric, results[name]):
             counts[("undefined", name, reason)] = number
     return counts
 
 
-def _reasons(lists: QueryLists, metric: BoundMetric, result: PerQuery) -> Iterator[tuple[str, int]]:
+def _count_unjudged(ranking: Ranking) -> int:
+    """Number of ranked documents that nobody judged."""
+    judged = ranking.documents.judged
+    if judged is None:
+        return 0
+    unjudged = ~judged if ranking.retrieved is None else ~judged & ranking.retrieved
+    return int(unjudged.sum())
+
+
+def _reasons(
+    documents: Documents, metric: BoundMetric, result: PerQuery
+) -> Iterator[tuple[str, int]]:
     """Reasons why a metric is undefined, and the number of queries for each."""
     undefined = np.isnan(result.values)
-    if metric.record.unjudged != "counted" and (
-        n_unjudged := int((undefined & (lists.n_judged == 0)).sum())
-    ):
-        yield "no judged document", n_unjudged
-        undefined &= lists.n_judged > 0
-    if undefined.any():
-        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
-        gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
-        yield (
-            "no document with a gain" if gainless else metric.undefined or "no value",
-            int(undefined.sum()),
-        )
+    if metric.record.unjudged != "counted":
+        n_unjudged = int((undefined & (documents.n_judged == 0)).sum())
+        if n_unjudged:
+            yield "no judged document", n_unjudged
+            undefined &= documents.n_judged > 0
+    if not undefined.any():
+        return
+    reason = metric.undefined or "no value"
+    if metric.undefined == NO_RELEVANT:
+        options = documents.with_rounded_threshold(metric.computation.options)
+        n_relevant = documents.n_relevant(options.get("relevance_threshold"))
+        if n_relevant[undefined].any():
+            reason = "no document with a gain"
+    yield reason, int(undefined.sum())
 
 
-def _ranked_scores(lists: QueryLists) -> FloatArray:
+def _ranked_scores(ranking: Ranking) -> FloatArray:
     """Scores, with NaN, which equals nothing, for documents that are not ranked."""
-    return (
-        lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
-    )
+    if ranking.retrieved is None:
+        return ranking.scores
+    return np.where(ranking.retrieved, ranking.scores, np.nan)
 
 
 def examine(
-    lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]
+    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]
 ) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
-    counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.seen())
-    means = _means(lists, metrics, results, tied)
-    return describe(
-        counts + ties, metrics, lists.condense, left_out, means, _of_orders(lists, metrics)
-    )
+    counts = count(ranking, metrics, results)
+    ties, tied = _count_ties(ranking.seen(ranking.sight("zero")))
+    means = _means(ranking, metrics, results, tied)
+    orders = _of_orders(ranking, metrics)
+    condense = ranking.documents.condense
+    return describe(counts + ties, metrics, condense, left_out, means, orders)
 
 
 def describe(
@@ -192,11 +206,12 @@ def describe(
     return replace(health, findings=findings)
 
 
-def _count_ties(lists: QueryLists) -> tuple[Counts, IntArray]:
+def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
     """Count ties, and find the queries that have any."""
-    n_tied, n_in_float32, tied, scores = 0, 0, [], _ranked_scores(lists)
-    for queries in lists.blocks():
-        ranked = np.sort(lists.windows(scores, queries, np.nan), axis=1)
+    n_tied, n_in_float32, tied = 0, 0, []
+    documents, scores = ranking.documents, _ranked_scores(ranking)
+    for queries in documents.blocks():
+        ranked = np.sort(documents.windows(scores, queries, np.nan), axis=1)
         equal = ranked[:, 1:] == ranked[:, :-1]
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # still sorted, since rounding is monotone
@@ -215,26 +230,27 @@ def _members(tied_with_previous: Mask) -> int:
 
 
 def _means(
-    lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray
+    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray
 ) -> Ends:
     """Means by order of ties; only the given queries have any."""
-    means = {
-        name: [float(metric.aggregate(results[name], lists.weights))] * 3
-        for name, metric in metrics.items()
+    weights = ranking.documents.weights
+    given = {
+        name: float(metric.aggregate(results[name], weights)) for name, metric in metrics.items()
     }
-    for place, ties in ((0, "worst"), (2, "best")) if len(tied) else ():
-        changed = per_query(
-            part_of(lists, tied),
-            [metric.replace(ties=ties).computation for metric in metrics.values()],
-        )
-        for (name, metric), of_tied in zip(metrics.items(), changed, strict=True):
+    if not len(tied):
+        return {name: (mean, mean, mean) for name, mean in given.items()}
+    some = ranking.take(tied)
+    worst, best = dict[str, float](), dict[str, float]()
+    for ties, means in (("worst", worst), ("best", best)):
+        computations = [metric.replace(ties=ties).computation for metric in metrics.values()]
+        for (name, metric), changed in zip(
+            metrics.items(), per_query(some, computations), strict=True
+        ):
             whole = PerQuery(results[name].numerators.copy(), results[name].denominators.copy())
-            whole.numerators[tied], whole.denominators[tied] = (
-                of_tied.numerators,
-                of_tied.denominators,
-            )
-            means[name][place] = float(metric.aggregate(whole, lists.weights))
-    return {name: (worst, given, best) for name, (worst, given, best) in means.items()}
+            whole.numerators[tied] = changed.numerators
+            whole.denominators[tied] = changed.denominators
+            means[name] = float(metric.aggregate(whole, weights))
+    return {name: (worst[name], given[name], best[name]) for name in metrics}
 
 
 def _of_scores(health: Health, means: Ends) -> Iterator[str]:
@@ -262,15 +278,17 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
         )
 
 
-def _of_orders(lists: QueryLists, metrics: Metrics) -> Iterator[str]:
-    """One sentence for each own metric with too many orders of ties to go through in some queries."""
-    for name, own in (
-        (name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"
-    ):
-        blocks = ranked_blocks(lists.seen(own.unjudged), None, own.ties)
-        if n_drawn := sum(
-            not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents)
-        ):
+def _of_orders(ranking: Ranking, metrics: Metrics) -> Iterator[str]:
+    """One sentence for each custom metric with too many orders of ties to go through in some queries."""
+    for name, metric in metrics.items():
+        if metric.record.transform != "orders":
+            continue
+        computation = metric.computation
+        seen = ranking.seen(ranking.sight(computation.unjudged))
+        n_drawn = 0
+        for _, block in ranked_blocks(seen, None, computation.ties):
+            n_drawn += sum(not query.enumerable for query in block.each(computation.documents))
+        if n_drawn:
             yield (
                 f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
                 f"{MOST_ORDERS} different orders of tied documents: {counted(n_drawn, 'query')}."

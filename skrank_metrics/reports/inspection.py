@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
@@ -25,7 +25,6 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING
-from skrank_metrics.reports.slices import part_of
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
@@ -160,7 +159,8 @@ def inspect_reports(
     """Inspect the same queries of one or several reports; each comes with its name for the metric."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
     places = {
-        name: _places_of(qid, report._lists.grouping.ids) for name, (report, _) in reports.items()
+        name: _places_of(qid, report.own_ranking.documents.queries.ids)
+        for name, (report, _) in reports.items()
     }
     if documents is not None:
         if hasattr(documents, "to_pylist") and not hasattr(
@@ -227,19 +227,23 @@ def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]
     (first, rows), *others = (
         (
             name,
-            ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels),
+            (
+                [_rows_of(report, place) for place in places],
+                report.own_ranking.documents.take(places).labels,
+            ),
         )
         for name, (report, places) in reports.items()
     )
     for report, _ in reports.values():
-        n_rows, n_given = report._whole.n_documents, count_rows(documents)
+        n_rows, n_given = report.ranking.documents.n_documents, count_rows(documents)
         if n_given != n_rows or isinstance(documents, str | Mapping):
             given = f"{type(documents).__name__} of {n_given}"
             raise ValueError(
                 f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {given}."
             )
-        if report._row_labels is not None:
-            check_aligned(y_true=report._row_labels.to_series(), documents=documents)
+        row_labels = report.ranking.documents.row_labels
+        if row_labels is not None:
+            check_aligned(y_true=row_labels.to_series(), documents=documents)
     for name, other in others:
         if not all(map(np.array_equal, (*rows[0], rows[1]), (*other[0], other[1]))):
             raise ValueError(
@@ -250,10 +254,8 @@ def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]
 
 def _rows_of(report: Any, place: int) -> IntArray:
     """The evaluated rows of a query of the report, in the order of the lists."""
-    grouping, query = (
-        report._whole.grouping,
-        place if report._queries is None else report._queries[place],
-    )
+    grouping = report.ranking.documents.grouping
+    query = place if report.places is None else report.places[place]
     if grouping.shuffled is not None:
         return np.flatnonzero(grouping.shuffled == query)
     return grouping.starts[query] + np.arange(grouping.sizes[query])
@@ -294,19 +296,21 @@ def _inspected(
     name: str, report: Any, column: str, places: IntArray, documents: Any, n_ranks: int | None
 ) -> Iterator[InspectedQuery]:
     """The first ranks of some queries, given by their positions in a report."""
-    metric, lists = report.metrics[column], part_of(report._lists, places)
-    depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(lists.grouping.sizes.max()))
-    nowhere = np.full((lists.n_queries, depth), np.nan), np.full(lists.n_queries, np.nan)
+    metric, ranking = report.metrics[column], report.own_ranking.take(places)
+    of_queries = ranking.documents
+    longest = int(of_queries.grouping.sizes.max())
+    depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), longest)
+    nowhere = np.full((len(places), depth), np.nan), np.full(len(places), np.nan)
     sums = (contributions, ideal_contributions) if adds_up(metric) else ()
-    (added, rest), (ideal, below) = [find(lists, metric, depth) for find in sums] or [
+    (added, rest), (ideal, below) = [find(ranking, metric, depth) for find in sums] or [
         nowhere,
         nowhere,
     ]
-    values, result = report.per_query[column], report._results[column].values
+    values, result = report.per_query[column], report.results[column].values
     for number, (query, place) in enumerate(
-        zip(as_python(lists.grouping.ids), places.tolist(), strict=True)
+        zip(as_python(of_queries.queries.ids), places.tolist(), strict=True)
     ):
-        columns, of_query = _first_ranks(lists, metric, number, depth)
+        columns, of_query = _first_ranks(ranking, metric, number, depth)
         first, n = columns["row"], len(columns["row"])
         columns |= {
             "row": _rows_of(report, place)[first],
@@ -315,10 +319,10 @@ def _inspected(
         }
         if documents is not None:
             columns["document"] = _texts(take_rows(documents, columns["row"]))
-        elif lists.documents:
-            cells = lists.grouping.starts[number] + first
+        elif of_queries.columns:
+            cells = of_queries.grouping.starts[number] + first
             columns["document"] = _texts(
-                {name: values[cells] for name, values in lists.documents.items()}
+                {name: values[cells] for name, values in of_queries.columns.items()}
             )
         yield InspectedQuery(
             query,
@@ -333,21 +337,21 @@ def _inspected(
 
 
 def _first_ranks(
-    lists: QueryLists, metric: BoundMetric, number: int, depth: int
+    ranking: Ranking, metric: BoundMetric, number: int, depth: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The first documents of a query, with their positions as "row", and what is known of the others."""
-    start = lists.grouping.starts[number]
-    cells = slice(start, start + lists.grouping.sizes[number])
-    labels, scores = lists.labels[cells], lists.scores[cells]
+    documents = ranking.documents
+    start = documents.grouping.starts[number]
+    cells = slice(start, start + documents.grouping.sizes[number])
+    labels, scores = documents.labels[cells], ranking.scores[cells]
     judged, ranked = (
         np.ones(len(labels), dtype=bool) if mask is None else mask[cells]
-        for mask in (lists.judged, lists.retrieved)
+        for mask in (documents.judged, ranking.retrieved)
     )
-    if metric.record.unjudged == "left out" or (
-        lists.condense and metric.record.unjudged != "counted"
-    ):
+    if ranking.sight(metric.record.unjudged) == "judged":
         ranked = ranked & judged
-    threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+    options = documents.with_rounded_threshold(metric.computation.options)
+    threshold = options.get("relevance_threshold")
     relevant = judged & (labels > 0 if threshold is None else labels >= threshold)
     by_label = {"best": -labels, "worst": labels}.get(
         metric.computation.ties, np.zeros(len(labels))
@@ -381,15 +385,17 @@ def adds_up(metric: BoundMetric) -> bool:
 
 
 def contributions(
-    lists: QueryLists, metric: BoundMetric, depth: int
+    ranking: Ranking, metric: BoundMetric, depth: int
 ) -> tuple[FloatArray, FloatArray]:
     """What each of the first ranks adds to the value of each query, and what all ranks below add up to the cutoff.
 
     These are the differences of the values at the cutoffs 1, 2, ..., depth, divided as at the metric's own cutoff.
     """
     whole = metric.computation
-    *cut, total = per_query(lists, [*(replace(whole, k=k) for k in range(1, depth + 1)), whole])
-    sums = np.stack([np.zeros(lists.n_queries), *(result.numerators for result in cut)], axis=1)
+    *cut, total = per_query(ranking, [*(replace(whole, k=k) for k in range(1, depth + 1)), whole])
+    sums = np.stack(
+        [np.zeros(ranking.documents.n_queries), *(result.numerators for result in cut)], axis=1
+    )
     # A query may have gains, but none above a cutoff.
     sums = np.where(np.isnan(sums) & ~np.isnan(total.numerators)[:, None], 0.0, sums)
     steps = np.diff(np.column_stack([sums, total.numerators]), axis=1)
@@ -400,14 +406,15 @@ def contributions(
 
 
 def ideal_contributions(
-    lists: QueryLists, metric: BoundMetric, depth: int
+    ranking: Ranking, metric: BoundMetric, depth: int
 ) -> tuple[FloatArray, FloatArray]:
     """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
-    seen = lists.seen(metric.computation.unjudged)
+    seen = ranking.seen(ranking.sight(metric.computation.unjudged))
+    labels = seen.documents.labels
     gain: Any = metric.computation.options.get("gain")
-    rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
+    rises = callable(gain) and bool((np.diff(gain(seen.documents.distinct_labels)) >= 0).all())
     by_gain = callable(gain) and metric.record.transform == "gains"
-    everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
+    everything = Ranking(seen.documents, gain(labels) if by_gain else labels)
     given, ideal = (
         per_query(each, [metric.computation])[0].denominators for each in (seen, everything)
     )

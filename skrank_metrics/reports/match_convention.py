@@ -10,9 +10,10 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
+from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_number
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
@@ -199,14 +200,20 @@ def match_convention(
         raise ValueError(
             f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}"
         )
-    masks = {"retrieved": retrieved, "judged": judged}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    ranking = ranking_from_rows(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        retrieved=retrieved,
+        judged=judged,
+    )
     peers = {
         peer: in_convention(bound, peer)
         for peer, own in CONVENTIONS.items()
         if bound.record.name in own.names
     }
-    ways = list(_ways(lists, bound, _tried(lists, bound, peers), peers, value))
+    ways = list(_ways(ranking, bound, _tried(ranking, bound, peers), peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(
         key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
@@ -228,7 +235,7 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
 
 
 def _tried(
-    lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]
+    ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric]
 ) -> dict[str, list[Any]]:
     """Values of each parameter that the metric leaves open, without gains that the labels do not allow."""
     tried = dict[str, list[Any]]()
@@ -251,14 +258,14 @@ def _tried(
         tried["k"].sort(key=lambda k: k or math.inf)
     for gain in tried.get("gain", []).copy():
         try:
-            per_query(lists, [bound.replace(gain=gain).computation])
+            per_query(ranking, [bound.replace(gain=gain).computation])
         except ValueError:
             tried["gain"].remove(gain)
     return tried
 
 
 def _ways(
-    lists: QueryLists,
+    ranking: Ranking,
     bound: BoundMetric,
     tried: dict[str, list[Any]],
     peers: Mapping[str, BoundMetric],
@@ -273,9 +280,9 @@ def _ways(
             ValueError
         ):  # words of other metrics; a relevance threshold needs binary gains
             metrics.append(bound.replace(**dict(zip(ranked, combination, strict=True))))
-    at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
+    at_once = max(1, MOST_VALUES // max(1, ranking.documents.n_queries))
     for some in (metrics[first : first + at_once] for first in range(0, len(metrics), at_once)):
-        results = per_query(lists, [metric.computation for metric in some])
+        results = per_query(ranking, [metric.computation for metric in some])
         # The value of undefined queries needs no second pass.
         for (metric, result), filler in product(zip(some, results, strict=True), fillers):
             options = {
@@ -285,7 +292,7 @@ def _ways(
             own = bound.replace(
                 **{name: one for name, one in options.items() if str(one) != str(bound.get(name))}
             )
-            found = float(own.aggregate(result, lists.weights))
+            found = float(own.aggregate(result, ranking.documents.weights))
             if not math.isnan(found):
                 # Users of all libraries choose the cutoff.
                 fixed = {name: str(one) for name, one in options.items() if name != "k"}

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int, check_number
 from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.id_hash import Hashes
@@ -31,7 +32,6 @@ from skrank_metrics.reports.slices import (
     largest,
     name_of_slice,
     names_of_slices,
-    part_of,
     queries_of_slices,
 )
 
@@ -80,33 +80,51 @@ class RankingReport(Result):
     _display: ClassVar[str | None] = "QueryScoreDisplay"
 
     metrics: Mapping[str, BoundMetric]
-    qid: NDArray[Any]
-    weights: FloatArray | None = None
-    by: NDArray[Any] | None = None
-    groups: NDArray[Any] | None = None
+    queries: Queries
+    results: Mapping[str, PerQuery]
     condensed: bool = False
-    folds: IntArray | None = None
-    _results: Mapping[str, PerQuery] = field(kw_only=True)
-    _whole: QueryLists | None = field(
-        default=None, kw_only=True
-    )  # the documents that were evaluated
-    _queries: IntArray | None = field(
-        default=None, kw_only=True
-    )  # which of their queries, if not all
-    # Numbers of documents and of judged ones per query, and digests of labels, if the documents were not kept.
-    _kept: tuple[NDArray[Any], ...] | None = field(default=None, kw_only=True)
-    _health: Health | None = field(default=None, kw_only=True)  # without documents
-    _left_out: tuple[str, ...] = field(
-        default=(), kw_only=True
-    )  # findings about queries that are not here
-    _row_labels: Any = field(
-        default=None, kw_only=True
-    )  # the index of the evaluated rows, if they had one
+    # The evaluated ranking, with all documents; `places` says which of its queries are here, None that all are.
+    ranking: Ranking | None = field(default=None, kw_only=True)
+    places: IntArray | None = field(default=None, kw_only=True)
+    # What is known without documents.
+    recorded_counts: DocumentCounts | None = field(default=None, kw_only=True)
+    recorded_health: Health | None = field(default=None, kw_only=True)
+    # Findings about queries that are not here.
+    left_out: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """Query ids."""
+        return self.queries.ids
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weights of the queries."""
+        return self.queries.weights
+
+    @property
+    def by(self) -> NDArray[Any] | None:
+        """The slice of each query."""
+        return self.queries.by
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """The group of each query."""
+        return self.queries.groups
+
+    @property
+    def folds(self) -> IntArray | None:
+        """The fold in which each query was tested."""
+        return self.queries.folds
+
+    def with_queries(self, **columns: Any) -> RankingReport:
+        """The report with other slices, groups, folds or weights of its queries; nothing is computed again."""
+        return replace(self, queries=replace(self.queries, **columns))
 
     @cached_property
     def mean(self) -> dict[str, float]:
         """Mean over queries by name of the metric, or another average if the metric has one."""
-        results, weights = self._results, self.weights
+        results, weights = self.results, self.weights
         return {
             name: float(metric.aggregate(results[name], weights, average=metric.average or "macro"))
             for name, metric in self.metrics.items()
@@ -115,16 +133,15 @@ class RankingReport(Result):
     @cached_property
     def per_query(self) -> dict[str, FloatArray]:
         """One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``."""
-        results = self._results
-        return {
-            m: np.asarray(own.aggregate(results[m], None, average=None))
-            for m, own in self.metrics.items()
-        }
+        values = {}
+        for name, metric in self.metrics.items():
+            values[name] = np.asarray(metric.aggregate(self.results[name], None, average=None))
+        return values
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which each metric is undefined, such as those without relevant documents."""
-        return {name: int(np.isnan(result.values).sum()) for name, result in self._results.items()}
+        return {name: int(np.isnan(result.values).sum()) for name, result in self.results.items()}
 
     @property
     def n_queries(self) -> int:
@@ -135,38 +152,43 @@ class RankingReport(Result):
     def n_documents(self) -> int | None:
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
         if self.has_documents:
-            return self._lists.n_documents
-        return None if self._kept is None else int(self._kept[0].sum())
+            return self.own_ranking.documents.n_documents
+        return None if self.counts is None else int(self.counts.n_documents.sum())
 
     @property
     def has_documents(self) -> bool:
         """Whether the labels and scores were kept."""
-        return self._whole is not None
+        return self.ranking is not None
 
     @cached_property
-    def _lists(self) -> QueryLists:
-        if self._whole is None:
+    def own_ranking(self) -> Ranking:
+        """The ranking of the documents of these queries."""
+        if self.ranking is None:
             raise ValueError(
                 "Labels and scores are needed, but this report keeps no labels or scores, since it was made in batches "
                 "or from values per query, or loaded. Read the rows of these queries, and call evaluate."
             )
-        return self._whole if self._queries is None else part_of(self._whole, self._queries)
+        return self.ranking if self.places is None else self.ranking.take(self.places)
 
     @property
     def grouping(self) -> Grouping | None:
         """The evaluated rows, grouped by query; None if they were not kept."""
-        return self._lists.grouping if self.has_documents else None
+        return self.own_ranking.documents.grouping if self.has_documents else None
 
     @cached_property
-    def _known(self) -> tuple[NDArray[Any], ...] | None:
-        if not self.has_documents:
-            return self._kept
-        return self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists)
+    def counts(self) -> DocumentCounts | None:
+        """Numbers of documents of each query, and digests of their labels; None if unknown."""
+        return self.own_ranking.documents.counts if self.has_documents else self.recorded_counts
+
+    @property
+    def row_labels(self) -> Any:
+        """The index of the evaluated rows; None if they had none, or were not kept."""
+        return None if self.ranking is None else self.ranking.documents.row_labels
 
     @property
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
         """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
-        return None if self._known is None else (self._known[1], self._known[2])
+        return None if self.counts is None else (self.counts.n_judged, self.counts.digests)
 
     @property
     def std(self) -> dict[str, float]:
@@ -194,7 +216,7 @@ class RankingReport(Result):
         values, weights = self.per_query[name], self.weights
         if self.metrics[name].average == "micro":
             # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
-            sizes = self._results[name].denominators
+            sizes = self.results[name].denominators
             weights = sizes if weights is None else sizes * weights
         if self.groups is not None:
             values, weights = _by_group(values, weights, self.groups)
@@ -203,45 +225,36 @@ class RankingReport(Result):
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
         """One report per slice, keyed by the value of ``by``, sorted if possible; empty without ``by``."""
-        return (
-            {}
-            if self.by is None
-            else {name: self._part(some) for name, some in queries_of_slices(self.by)}
-        )
+        if self.by is None:
+            return {}
+        return {name: self.subset(places) for name, places in queries_of_slices(self.by)}
 
-    def _part(self, queries: IntArray) -> RankingReport:
-        """The report of some of the queries, without slices."""
-        results = {
-            name: PerQuery(r.numerators[queries], r.denominators[queries])
-            for name, r in self._results.items()
-        }
+    def subset(self, places: IntArray) -> RankingReport:
+        """The report of some of the queries, by position, without slices."""
+        counts = self.recorded_counts
         return replace(
             self,
-            qid=self.qid[queries],
-            weights=None if self.weights is None else self.weights[queries],
-            by=None,
-            groups=None if self.groups is None else self.groups[queries],
-            folds=None if self.folds is None else self.folds[queries],
-            _results=results,
-            _queries=queries if self._queries is None else self._queries[queries],
-            _kept=None if self._kept is None else tuple(own[queries] for own in self._kept),
-            _health=None,
-            _left_out=(),
+            queries=replace(self.queries.take(places), by=None),
+            results={name: result.take(places) for name, result in self.results.items()},
+            places=places if self.places is None else self.places[places],
+            recorded_counts=None if counts is None else counts.take(places),
+            recorded_health=None,
+            left_out=(),
         )
 
     @cached_property
     def health(self) -> Health:
         """Counts of ties and degenerate queries, with one sentence per finding that matters."""
         if self.has_documents:
-            return examine(self._lists, self.metrics, self._results, self._left_out)
-        return self._health or Health(self.n_queries, self.n_documents)
+            return examine(self.own_ranking, self.metrics, self.results, self.left_out)
+        return self.recorded_health or Health(self.n_queries, self.n_documents)
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
         check_int(n, "n", 1)
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
-        defined = np.flatnonzero(~np.isnan(self._results[name].values))
+        defined = np.flatnonzero(~np.isnan(self.results[name].values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(
@@ -429,7 +442,7 @@ class RankingReport(Result):
             rest = np.concatenate(
                 [queries for value, queries in queries_of_slices(self.by) if value not in shown]
             )
-            named.append((f"{len(sizes) - len(shown)} others", self._part(np.sort(rest))))
+            named.append((f"{len(sizes) - len(shown)} others", self.subset(np.sort(rest))))
         return named
 
     def _parts(self) -> list[Part]:
@@ -479,8 +492,7 @@ def _by_group(
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:
-    """Whether both were made from the same arrays of ids and labels, which then need no comparison."""
-    first, second = one._whole, other._whole
-    if first is None or second is None or one._queries is not other._queries:
+    """Whether both rank the very same documents, which then need no comparison."""
+    if one.ranking is None or other.ranking is None or one.places is not other.places:
         return False
-    return first.grouping is second.grouping and first.given_labels is second.given_labels
+    return one.ranking.documents is other.ranking.documents

@@ -16,34 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 import skrank_metrics
+from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
-from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, check_aligned, group_ids
+from skrank_metrics._input.slices import frame_columns, object_array, slice_of_query
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.mean_intervals import bounds_of
-from skrank_metrics.reports.slices import frame_columns, object_array, slice_of_query
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1
 # Values may exceed the bounds of their metric by this much, due to rounding.
 _ROUNDING = 1e-9
-
-
-def digests_of(lists: QueryLists) -> Hashes:
-    """A number per query that depends on the labels of its judged documents, but not on their order."""
-    if lists.grades is None:
-        mixed = hash_ids(lists.labels)
-    else:
-        mixed = hash_ids(np.arange(lists.largest_label + 1))[lists.grades]
-    if lists.judged is not None:
-        mixed = np.where(lists.judged, mixed, np.uint64(0))
-    return np.add.reduceat(mixed, lists.grouping.starts)
 
 
 # --- Files
@@ -91,19 +79,21 @@ def saved_fields(report: Any) -> Any:
     """The fields of a report as JSON's types."""
     values = {
         name: [own.numerators, None if (own.denominators == 1).all() else own.denominators]
-        for name, own in report._results.items()
+        for name, own in report.results.items()
     }
     metrics = {name: _known_of(metric) for name, metric in report.metrics.items()}
     fields = {
         name: getattr(report, name)
         for name in ("qid", "weights", "by", "groups", "condensed", "folds")
     }
+    counts = report.counts
+    kept = None if counts is None else (counts.n_documents, counts.n_judged, counts.digests)
     return _saved(
         {
             **fields,
             "metrics": metrics,
             "values": values,
-            "kept": report._known,
+            "kept": kept,
             "health": asdict(report.health),
         }
     )
@@ -119,11 +109,13 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
             numerators, np.ones(len(numerators)) if denominators is None else denominators
         )
     fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
+    ids, *others = (fields.pop(name) for name in ("qid", "weights", "by", "groups", "folds"))
     return {
         **fields,
-        "_results": results,
-        "_kept": kept and tuple(kept),
-        "_health": Health(**health),
+        "queries": Queries(ids, *others),
+        "results": results,
+        "recorded_counts": None if kept is None else DocumentCounts(*kept),
+        "recorded_health": Health(**health),
     }
 
 
@@ -273,18 +265,18 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         raise ValueError(
             "frame must have one row per query, but query ids repeat. Average the rows of a query first."
         )
+    weights = None
+    if "weight" in given:
+        weights = check_weights(given["weight"], len(qid), "query").copy()
+    slices = {
+        name: slice_of_query(given[name], ids=qid, name=name)
+        for name in ("by", "groups")
+        if name in given
+    }
     return {
         "metrics": bound,
-        "qid": qid,
-        "weights": check_weights(given["weight"], len(qid), "query").copy()
-        if "weight" in given
-        else None,
-        **{
-            name: slice_of_query(given[name], ids=qid, name=name)
-            for name in ("by", "groups")
-            if name in given
-        },
-        "_results": {
+        "queries": Queries(qid, weights, **slices),
+        "results": {
             name: _result_of(columns[check_choice(name, "metrics", columns)], name, metric)
             for name, metric in bound.items()
         },

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import FloatArray, check_bool
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
-from skrank_metrics._input.query_ids import as_python, check_aligned
+from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.saved_reports import digests_of
-from skrank_metrics.reports.slices import slices_and_groups
 
 _OPTIONAL = {"sample_weight", "by", "groups"}
 CAME_BACK = (
@@ -113,10 +113,19 @@ class RankingAccumulator:
             As in evaluate, and if a query was added before.
         """
         check_aligned(y_true=y_true, sample_weight=sample_weight)
-        masks = {"retrieved": retrieved, "judged": judged, "condense": self._evaluation.condense}
-        lists = query_lists(y_true, y_score, qid=qid, documents=documents, **masks)
-        columns = {"sample_weight": sample_weight, "by": by, "groups": groups, "y_true": y_true}
-        self._values.add(self._evaluation.of_lists(lists, {"": lists.scores}, **columns))
+        retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
+        truth = documents_from_rows(
+            y_true,
+            qid=qid,
+            judged=judged,
+            condense=self._evaluation.condense,
+            documents=documents,
+            by=by,
+            groups=groups,
+            beside={"y_score": y_score, "retrieved": retrieved},
+        )
+        rankings = {"": rank_rows(truth, y_score, retrieved=retrieved)}
+        self._values.add(self._evaluation.of_rankings(truth, rankings, sample_weight))
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
@@ -178,29 +187,25 @@ class Evaluation:
         }
         return metrics, self.condense
 
-    def of_lists(
-        self,
-        lists: QueryLists,
-        rankings: Mapping[str, FloatArray],
-        *,
-        sample_weight: Any,
-        by: Any,
-        groups: Any,
-        y_true: Any = None,
+    def of_rankings(
+        self, documents: Documents, rankings: Mapping[str, Ranking], sample_weight: Any
     ) -> QueryValues:
-        """Evaluate documents by the scores of each ranking, in grouped order, with optional columns of the rows."""
-        values, grouping = QueryValues(), lists.grouping
-        kept: dict[Any, NDArray[Any]] = {"qid": grouping.ids, "digests": digests_of(lists)}
-        kept |= {
+        """Evaluate rankings of the same documents, with optional weights of the rows."""
+        values, grouping = QueryValues(), documents.grouping
+        kept: dict[Any, NDArray[Any]] = {
+            "qid": grouping.ids,
+            "digests": documents.digests,
             "sizes": grouping.sizes.astype(np.uint32),
-            "n_judged": lists.n_judged.astype(np.uint32),
+            "n_judged": documents.n_judged.astype(np.uint32),
         }
         if sample_weight is not None:
             kept["sample_weight"] = query_weights(sample_weight, grouping, may_be_zero=True)
-        kept |= slices_and_groups(grouping, y_true, by=by, groups=groups)
-        for ranking, scores in rankings.items():
-            lists = lists.with_scores(scores)
-            results = per_query(lists, [metric.computation for metric in self.metrics.values()])
+        if documents.queries.by is not None:
+            kept["by"] = documents.queries.by
+        if documents.queries.groups is not None:
+            kept["groups"] = documents.queries.groups
+        for ranking, ranked in rankings.items():
+            results = per_query(ranked, [metric.computation for metric in self.metrics.values()])
             for (name, metric), result in zip(self.metrics.items(), results, strict=True):
                 if np.isinf(metric.record.upper):
                     metric.aggregate(
@@ -214,7 +219,7 @@ class Evaluation:
                 else:
                     kept[ranking, name] = result.values
             values.counts[ranking] = count(
-                lists, self.metrics, dict(zip(self.metrics, results, strict=True))
+                ranked, self.metrics, dict(zip(self.metrics, results, strict=True))
             )
         values.kept = {key: [part.copy()] for key, part in kept.items()}
         values.seen = [np.sort(hash_ids(grouping.ids))]
@@ -229,17 +234,14 @@ class Evaluation:
         health = describe(values.counts[ranking], self.metrics, self.condense)
         report = RankingReport(
             self.metrics,
-            kept["qid"],
-            weights,
-            kept.get("by"),
-            kept.get("groups"),
-            self.condense,
-            _results={
+            Queries(kept["qid"], weights, kept.get("by"), kept.get("groups")),
+            {
                 m: PerQuery(kept[ranking, m], kept.get((ranking, m, "shares"), one))
                 for m in self.metrics
             },
-            _kept=(kept["sizes"], kept["n_judged"], kept["digests"]),
-            _health=health,
+            self.condense,
+            recorded_counts=DocumentCounts(kept["sizes"], kept["n_judged"], kept["digests"]),
+            recorded_health=health,
         )
         report.mean  # noqa: B018  sums that overflow raise here
         return report

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.documents import Documents, Queries
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
@@ -22,11 +23,11 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import to_id_array
+from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.evaluate import evaluate_lists
+from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import slices_and_groups
 from skrank_metrics.sources.ids import Lists, comparable, ids_of
 from skrank_metrics.sources.lists_by_id import lists_of
 
@@ -150,7 +151,7 @@ def evaluate_run(
     ids, left_out = _evaluated_queries(judged, returned, missing)
     by_id = in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values())
     returned, labels, others = _match_documents(judged, returned, seen, ids)
-    lists = _query_lists(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
+    ranking = _ranking(returned, labels, others, _columns_by_id(documents, document), by_id=by_id)
     del returned, labels, others, judged, seen  # as large as the input
     columns = {"by": by, "groups": groups, "sample_weight": sample_weight}
     columns = {
@@ -159,10 +160,16 @@ def evaluate_run(
         if of_query is not None
     }
     given = columns.pop("sample_weight", None)
-    parts = slices_and_groups(lists.grouping, **columns, by_query=True)
     weights = None if given is None else check_weights(given, len(ids), "query")
-    lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
-    return evaluate_lists(lists, bound, **parts, _left_out=left_out)
+    ids_of_queries = ranking.documents.queries.ids
+    rows = Grouping(ids_of_queries, np.ones(len(ids), dtype=np.intp), None)
+    slices = {name: slice_of_query(column, rows, name=name) for name, column in columns.items()}
+    truth = replace(
+        ranking.documents,
+        queries=Queries(ids_of_queries, weights, **slices),
+        condense=check_bool(condense, "condense"),
+    )
+    return evaluate_ranking(replace(ranking, documents=truth), bound, left_out=left_out)
 
 
 def _evaluated_queries(
@@ -244,9 +251,9 @@ def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]
     )
 
 
-def _query_lists(
+def _ranking(
     returned: Lists, labels: FloatArray, others: Lists, columns: Mapping[str, Any], *, by_id: bool
-) -> QueryLists:
+) -> Ranking:
     """The documents by query: those that were returned, in their order or by score and id, and the others."""
     ids, codes = returned.queries, np.concatenate((returned.codes, others.codes))
     # A query without documents gets one that was neither returned nor judged.
@@ -274,15 +281,16 @@ def _query_lists(
         own[name] = np.resize(values, len(order)).take(
             order
         )  # queries without documents get any value
-    return QueryLists(
-        Grouping(to_id_array(ids, "queries"), np.bincount(codes, minlength=len(ids)), None),
+    query_ids = to_id_array(ids, "queries")
+    documents = Documents(
+        Grouping(query_ids, np.bincount(codes, minlength=len(ids)), None),
         np.maximum(labels, 0, out=labels),
-        arranged(returned.values, np.zeros(len(others.codes)), 0.0),
-        None,
-        None if retrieved.all() else retrieved,
+        Queries(query_ids),
         judged=None if judged.all() else judged,
-        documents=own,
+        columns=own,
     )
+    scores = arranged(returned.values, np.zeros(len(others.codes)), 0.0)
+    return Ranking(documents, scores, None if retrieved.all() else retrieved)
 
 
 def _by_score_and_id(lists: Lists) -> IntArray:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import check_bool, check_choice, check_scores
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
+from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -59,25 +59,27 @@ class TableEvaluation(Evaluation):
         masks: dict[str, Any] = {name: given.pop(name, None) for name in ("retrieved", "judged")}
         own = {name: np.asarray(arrays[name]) for name in self.columns.documents}
         labels, qid = arrays[self.columns.label], arrays[self.columns.qid]
-        first, *others = self.columns.scores
-        lists = query_lists(
-            labels, arrays[first], qid=qid, condense=self.condense, documents=own, **masks
+        truth = documents_from_rows(
+            labels,
+            qid=qid,
+            judged=masks["judged"],
+            condense=self.condense,
+            documents=own,
+            by=given.get("by"),
+            groups=given.get("groups"),
         )
-        if contiguous and lists.grouping.shuffled is not None:
-            codes = lists.grouping.codes
+        if contiguous and truth.grouping.shuffled is not None:
+            codes = truth.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
             if len(
                 returning
             ):  # very short queries are numbered row by row even if their rows are contiguous
-                raise ValueError(CAME_BACK.format(as_python(lists.grouping.ids[returning[:1]])[0]))
-        scores = {
-            name: check_scores(arrays[name], labels.shape, masks["retrieved"]) for name in others
+                raise ValueError(CAME_BACK.format(as_python(truth.queries.ids[returning[:1]])[0]))
+        rankings = {
+            name: rank_rows(truth, arrays[name], retrieved=masks["retrieved"])
+            for name in self.columns.scores
         }
-        rankings = {first: lists.scores} | {
-            name: lists.grouping.sort(column) for name, column in scores.items()
-        }
-        columns = {name: given.get(name) for name in ("sample_weight", "by", "groups")}
-        return self.of_lists(lists, rankings, **columns)
+        return self.of_rankings(truth, rankings, given.get("sample_weight"))
 
     def of_partition(self, rows: Any) -> QueryValues:
         """Evaluate all rows of some queries, a table of pandas or pyarrow, in any process."""

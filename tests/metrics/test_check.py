@@ -93,7 +93,7 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
             "must be within its bounds, 0 to 25; got",
         ),
         (
-            lambda ranked: np.arange(len(ranked.n_documents)) / 100,
+            lambda ranked: np.arange(len(ranked.n_retrieved)) / 100,
             "must be the mean over all orders|not depend",
         ),
     ],

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -179,7 +178,7 @@ def test_folds_that_vary_more_than_queries_decide():
     )
     assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
     assert found.folds_won == {"a": 3, "b": 0}
-    without = {name: replace(report, folds=None) for name, report in found.reports.items()}
+    without = {name: report.with_queries(folds=None) for name, report in found.reports.items()}
     assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
     assert compare(found.reports).pair().p_value == found.pair().p_value

@@ -1,7 +1,6 @@
 """compare: which reports can be compared, and what a Comparison says about them, against reports and by hand."""
 
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -737,7 +736,7 @@ def test_power_of_queries_needed(kind):
 
 
 def in_folds(reports, folds):
-    return {name: replace(report, folds=folds) for name, report in reports.items()}
+    return {name: report.with_queries(folds=folds) for name, report in reports.items()}
 
 
 def test_folds_stay_with_reports():
@@ -751,7 +750,7 @@ def test_folds_stay_with_reports():
     # A ranking that was not fitted has no folds of its own.
     some = {**in_folds(plain.reports, of_fold), "b": plain.reports["b"]}
     assert compare(some).pair("b", "a").interval == first.pair("b", "a").interval
-    other = {**first.reports, "b": replace(plain.reports["b"], folds=of_fold[::-1])}
+    other = {**first.reports, "b": plain.reports["b"].with_queries(folds=of_fold[::-1])}
     with pytest.raises(ValueError, match="tested in the same folds; 'a' and 'b' differ"):
         compare(dict(sorted(other.items())))
 

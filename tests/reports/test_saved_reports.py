@@ -21,9 +21,9 @@ from skrank_metrics import (
     get_metric_names,
     make_metric,
 )
+from skrank_metrics._input.slices import object_array
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.saved_reports import FORMAT_VERSION
-from skrank_metrics.reports.slices import object_array
 
 X, Y, QID = make_ranking(30, random_state=0)
 METRICS = [

@@ -22,8 +22,8 @@ from skrank_metrics import (
     leaderboard,
     make_metric,
 )
+from skrank_metrics._input.slices import object_array
 from skrank_metrics.metrics._record import COLUMNS
-from skrank_metrics.reports.slices import object_array
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.

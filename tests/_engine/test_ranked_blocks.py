@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from skrank_metrics import cg_score, evaluate, recall_at_k_score
-from skrank_metrics._engine import query_lists as module
-from skrank_metrics._engine import top_k
-from skrank_metrics._engine.ranked_lists import sort_each_row
+from skrank_metrics._engine import rectangles, top_k
+from skrank_metrics._engine.ranked_blocks import sort_each_row
 
 LARGEST, TINY = np.finfo(float).max, 5e-324
 # Keys that differ in their last bits, where the columns are put while sorting.
@@ -54,8 +53,8 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
     metrics = ["ndcg@3", "map", "err@5", "mrr", "kendall_tau"]
     expected = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
     for cells in (1, 400, 10**9):
-        monkeypatch.setattr(module, "BLOCK_CELLS", cells)
-        monkeypatch.setattr(module, "LEAST_BLOCK_CELLS", cells)
+        monkeypatch.setattr(rectangles, "BLOCK_CELLS", cells)
+        monkeypatch.setattr(rectangles, "LEAST_BLOCK_CELLS", cells)
         got = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
         for name in metrics:
             np.testing.assert_allclose(
@@ -120,7 +119,7 @@ def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, sha
 @pytest.mark.parametrize("slab", [1, 50, 10**6])
 @pytest.mark.parametrize("threshold", [None, 1.5])
 def test_relevant_documents_are_counted_in_parts_of_any_size(rng, monkeypatch, slab, threshold):
-    monkeypatch.setattr(module, "SLAB", slab)
+    monkeypatch.setattr(rectangles, "SLAB", slab)
     sizes = np.array([1, 3, 256, 9, 40])  # one more than 8 bits hold
     labels, qid = rng.integers(1, 4, sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
     labels[np.cumsum(sizes) - 1] = 3

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
+from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._engine.label_orders import TiedQuery
-from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 
@@ -23,29 +24,30 @@ TIE_POLICIES = ("average", "best", "worst", "stable")
 
 
 @dataclass(frozen=True, eq=False)
-class RankedLists:
+class RankedBlock:
     """A block of queries in ranked order, as passed to a kernel.
 
     Arrays have one row per query and one column per rank up to ``depth``, and are 0 after the last document of a query.
     Under ``ties="average"`` they hold expectations, so kernels need not handle ties.
     """
 
-    _lists: QueryLists
+    _ranking: Ranking
     _queries: IntArray
     _labels: FloatArray
     _padding: NDArray[np.bool_]
     _groups: _ties.TieGroups | None  # None if the order is settled
     k: int | None = None
     _judged: Mask | None = None  # None if all were
-    _rows: IntArray | None = (
-        None  # of the documents, in grouped order, if there are columns of documents
-    )
-    _open: _ties.TieGroups | None = (
-        None  # whose order is not settled by labels, if there are columns of documents
-    )
+    # If there are columns of documents: the rows in grouped order, and ties that labels do not settle.
+    _rows: IntArray | None = None
+    _open: _ties.TieGroups | None = None
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
-    def cut(self, k: int | None) -> RankedLists:
+    @property
+    def _documents(self) -> Documents:
+        return self._ranking.documents
+
+    def cut(self, k: int | None) -> RankedBlock:
         """Cut the same lists at rank k; all cutoffs share intermediate results."""
         return replace(self, k=k)
 
@@ -60,33 +62,33 @@ class RankedLists:
         return np.arange(1.0, self.depth + 1)
 
     @property
-    def n_documents(self) -> IntArray:
+    def n_retrieved(self) -> IntArray:
         """Number of ranked documents of each query."""
-        return self._lists.n_retrieved[self._queries]
+        return self._ranking.n_retrieved[self._queries]
 
     @property
     def cutoff(self) -> IntArray:
         """The cutoff rank of each query: k, or the length of its list if k is None."""
-        return self.n_documents if self.k is None else np.full(len(self._queries), self.k)
+        return self.n_retrieved if self.k is None else np.full(len(self._queries), self.k)
 
     @property
     def n_shown(self) -> IntArray:
         """Number of documents of each query up to the cutoff rank: k, or the length of a shorter list."""
-        return np.minimum(self.cutoff, self.n_documents)
+        return np.minimum(self.cutoff, self.n_retrieved)
 
     @property
     def n_findable(self) -> IntArray:
         """Number of documents of each query that a perfect ranking could show: k, or all if k is None."""
-        return self.n_in_all if self.k is None else self.cutoff
+        return self.n_documents if self.k is None else self.cutoff
 
     @property
-    def n_in_all(self) -> IntArray:
+    def n_documents(self) -> IntArray:
         """Number of documents of each query, ranked or not."""
-        return self._lists.grouping.sizes[self._queries]
+        return self._documents.grouping.sizes[self._queries]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """R, the number of relevant documents of each query at any rank."""
-        return self._lists.n_relevant(relevance_threshold)[self._queries]
+        return self._documents.n_relevant(relevance_threshold)[self._queries]
 
     def gains(self, gain: GainFunction) -> FloatArray:
         """Gain at each rank, for weighted sums over ranks."""
@@ -163,60 +165,53 @@ class RankedLists:
 
         Documents with equal labels share their mean rank, so the deviations are exactly 0 if all labels are equal.
         """
-        mean = (self.n_documents[:, None] + 1) / 2
+        mean = (self.n_retrieved[:, None] + 1) / 2
         by_label = np.where(
             self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean
         )
         by_score = np.where(self._padding, 0.0, self.ranks - mean)
         return _ties.mean_gains(by_label, self._groups), by_score, (by_label**2).sum(axis=1)
 
-    def ideal_lists(self) -> RankedLists:
+    def ideal_order(self) -> RankedBlock:
         """Order the same queries by label."""
-        labels = -np.sort(-self._lists.windows(self._lists.labels, self._queries, -1.0), axis=1)
+        labels = -np.sort(
+            -self._documents.windows(self._documents.labels, self._queries, -1.0), axis=1
+        )
         padding = labels < 0
-        return RankedLists(
-            self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self.k
+        return RankedBlock(
+            self._ranking, self._queries, np.where(padding, 0.0, labels), padding, None, self.k
         )
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
-        return self._lists.ideal(gain, discount, self.k)[self._queries]
+        return self._documents.ideal(gain, discount, self.k)[self._queries]
 
-    def each(self, documents: Sequence[str] = ()) -> Iterator[TiedQuery]:
+    def each(self, columns: Sequence[str] = ()) -> Iterator[TiedQuery]:
         """Yield the queries one by one, for functions of a single list, with some columns of documents.
 
         Needs lists that are ranked to the end.
         """
-        mask, lists = self._unranked(), self._lists
-        n_ranked, all_tied = self.n_documents.tolist(), self._tied(any_label=bool(documents))
+        documents, unranked = self._documents, self._ranking.unranked()
+        n_ranked = self.n_retrieved.tolist()
+        all_tied = self._tied(any_label=bool(columns))
         for row, query in enumerate(self._queries.tolist()):
-            first, size = lists.grouping.starts[query], lists.grouping.sizes[query]
+            first, size = documents.grouping.starts[query], documents.grouping.sizes[query]
             labels, tied = self._labels[row, : n_ranked[row]], all_tied.get(row, [])
-            others = (
-                np.arange(0) if mask is None else first + np.flatnonzero(mask[first : first + size])
-            )
-            columns: dict[str, NDArray[Any]] = {}
+            others = np.arange(0)
+            if unranked is not None:
+                others = first + np.flatnonzero(unranked[first : first + size])
+            values: dict[str, NDArray[Any]] = {}
             kinds: FloatArray | IntArray = labels
-            if documents and self._rows is not None:
+            if columns and self._rows is not None:
                 ranked = self._rows[row, : n_ranked[row]]
-                columns = {
-                    name: lists.documents[name][np.concatenate([ranked, others])]
-                    for name in documents
-                }
+                rows = np.concatenate([ranked, others])
+                values = {name: documents.columns[name][rows] for name in columns}
                 if tied:
-                    kinds = _kinds(
-                        labels, [lists.document_codes(name)[ranked] for name in documents]
-                    )
+                    codes = [documents.column_codes(name)[ranked] for name in columns]
+                    kinds = _kinds(labels, codes)
             yield TiedQuery(
-                lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds
+                documents.grouping.ids[query], labels, tied, documents.labels[others], values, kinds
             )
-
-    def _unranked(self) -> Mask | None:
-        """Mask of the documents that were judged but not ranked; None if there can be none."""
-        retrieved, judged = self._lists.retrieved, self._lists.judged
-        if retrieved is None or judged is None:
-            return None if retrieved is None else ~retrieved
-        return judged & ~retrieved
 
     def _tied(self, any_label: bool) -> dict[int, list[slice]]:
         """Ranges of tied ranks with different labels, or with any labels, by row."""
@@ -241,52 +236,50 @@ class RankedLists:
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:
-        return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
+        return np.where(self._padding, 0.0, self._documents.gains(gain, self._labels))
 
 
 def ranked_blocks(
-    lists: QueryLists, depth: int | None, ties: str
-) -> Iterator[tuple[IntArray, RankedLists]]:
+    ranking: Ranking, depth: int | None, ties: str
+) -> Iterator[tuple[IntArray, RankedBlock]]:
     """Yield the numbers of some queries and their lists ranked down to ``depth`` and the tie group there."""
-    for part in top_documents(lists, depth):
-        yield part.queries, _rank(lists, part, depth, ties)
+    for top in top_documents(ranking, depth):
+        yield top.queries, _rank(ranking, top, depth, ties)
 
 
-def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
+def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> RankedBlock:
     """Put the labels of each query in ranked order."""
-    order, keys = sort_each_row(
-        0.0 - part.keys, depth
-    )  # unlike negation, never gives -0.0, which sorts before 0.0
-    columns = (
-        order
-        if part.columns is None
-        else part.columns.take(_flat_places(order, part.columns.shape[1]))
-    )
+    documents = ranking.documents
+    # Unlike negation, a difference from 0 never gives -0.0, which sorts before 0.0.
+    order, keys = sort_each_row(0.0 - top.keys, depth)
+    columns = order
+    if top.columns is not None:
+        columns = top.columns.take(_flat_places(order, top.columns.shape[1]))
     padding = keys == np.inf
-    rows = lists.grouping.starts[part.queries, None] + columns
-    labels = lists.labels_at(rows)
-    if lists.judged is not None:  # an order by label puts documents that were not judged last
-        labels[~lists.judged.take(rows, mode="clip")] = -1.0
+    rows = documents.grouping.starts[top.queries, None] + columns
+    labels = documents.labels_at(rows)
+    if documents.judged is not None:
+        # An order by label puts documents that were not judged last.
+        labels[~documents.judged.take(rows, mode="clip")] = -1.0
     labels[padding] = 0.0
 
     tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
         second = {"best": -labels, "worst": labels, "stable": columns}[ties]
-        rows = _settle(rows, groups, second) if lists.documents else rows
+        if documents.columns:
+            rows = _settle(rows, groups, second)
         labels, groups = _settle(labels, groups, second), None
-        if lists.documents:
+        if documents.columns:
             tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
     judged = None
-    if lists.judged is not None:
+    if documents.judged is not None:
         judged, labels = labels >= 0, labels.clip(min=0.0)
-    found = RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
+    block = RankedBlock(ranking, top.queries, labels, padding, groups, _judged=judged)
+    if not documents.columns:
+        return block
     # Documents with equal scores and labels are alike to all metrics but those of further columns.
-    return (
-        replace(found, _rows=rows, _open=_ties.TieGroups.from_tied(tied))
-        if lists.documents
-        else found
-    )
+    return replace(block, _rows=rows, _open=_ties.TieGroups.from_tied(tied))
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:

@@ -1,0 +1,352 @@
+"""The truth: documents grouped by query, with their labels, checked once and shared by all rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.column_codes import codes_by_value
+from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain
+from skrank_metrics._engine.rectangles import BLOCK_CELLS, SLAB, blocks_of, largest_block, windows
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.grouping import Grouping, concatenate_ranges
+from skrank_metrics._input.id_hash import Hashes, hash_ids
+
+T = TypeVar("T", bound=np.generic)
+
+# More distinct grades than this are faster to sort than to count one by one.
+MAX_COUNTED_GRADE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """What belongs to the queries: arrays with one entry per query, None if nothing was given."""
+
+    ids: NDArray[Any]
+    weights: FloatArray | None = None
+    by: NDArray[Any] | None = None  # slices
+    groups: NDArray[Any] | None = None  # of queries that may depend on each other
+    folds: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, places: IntArray) -> Queries:
+        """Some of the queries, by position."""
+
+        def taken(column: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if column is None else column[places]
+
+        return Queries(
+            self.ids[places],
+            taken(self.weights),
+            taken(self.by),
+            taken(self.groups),
+            taken(self.folds),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentCounts:
+    """What is known of documents that were not kept: arrays with one entry per query."""
+
+    n_documents: IntArray
+    n_judged: IntArray
+    digests: Hashes  # of the labels of judged documents
+
+    def take(self, places: IntArray) -> DocumentCounts:
+        """Those of some of the queries, by position."""
+        return DocumentCounts(self.n_documents[places], self.n_judged[places], self.digests[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Validated documents grouped by query, queries in order of first appearance. They know no score.
+
+    Nothing in here depends on a ranking, so whatever is computed from labels is kept, and all rankings of the same
+    documents share it.
+    """
+
+    grouping: Grouping
+    given_labels: NDArray[Any]  # in grouped order
+    queries: Queries
+    judged: Mask | None = None  # in grouped order; the others have the label 0
+    condense: bool = False  # leave documents that were not judged out of all rankings
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # in grouped order
+    label_type: type[np.floating[Any]] = np.float64  # original type of the labels
+    # Where the first negative label is, for the error of metrics that need labels >= 0.
+    negative: str = ""
+    shape: tuple[int, ...] | None = None  # of the rows as given; None if there were none
+    row_labels: Any = None  # the index of the rows as given, if they had one
+    _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
+    _ideals: dict[Hashable, FloatArray] = field(default_factory=dict, init=False)
+    _tables: dict[GainFunction, FloatArray] = field(default_factory=dict, init=False)
+    _codes: dict[str, IntArray] = field(default_factory=dict, init=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What was computed is left out, since gains may be functions that cannot be pickled.
+        return Documents, tuple(getattr(self, one.name) for one in fields(self) if one.init)
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.grouping.sizes)
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.given_labels)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """One weight per query; None if there are none."""
+        return self.queries.weights
+
+    @property
+    def counts(self) -> DocumentCounts:
+        """What remains known without the documents."""
+        return DocumentCounts(self.grouping.sizes, self.n_judged, self.digests)
+
+    # Subsets
+
+    def take(self, places: IntArray) -> Documents:
+        """The documents of some of the queries, by position."""
+        grouping = self.grouping
+        kept = Grouping(grouping.ids[places], grouping.sizes[places], None)
+        return self.subset(self.rows_of(places), kept, self.queries.take(places))
+
+    def rows_of(self, places: IntArray) -> IntArray:
+        """Positions of the documents of some of the queries, in grouped order."""
+        return concatenate_ranges(self.grouping.starts[places], self.grouping.sizes[places])
+
+    def subset(self, rows: IntArray | Mask, grouping: Grouping, queries: Queries) -> Documents:
+        """Some of the documents, grouped as told."""
+        judged = None if self.judged is None else self.judged[rows]
+        return replace(
+            self,
+            grouping=grouping,
+            given_labels=self.given_labels[rows],
+            queries=queries,
+            judged=None if judged is None or judged.all() else judged,
+            columns={name: column[rows] for name, column in self.columns.items()},
+            shape=None,
+            row_labels=None,
+        )
+
+    def restricted(self, kept: Mask) -> tuple[Mask, Documents]:
+        """The documents of a mask, and the mask with one document of each query that would lose all of them."""
+        sizes = self.count_in(kept)
+        kept = kept.copy()
+        kept[self.grouping.starts[sizes == 0]] = True
+        grouping = Grouping(self.grouping.ids, np.maximum(sizes, 1), None)
+        return kept, replace(self.subset(kept, grouping, self.queries), condense=False)
+
+    @cached_property
+    def only_judged(self) -> tuple[Mask, Documents]:
+        """The judged documents, and their mask, with one document of each query that has none."""
+        everything = np.ones(self.n_documents, dtype=bool)
+        return self.restricted(everything if self.judged is None else self.judged)
+
+    # Labels
+
+    @cached_property
+    def labels(self) -> FloatArray:
+        """The labels as float64; NDCG and others need only their ``grades``."""
+        return self.given_labels.astype(np.float64, copy=False)
+
+    @cached_property
+    def largest_label(self) -> float:
+        return float(self.given_labels.max())
+
+    @cached_property
+    def grades(self) -> NDArray[np.uint8] | None:
+        """The labels, if they are whole numbers small enough to be counted grade by grade."""
+        if self.largest_label > MAX_COUNTED_GRADE or self.negative:
+            return None
+        grades = np.empty(self.n_documents, dtype=np.uint8)
+        for first in range(0, self.n_documents, BLOCK_CELLS):
+            rows = slice(first, first + BLOCK_CELLS)
+            grades[rows] = self.given_labels[rows]
+            if (grades[rows] != self.given_labels[rows]).any():
+                return None
+        return grades
+
+    @cached_property
+    def distinct_labels(self) -> FloatArray:
+        """All labels that occur, ascending, ranked or not."""
+        if self.grades is None:
+            return np.unique(self.labels)
+        grades = range(1, int(self.largest_label) + 1)
+        at_least = [self.n_documents, *(int(self.count(float(grade)).sum()) for grade in grades), 0]
+        return np.flatnonzero(np.diff(at_least)).astype(np.float64)
+
+    def labels_at(self, places: IntArray) -> FloatArray:
+        """Labels of documents at given positions; positions after the last one are padding."""
+        # 8-bit labels are more likely to be in the cache.
+        labels = self.labels if self.grades is None else self.grades
+        return labels.take(places, mode="clip").astype(np.float64, copy=False)
+
+    @cached_property
+    def digests(self) -> Hashes:
+        """A number per query that depends on the labels of its judged documents, but not on their order."""
+        if self.grades is None:
+            mixed = hash_ids(self.labels)
+        else:
+            mixed = hash_ids(np.arange(self.largest_label + 1))[self.grades]
+        if self.judged is not None:
+            mixed = np.where(self.judged, mixed, np.uint64(0))
+        return np.add.reduceat(mixed, self.grouping.starts)
+
+    def with_rounded_threshold(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Round the threshold among the options to the type of the labels, as NumPy does: float32(0.7) reaches 0.7."""
+        threshold = options.get("relevance_threshold")
+        if not threshold:
+            return dict(options)
+        with np.errstate(over="ignore"):
+            nearest = float(self.label_type(threshold))
+        # The float64 next to a number is how a convention says "above" it.
+        is_next = np.nextafter(nearest, 1e308) == threshold
+        if is_next or not 0 < nearest < np.inf:
+            return dict(options)
+        return {**options, "relevance_threshold": nearest}
+
+    # Counts
+
+    @cached_property
+    def n_judged(self) -> IntArray:
+        """Number of judged documents of each query, ranked or not."""
+        return self.count_in(self.judged)
+
+    def count_in(self, mask: Mask | None) -> IntArray:
+        """Number of documents of each query in a mask; None is all."""
+        if mask is None:
+            return self.grouping.sizes
+        return np.add.reduceat(mask, self.grouping.starts, dtype=np.intp)
+
+    def n_relevant(self, relevance_threshold: float | None) -> IntArray:
+        """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""
+        if relevance_threshold is None:
+            return self.count(np.nextafter(0.0, 1.0))
+        return self.count(relevance_threshold)
+
+    def count(self, threshold: float) -> IntArray:
+        """Number of documents of each query with a label of at least ``threshold``."""
+        labels: NDArray[Any] = self.labels
+        lowest = threshold
+        if self.grades is not None:  # comparing 8-bit grades with the next whole number is faster
+            labels, lowest = self.grades, math.ceil(threshold)
+        if lowest not in self._counts:
+            # Summing small integers takes a third of the time of bool, but NumPy would convert all of them at once.
+            counts = np.empty(self.n_queries, dtype=self._narrow)
+            for queries, rows, places in self._slabs:
+                reached = (labels[rows] >= lowest).view(np.uint8)
+                np.add.reduceat(reached, places, dtype=self._narrow, out=counts[queries])
+            self._counts[lowest] = counts.astype(np.intp)
+        return self._counts[lowest]
+
+    @cached_property
+    def _narrow(self) -> np.dtype[Any]:
+        """The smallest type that counts the documents of every query."""
+        return np.min_scalar_type(self.grouping.sizes.max())
+
+    @cached_property
+    def _slabs(self) -> list[tuple[slice, slice, IntArray]]:
+        """Consecutive queries, their rows, and the start of each query among these."""
+        starts, slabs, first = self.grouping.starts, [], 0
+        while first < len(starts):
+            end = max(first + 1, int(np.searchsorted(starts, starts[first] + SLAB)))
+            rows = slice(starts[first], starts[end] if end < len(starts) else None)
+            slabs.append((slice(first, end), rows, starts[first:end] - starts[first]))
+            first = end
+        return slabs
+
+    # Gains and ideals
+
+    def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
+        """Gains of some of the labels; those of padding are meaningless."""
+        if gain not in self._tables:
+            self._tables[gain] = self._checked_table(gain)
+        if not isinstance(gain, CallableGain):
+            return gain(labels)
+        # A custom function may fail on labels that do not occur.
+        places = np.searchsorted(self.distinct_labels, labels)
+        return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
+
+    def _checked_table(self, gain: GainFunction) -> FloatArray:
+        """Gains of the labels that occur, whose sum over a query is finite."""
+        # Gains other than these two grow with the label, so it is enough to check the largest.
+        all_matter = isinstance(gain, CallableGain | TabulatedGain)
+        table = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
+        n = int(self.grouping.sizes.max())
+        if table.max() > np.finfo(np.float64).max / n:
+            raise ValueError(
+                f"gain must stay finite when summed over {n} documents; got a largest gain of {table.max():g}. "
+                "Rescale the labels."
+            )
+        return table
+
+    def ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
+        """Largest sum of gain / discount over the first k ranks of any order of each query."""
+        key = (gain, discount, k)
+        if key not in self._ideals:
+            steps = self._gain_steps(gain)
+            if steps is None:
+                self._ideals[key] = self._sort_ideal(gain, discount, k)
+            else:
+                self._ideals[key] = self._count_ideal(steps, discount, k)
+        return self._ideals[key]
+
+    def _gain_steps(self, gain: GainFunction) -> FloatArray | None:
+        """What each grade gains over the one below; None if labels are no grades, or a higher one gains less."""
+        if self.grades is None or isinstance(gain, CallableGain):
+            return None
+        steps = np.diff(gain(np.arange(self.largest_label + 1)), prepend=0.0)
+        return steps if (steps >= 0).all() else None
+
+    def _count_ideal(
+        self, steps: FloatArray, discount: DiscountFunction, k: int | None
+    ) -> FloatArray:
+        # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
+        # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
+        depth = int(self.grouping.sizes.max())
+        depth = depth if k is None else min(k, depth)
+        weights = 1 / discount(np.arange(1.0, depth + 1))
+        sums = np.concatenate(([0.0], np.cumsum(weights)))
+        ideal = np.zeros(self.n_queries)
+        for grade in np.flatnonzero(steps):
+            ideal += steps[grade] * sums[np.minimum(self.count(float(grade)), depth)]
+        return ideal
+
+    def _sort_ideal(
+        self, gain: GainFunction, discount: DiscountFunction, k: int | None
+    ) -> FloatArray:
+        gains, ideal = self.gains(gain, self.labels), np.zeros(self.n_queries)
+        for queries in self.blocks():
+            best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, :k]
+            ideal[queries] = best @ (1 / discount(np.arange(1.0, best.shape[1] + 1)))
+        return ideal
+
+    # Columns and blocks
+
+    def column_codes(self, name: str) -> IntArray:
+        """Equal numbers for documents with equal entries in a column."""
+        if name not in self._codes:
+            self._codes[name] = codes_by_value(self.columns[name])
+        return self._codes[name]
+
+    def windows(self, values: NDArray[T], queries: IntArray, fill: float) -> NDArray[T]:
+        """Entries of each query as rows of a rectangle, with ``fill`` after the last document."""
+        return windows(values, self.grouping.starts[queries], self.grouping.sizes[queries], fill)
+
+    @property
+    def block_cells(self) -> int:
+        """Largest number of cells of a block of several queries."""
+        return largest_block(self.n_documents)
+
+    def blocks(self) -> Iterator[IntArray]:
+        """Yield the numbers of queries of similar length, each query once."""
+        return blocks_of(self.grouping.sizes, self.block_cells)

@@ -1,0 +1,110 @@
+"""Values of queries, such as slices and groups, from columns of rows or of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.grouping import Grouping, group_codes
+from skrank_metrics._input.query_ids import (
+    as_python,
+    check_aligned,
+    check_order_of_queries,
+    group_ids,
+    id_per_query,
+    to_id_array,
+)
+
+
+def slice_of_query(
+    given: Any,
+    rows: Grouping | None = None,
+    *,
+    ids: Any = None,
+    y_true: Any = None,
+    name: str = "by",
+) -> NDArray[Any]:
+    """One slice per query, or one group, from one value per row of ``y_true``, or per query with one of the ids.
+
+    A missing slice is None, one of several columns a tuple; groups must not be missing.
+    """
+    columns, lengths = _labelled(given, name), {} if ids is None else {len(ids): "query"}
+    if y_true is not None:
+        check_aligned(y_true=y_true, **dict(columns))
+    if rows is not None:
+        lengths.setdefault(
+            n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document"
+        )
+    shapes = {np.shape(column) for _, column in columns}
+    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths}:
+        needed = ", or per ".join(f"{what}, {length} in all" for length, what in lengths.items())
+        got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
+        got = repr(given) if isinstance(given, str) else got
+        raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
+    ((length,),) = shapes
+    values = _group([column for _, column in columns], length, name)
+    if rows is None or (ids is not None and length == len(ids)):
+        for label, column in columns:
+            check_order_of_queries(column, ids, label)
+        return values.ids[values.codes]
+    return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
+
+
+def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
+    """Names and columns of a data frame or a dict; empty for anything else."""
+    if hasattr(frame, "column_names"):  # of pyarrow
+        return list(zip(frame.column_names, frame.columns, strict=True))
+    if hasattr(frame, "get_columns"):  # of polars
+        return [(column.name, column) for column in frame.get_columns()]
+    return list(frame.items()) if isinstance(frame, Mapping) or hasattr(frame, "columns") else []
+
+
+def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
+    """Columns by their names in errors."""
+    if isinstance(given, list | tuple):
+        given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
+    named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
+    if not named and not isinstance(given, Mapping):
+        named = [(name, own) for own in _parts_of_tuples(given) or [given]]
+    return [
+        (label, to_id_array(own, name) if isinstance(own, list | tuple) else own)
+        for label, own in named
+    ]
+
+
+def _parts_of_tuples(given: Any) -> list[Any]:
+    """Split tuples into columns, so that one missing part does not make the whole slice missing."""
+    if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
+        return []
+    if not isinstance(
+        next(iter(given), None), tuple
+    ):  # most slices are strings, of millions of rows
+        return []
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
+    alike = len(lengths) == 1 and min(lengths) > 1
+    return (
+        [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
+    )
+
+
+def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
+    first, *others = (
+        group_ids(column, n_rows, name, may_be_missing=name == "by") for column in columns
+    )
+    if not others:
+        return first
+    codes, parts = first.codes, [first, *others]
+    for other in others:
+        codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
+    places, grouping = group_codes(codes)
+    names = [as_python(part.ids[part.codes[places]]) for part in parts]
+    return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
+
+
+def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:
+    """An array of objects; np.array would make a second dimension of tuples."""
+    return np.fromiter(values, dtype=object, count=n)

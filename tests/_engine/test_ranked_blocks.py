@@ -111,6 +111,7 @@ def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, sha
         ["average", "best", "worst", "stable"], rng.permutation([1, 2, 3, 5]).tolist(), strict=True
     ):
         options = {} if share is None else {"retrieved": retrieved}
+        metric = f"cg(ties={ties})@{k}"
         got = evaluate(y_true, y_score, qid=qid, metrics=metric, **options)
         expected = [cg_by_full_sort(y_true[rows], y_score[rows], ties, k) for rows in queries]
         np.testing.assert_allclose(got.per_query[metric], expected, rtol=0, atol=1e-12)

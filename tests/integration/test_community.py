@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from release_notes import notes_of
 
 ROOT = Path(__file__).parents[2]
 yaml = pytest.importorskip("yaml")
@@ -59,6 +60,25 @@ def test_the_workflow_runs_the_check_on_all_supported_versions_of_python():
     classified = re.findall(r"Python :: (3\.\d+)", " ".join(ABOUT["classifiers"]))
     assert job["strategy"]["matrix"]["python"] == classified
     assert job["steps"][-1] == {"run": ".ci/run"}
+
+
+def test_the_notes_of_a_release_are_those_of_the_changelog():
+    changelog = (
+        "# Changelog\n\n## [0.2.0] - 2027-01-01\n\nNew.\n\n## [0.1.0]\n\nThe first version.\n"
+    )
+    assert notes_of("0.2.0", changelog) == "New."
+    assert notes_of("0.1.0", changelog) == "The first version."
+    with pytest.raises(ValueError, match=r"no heading for version '0\.3\.0'"):
+        notes_of("0.3.0", changelog)
+    assert notes_of(ABOUT["version"], (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+
+
+def test_a_release_runs_the_whole_check_before_it_publishes():
+    jobs = load(".github/workflows/release.yml")["jobs"]
+    runs = [step.get("run", "") for step in jobs["build"]["steps"]]
+    assert runs.index(".ci/run") < runs.index("pip install build && python -m build")
+    assert jobs["publish"]["needs"] == "build"
+    assert jobs["site"]["needs"] == "publish"
 
 
 def test_the_sdist_holds_the_community_files():

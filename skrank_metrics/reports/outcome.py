@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.families import BestSet, Family, Interval
 from skrank_metrics.reports.letters import letters
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sign_flips import (
-    BestSet,
-    Family,
-    Interval,
-    SignFlips,
-    hash_units,
-    without_rounding,
-)
+from skrank_metrics.reports.sign_flips import SignFlips, hash_units, without_rounding
 
 PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
@@ -65,9 +59,10 @@ class Pair:
 class Standing(NamedTuple):
     """What is known about one ranking.
 
-    The difference is that to the best other ranking, and the status "best" (alone), "leads", "may be best" or "worse".
-    The interval ends at 0 on the better side exactly if the status is "worse", on the other exactly if it is "best".
-    With a baseline, they are those of the pair, with the simultaneous interval and the adjusted p-value.
+    The status is "best" (alone), "leads", "may be best" or "worse". A ranking is compared with the best other one that
+    may be the best; one that is worse, with the best one that is significantly better. The difference, the simultaneous
+    interval and the adjusted p-value are those of this pair; so the interval excludes 0 exactly if the status is "best"
+    or "worse". With a baseline, they are those of the ranking and the baseline, and the status is the pair's verdict.
     """
 
     name: str
@@ -246,9 +241,8 @@ class Outcome:
     def letters(self) -> dict[str, str]:
         """Letters by name, best first."""
         order = self.sample.order
-        family = self.tests.family.of_all_pairs
-        p_adjusted = family.p_adjusted[self.place][np.ix_(order, order)]
-        return dict(zip(self.ranked, letters(p_adjusted <= family.level), strict=True))
+        decided = self.tests.family.decided(self.place)[np.ix_(order, order)]
+        return dict(zip(self.ranked, letters(decided <= self.plan.level), strict=True))
 
     def pairs(self) -> list[Pair]:
         """All pairs, or all rankings and the baseline."""
@@ -331,13 +325,11 @@ class Outcome:
 
     def _against_best(self, i: int) -> Standing:
         means = self.sample.means
-        leader, second = self.sample.order[:2]
-        other = second if i == leader else leader
         low, high = self.best.intervals[i].tolist()
         return Standing(
             self.names[i],
             float(means[i]),
-            float(means[i] - means[other]),
+            float(means[i] - means[self.best.rivals[i]]),
             self._directed((low, high)),
             float(self.best.p_values[i]),
             self._status(i),

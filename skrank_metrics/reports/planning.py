@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.reports.mean_intervals import quantile
 from skrank_metrics.reports.outcome import Outcome, Pair
 
@@ -28,7 +27,7 @@ def detectable(outcome: Outcome) -> float:
     flips = outcome.flips
     row = flips.row(outcome.names.index(outcome.plan.baseline or outcome.ranked[0]))
     errors = np.maximum(row.error, row.fold_error)
-    differences = (_critical(outcome) + _normal(POWER)) * errors
+    differences = (outcome.tests.family.critical + _normal(POWER)) * errors
     if not differences.any():
         return math.nan
     return float(flips.scale * np.median(differences[differences > 0]))
@@ -51,7 +50,7 @@ def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float
     spread = error * flips.scale * flips.n_effective**0.5
     effect = difference / spread
     largest = float(np.abs(pair.differences).max()) / spread
-    critical = float(_critical(outcome)[second])
+    critical = outcome.tests.family.critical
     needed = LEAST_QUERIES
     for _ in range(100):  # the statistic, and so the number of units, depends on their number
         noise = critical * (1 + effect**2 + largest**2 / (2 * needed)) ** 0.5
@@ -62,10 +61,3 @@ def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float
 def _normal(power: float) -> float:
     """The normal quantile of a power."""
     return quantile(2 * power - 1, math.inf)
-
-
-def _critical(outcome: Outcome) -> FloatArray:
-    """Critical values of each ranking against another one, for the question that is asked."""
-    if outcome.plan.baseline is None:
-        return outcome.best.critical
-    return np.full(len(outcome.names), outcome.tests.family.critical)

@@ -5,24 +5,20 @@ Rankings are numbers or columns; larger values are better. Units, queries or gro
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.reports.fold_error import FoldVariation, WeightedSums, standard_error
 from skrank_metrics.reports.mean_intervals import ROUNDING
-
-Interval = tuple[float, float]
+from skrank_metrics.reports.plan import Test
 
 # Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
 N_SIGNS = 10_000
@@ -32,7 +28,8 @@ MOST_ENUMERATED = 13
 MOST_UNITS = 16_384
 # Signs of this many units fit into the caches.
 UNITS_AT_A_TIME = 128
-SMALLEST = float(np.finfo(np.float64).tiny)
+# A standard normal variable exceeds this with the smallest probability that float64 can hold.
+LARGEST_Z = 38.0
 
 
 def without_rounding(values: FloatArray) -> FloatArray:
@@ -97,11 +94,13 @@ class SignFlips:
     weights: FloatArray  # (n_queries,), above 0
     units: Hashes  # (n_queries,); equal for queries that flip together
     seed: int
-    test: str = "permutation"
+    test: Test = "permutation"
     span: float = np.inf  # largest difference possible
     folds: IntArray | None = None
     enumerates: bool = True  # False: random signs, which the tests of several slices can share
+    noise: FloatArray | None = field(default=None, init=False)
     _rows: dict[int, Row] = field(default_factory=dict, init=False)
+    _alone: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         # Values can exceed the bounds of the metric, if it replaces undefined values.
@@ -126,6 +125,9 @@ class SignFlips:
             _, *of_folds = _summed(weighted, weights, self.folds)
             of_queries = WeightedSums(self.sums, self.masses)
             self.variation = FoldVariation(WeightedSums(*of_folds), of_queries)
+        if len(self.hashes) < len(weighted):
+            # Wins and losses within a unit that cancel each other leave what rounding makes of 0.
+            self.noise = ROUNDING * _summed(np.abs(weighted), weights, units)[1]
         self.total_mass, self.square_mass = (
             float(self.masses.sum()),
             float(self.masses @ self.masses),
@@ -142,8 +144,11 @@ class SignFlips:
         """Statistics of one ranking against each of the others."""
         if i in self._rows:
             return self._rows[i]
-        d = self.sums[:, i, None] - self.sums
+        d = self.differences(i)
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
+        sizes = np.abs(self.sums).sum(axis=0)
+        rounding = 1e-14 * (sizes[i] + sizes)
+        total[np.abs(total) <= rounding] = 0.0  # so that it has no sign
         error = standard_error(d, self.masses)
         counts, largest = (
             np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1),
@@ -153,6 +158,12 @@ class SignFlips:
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
             z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
             least_p = np.where(counts.any(axis=1), 0.0, 1.0)
+            # Equal differences show no spread, so t is infinite even for two queries. That all of n units have the same
+            # sign is decided by the signs alone.
+            equal = (error == 0) & (total != 0)
+            of_signs = np.minimum(1.0, 2.0 ** (1.0 - counts.sum(axis=1)))
+            least_p[equal] = of_signs[equal]
+            z[equal] = np.minimum(-special.ndtri(of_signs[equal] / 2), LARGEST_Z)
         else:
             norm = np.sqrt(squares)
             z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
@@ -164,8 +175,7 @@ class SignFlips:
             fold_error, fold_degrees = out_of_fold.error, out_of_fold.n_degrees
             t = _divided(np.abs(total) / self.total_mass, fold_error)
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, fold_degrees)), z)
-        sizes = np.abs(self.sums).sum(axis=0)
-        least_z = z - (1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm))
+        least_z = z - (1e-9 + _divided(rounding, norm))
         self._rows[i] = Row(
             total,
             squares,
@@ -182,13 +192,23 @@ class SignFlips:
         )
         return self._rows[i]
 
-    @cached_property
+    def differences(self, i: int) -> FloatArray:
+        """Weighted differences of units between one ranking and each of the others."""
+        found = self.sums[:, i, None] - self.sums
+        if self.noise is not None:
+            found[np.abs(found) <= self.noise[:, i, None] + self.noise] = 0.0
+        return found
+
     def flipped(self) -> FloatArray:
-        """Sums of each ranking with random signs, of shape (n_rankings, n_signs); the first signs are all +."""
+        """Sums of each ranking with random signs, of shape (n_rankings, n_signs); the first signs are all +.
+
+        They are not kept, as there can be thousands of slices.
+        """
         sums = self.sums
         if self.test == "t":
             sums = sums - self.masses[:, None] * (sums.sum(axis=0) / self.total_mass)
-        changed = np.ptp(sums, axis=1) > 0
+        spreads = np.ptp(sums, axis=1)
+        changed = spreads > ROUNDING * spreads.max(initial=0.0)
         sums, hashes = sums[changed], self.hashes[changed]
         if len(sums) <= MOST_ENUMERATED and self.enumerates:
             numbers = np.arange(2 ** max(0, len(sums) - 1))[
@@ -206,32 +226,40 @@ class SignFlips:
             total -= (2 * sums[part].T) @ bits
         return total
 
-    def null(self, i: int, j: int) -> FloatArray:
-        """Null distribution of the statistic of a pair."""
-        return np.abs(self.flipped[i] - self.flipped[j]) * _divided(
-            1.0, self.row(i).norm[j : j + 1]
-        )
+    def nulls(self, i: int, flipped: FloatArray) -> FloatArray:
+        """Null distributions of the statistics of one ranking against each of the others."""
+        scale = _divided(1.0, self.row(i).norm)
+        found = np.abs(flipped - flipped[i])
+        found *= scale[:, None]
+        return found
 
-    def row_maximum(self, i: int) -> FloatArray:
-        """Null distribution of the largest statistic of one ranking against all others."""
-        t = np.abs(self.flipped - self.flipped[i])
-        t *= _divided(1.0, self.row(i).norm)[:, None]
-        return t.max(axis=0)
+    def alone(
+        self, level: float, flipped: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """P-values of all pairs, not corrected, and what their statistics must exceed to be significant at a level."""
+        if level not in self._alone:
+            self._alone[level] = self._tested_alone(level, flipped)
+        return self._alone[level]
 
-    def p_value(self, i: int, j: int) -> float:
-        """Two-sided p-value of a pair."""
-        row = self.row(i)
+    def _tested_alone(
+        self, level: float, flipped: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        n = self.sums.shape[1]
+        p_values = np.ones((n, n))
+        critical = np.full((n, n), -special.ndtri(level / 2))
         if self.test == "t":
-            return float(2 * special.ndtr(-row.z[j]))
-        return float(max(np.mean(self.null(i, j) >= row.least_z[j]), row.least_p[j]))
-
-    def critical(self, i: int, j: int, level: float) -> float:
-        """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
-        return float(
-            -special.ndtri(level / 2)
-            if self.test == "t"
-            else critical_value(self.null(i, j), level)
-        )
+            for i in range(n):
+                p_values[i] = 2 * special.ndtr(-self.row(i).z)
+            return p_values, critical
+        flipped = self.flipped() if flipped is None else flipped
+        place = place_of_critical(flipped.shape[1], level)
+        for i in range(n):
+            row = self.row(i)
+            nulls = self.nulls(i, flipped)
+            shares = np.mean(nulls >= row.least_z[:, None], axis=1)
+            p_values[i] = np.maximum(shares, row.least_p)
+            critical[i] = np.partition(nulls, place, axis=1)[:, place]
+        return p_values, critical
 
     def intervals(
         self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1
@@ -243,26 +271,15 @@ class SignFlips:
         """
         row = self.row(i)
         c = critical + (row.z - row.least_z)
-        mass, mean = self.total_mass, row.total / self.total_mass
+        mean = row.total / self.total_mass
         with np.errstate(all="ignore"):
             if self.test == "t":
                 half = _as_student(c, self.n_effective - 1) * row.error
                 ends = np.stack([mean - half, mean + half], axis=1)
-                ends[(row.error == 0) | (self.n_effective <= 1)] = np.nan
+                without_spread = row.error == 0
+                ends[without_spread] = self._by_flips(row, c, level, n_tests)[without_spread]
             else:
-                a = mass**2 - c**2 * self.square_mass
-                b = row.total * mass - c**2 * row.cross
-                half = (
-                    np.sqrt(
-                        np.fmax(
-                            b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0
-                        )
-                    )
-                    / a
-                )
-                ends = np.stack([b / a - half, b / a + half], axis=1)
-                few = (a <= 0) | (row.least_p > level)
-                ends[few] = self._by_counts(row, level / n_tests)[few]
+                ends = self._by_flips(row, c, level, n_tests)
             if row.fold_error.any():
                 half = _as_student(c, row.fold_degrees) * row.fold_error
                 half[row.fold_error == 0] = -np.inf
@@ -270,7 +287,20 @@ class SignFlips:
                     [np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)],
                     axis=1,
                 )
-        return np.clip(self.scale * ends, -self.span, self.span)
+        return np.clip(self.scale * _leaning(ends, row.total), -self.span, self.span)
+
+    def _by_flips(self, row: Row, c: FloatArray, level: float, n_tests: int) -> FloatArray:
+        """Intervals in scaled units by inverting the sign-flip test, or by counts if it cannot reject."""
+        mass = self.total_mass
+        # The two roots of a x^2 - 2 b x + rest = 0.
+        a = mass**2 - c**2 * self.square_mass
+        b = row.total * mass - c**2 * row.cross
+        rest = row.total**2 - c**2 * (row.squares + row.largest**2 / 2)
+        half = np.sqrt(np.fmax(b**2 - a * rest, 0)) / a
+        ends = np.stack([b / a - half, b / a + half], axis=1)
+        few = (a <= 0) | (row.least_p > level)
+        ends[few] = self._by_counts(row, level / n_tests)[few]
+        return ends
 
     def _by_counts(self, row: Row, level: float) -> FloatArray:
         """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
@@ -281,174 +311,9 @@ class SignFlips:
         return np.array([-span, span]) / self.scale * shares
 
 
-@dataclass(frozen=True)
-class BestSet:
-    """The rankings that may be the best (Hsu 1984, https://doi.org/10.1214/aos/1176346732)."""
-
-    p_values: FloatArray  # that each is the best
-    critical: FloatArray  # that each must exceed against another one
-    inside: Mask
-    intervals: FloatArray  # (n_rankings, 2), of each minus the best other
-    regret: FloatArray  # the most that choosing it loses
-
-
-@dataclass
-class Family:
-    """Pairs of rankings that are corrected together, in one set of queries or in several slices."""
-
-    parts: Sequence[SignFlips]
-    level: float
-    correction: str | None = "max"
-    baseline: int | None = None  # compared with all others; None compares all pairs
-
-    @cached_property
-    def of_all_pairs(self) -> Family:
-        """The same without a baseline."""
-        return self if self.baseline is None else replace(self, baseline=None)
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The pairs, the same in each part."""
-        rankings = range(self.parts[0].sums.shape[1])
-        if self.baseline is not None:
-            return [(i, self.baseline) for i in rankings if i != self.baseline]
-        return list(itertools.combinations(rankings, 2))
-
-    @property
-    def n_tests(self) -> int:
-        """Number of p-values that are corrected together."""
-        return len(self.pairs) * len(self.parts)
-
-    @cached_property
-    def _null(self) -> FloatArray:
-        """Null distribution of the largest statistic of the family."""
-        found = np.zeros(self.parts[0].flipped.shape[1])
-        rankings = range(self.parts[0].sums.shape[1]) if self.baseline is None else [self.baseline]
-        for part, i in itertools.product(self.parts, rankings):
-            np.maximum(found, part.row_maximum(i), out=found)
-        return found
-
-    @cached_property
-    def critical(self) -> float:
-        """Critical value of the simultaneous intervals."""
-        if self.n_tests == 1:
-            return self.parts[0].critical(*self.pairs[0], self.level)
-        return critical_value(self._null, self.level)
-
-    @cached_property
-    def p_adjusted(self) -> FloatArray:
-        """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
-        adjusted = np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
-        if self.n_tests > 1 and self.correction == "max":
-            z = np.array([[part.row(i).least_z[j] for i, j in self.pairs] for part in self.parts])
-            adjusted = np.maximum(
-                adjusted, self._step_down(z[0]) if len(z) == 1 else tail(self._null, z)
-            )
-        elif self.n_tests > 1 and self.correction is not None:
-            adjusted = adjust(adjusted.ravel(), self.correction).reshape(adjusted.shape)
-        n, (one, other) = self.parts[0].sums.shape[1], np.array(self.pairs).T
-        found = np.full((len(self.parts), n, n), np.nan)
-        found[:, one, other] = found[:, other, one] = adjusted
-        return found
-
-    def _step_down(self, z: FloatArray) -> FloatArray:
-        """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
-        running, adjusted = np.zeros(self.parts[0].flipped.shape[1]), np.empty(len(z))
-        order = np.argsort(z, kind="stable")
-        for place in order:
-            np.maximum(running, self.parts[0].null(*self.pairs[place]), out=running)
-            adjusted[place] = np.mean(running >= z[place])
-        descending = order[::-1]
-        adjusted[descending] = np.maximum.accumulate(adjusted[descending])
-        return adjusted
-
-    def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
-        """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
-        flips = self.parts[part]
-        p, adjusted, ahead = (
-            flips.p_value(i, j),
-            float(self.p_adjusted[part, i, j]),
-            flips.row(i).total[j] > 0,
-        )
-        alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
-        interval = _cut_at_zero(alone, rejected=p <= self.level, ahead=ahead)
-        if np.isnan(adjusted) or self.correction is None:  # outside the family, or not corrected
-            return p, adjusted, interval, (np.nan, np.nan) if np.isnan(adjusted) else interval
-        together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
-        return (
-            p,
-            adjusted,
-            interval,
-            _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead),
-        )
-
-    def best_set(self, part: int = 0) -> BestSet:
-        """The rankings that may be the best in a part.
-
-        One leaves the set if it is significantly worse than another, by the maximum over all others, so the truly best
-        one stays with probability >= confidence. Intervals and regret hold together with this.
-        """
-        flips, whole, n = self.parts[part], self.of_all_pairs, self.parts[part].sums.shape[1]
-        critical, p_values, upper = (
-            np.empty(n),
-            np.empty(n),
-            np.empty((n, n)),
-        )  # upper ends of a row minus a column
-        for i, row in enumerate(map(flips.row, range(n))):
-            if whole.n_tests == 1:
-                critical[i], p = whole.critical, np.full(n, flips.p_value(i, 1 - i))
-            else:
-                null = flips.row_maximum(i) if len(self.parts) == 1 else whole._null
-                critical[i], p = (
-                    critical_value(null, self.level),
-                    np.maximum(tail(null, row.least_z), row.least_p),
-                )
-            p_values[i] = p[row.total < 0].min(initial=1.0)
-            upper[i] = flips.intervals(i, critical[i], self.level, n - 1)[:, 1]
-        inside = p_values > self.level
-        upper[np.isnan(upper)] = np.inf
-        np.fill_diagonal(upper, np.nan)
-        regret = np.fmax(
-            0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0)
-        )
-        regret = np.where(inside & (inside.sum() == 1), 0.0, np.maximum(regret, SMALLEST))
-        least = np.where(inside, np.maximum(np.fmin.reduce(upper, axis=1), SMALLEST), 0.0)
-        intervals = np.stack([0.0 - regret, least], axis=1)
-        return BestSet(
-            p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret
-        )
-
-
-def _cut_at_zero(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
-    """Make an interval exclude 0 exactly if the test rejects, despite rounding and corrections that reject more."""
-    low, high = interval.tolist()
-    if not rejected:
-        return min(low, 0.0), max(high, 0.0)
-    return (max(low, SMALLEST), high) if ahead else (low, min(high, -SMALLEST))
-
-
-def adjust(p_values: FloatArray, correction: str) -> FloatArray:
-    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate)."""
-    n, order = len(p_values), np.argsort(p_values, kind="stable")
-    adjusted = np.empty(n)
-    if correction == "holm":
-        adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(n, 0, -1))
-    else:
-        adjusted[order] = np.minimum.accumulate((p_values[order] * n / np.arange(1, n + 1))[::-1])[
-            ::-1
-        ]
-    return adjusted.clip(max=1)
-
-
-def tail(null: FloatArray, z: Any) -> Any:
-    """Shares of a null distribution that are at least z."""
-    return (len(null) - np.searchsorted(np.sort(null), z, side="left")) / len(null)
-
-
-def critical_value(null: FloatArray, level: float) -> float:
-    """Value that a statistic must exceed for its tail to be at most ``level``."""
-    place = len(null) - 1 - int(np.floor(level * len(null) + 1e-9))
-    return float(np.partition(null, place)[place])
+def place_of_critical(n_signs: int, level: float) -> int:
+    """Place in ascending order of what a statistic must exceed for its tail to be at most ``level``."""
+    return n_signs - 1 - int(np.floor(level * n_signs + 1e-9))
 
 
 def _summed(
@@ -464,6 +329,18 @@ def _summed(
     )
 
 
+def _leaning(ends: FloatArray, total: FloatArray) -> FloatArray:
+    """Widen intervals so that the one ahead has at least as much to win as to lose.
+
+    Counts of wins and losses, and unequal weights, can make more room on the other side, and then the one that leads
+    would be the greater risk.
+    """
+    low, high = ends.T
+    lowest = np.where(total <= 0, np.minimum(low, 0.0 - high), low)
+    highest = np.where(total >= 0, np.maximum(high, 0.0 - low), high)
+    return np.stack([lowest, highest], axis=1)
+
+
 def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
@@ -471,7 +348,9 @@ def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
 
 def _as_normal(t: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
-    return np.asarray(np.fmin(-special.ndtri(special.stdtr(np.fmax(n_degrees, 1e-9), -t)), 38.0))
+    return np.asarray(
+        np.fmin(-special.ndtri(special.stdtr(np.fmax(n_degrees, 1e-9), -t)), LARGEST_Z)
+    )
 
 
 def _as_student(z: FloatArray, n_degrees: FloatArray | float) -> FloatArray:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
+from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.outcome import Outcome, Pair, Standing, Status
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sign_flips import Interval
 from skrank_metrics.reports.slices import largest
 
 # More names than this are counted, not listed.
@@ -267,15 +267,13 @@ def _how(outcome: Outcome) -> str:
     test, n_others = _TESTS[outcome.plan.test], len(outcome.names) - 1
     if n_others == 1:
         return f"Intervals and p: {test}."
+    correction = _CORRECTIONS[outcome.plan.correction]
     if outcome.plan.baseline is not None:
-        correction = _CORRECTIONS[outcome.plan.correction]
         return (
             f"Intervals and p: {test}, {correction} for {n_others} comparisons with the baseline."
         )
-    return (
-        f"p: that it is the best, by a {test} against all {n_others} others together. An interval that ends at 0 "
-        "excludes that."
-    )
+    n_pairs = len(outcome.tests.family.pairs)
+    return f"Intervals and p: {test}, {correction} for {n_pairs} pairs."
 
 
 def _counts(outcome: Outcome) -> Iterator[str]:

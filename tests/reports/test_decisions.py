@@ -1,0 +1,286 @@
+"""Random comparisons with every option crossed: they say what the reference says, and never contradict themselves."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from support.decisions import decisions_of
+
+from skrank_metrics import RankingReport, compare, get_metric, kendall_tau_distance
+
+# Metrics by what they are to a comparison: name, metric, bounds, whether larger is better, and undefined values.
+METRICS = {
+    "mrr": ("mrr", (0.0, 1.0), True, 0.0),
+    "left out": (get_metric("map(replace_undefined_by=nan)"), (0.0, 1.0), True, math.nan),
+    "distance": (kendall_tau_distance, (0.0, math.inf), False, 0.0),
+    "share": (get_metric("fall_out(replace_undefined_by=nan)@5"), (0.0, 1.0), False, math.nan),
+    "kendall_tau": ("kendall_tau", (-1.0, 1.0), True, 0.0),
+}
+
+
+def random_values(random, n, m):
+    """Values of queries in [0, 1] by ranking: with ties, sparse, two-valued, noisy, lopsided, all equal or constant."""
+    kind = random.integers(7)
+    base = random.random((n, 1))
+    shifts = np.r_[0, random.choice([0, 0.05, 0.3], m - 1)]
+    if kind == 0:
+        values = base + random.normal(0, 0.1, (n, m)) + shifts
+    elif kind == 1:
+        values = np.round(base + random.normal(0, 0.1, (n, m)) + shifts, 1)
+    elif kind == 2:
+        values = (random.random((n, m)) < 0.3 + shifts).astype(float)
+    elif kind == 3:
+        changed = random.random((n, m)) < 0.15
+        values = 0.5 + changed * random.choice([-0.25, 0.25, 0.5], (n, m))
+    elif kind == 4:
+        values = base + random.choice([0.01, 0.3], m) * random.normal(0, 0.3, (n, m)) + shifts
+    elif kind == 5:
+        values = 0.5 - np.where(random.random((n, m)) < 0.1, 0.45, -0.05 - shifts / 5)
+    else:
+        values = np.repeat(np.round(base, 2), m, axis=1) + shifts / 3
+    return np.clip(values, 0.0, 1.0)
+
+
+def random_comparison(random):
+    """Columns of queries, values by metric, and options of compare."""
+    n = int(random.choice([random.integers(1, 9), random.integers(5, 20), random.integers(15, 61)]))
+    m = int(random.choice([2, 2, 3, 4, 6, random.integers(2, 13)]))
+    kinds = random.choice(list(METRICS), int(random.integers(1, 3)), replace=False).tolist()
+    ids = random.choice(
+        [np.arange(n), 100 * np.arange(n) + 7, np.array([f"q{i}" for i in range(n)])]
+    )
+    queries = {"qid": random.permutation(ids)}
+    if random.random() < 0.35:
+        spread = [0.0, 1.0, 2.0, 9.0] if random.random() < 0.5 else random.exponential(1, 5) + 0.01
+        queries["weight"] = random.choice(spread, n)
+        queries["weight"][0] += 1.0  # not all are 0
+    if random.random() < 0.3:
+        queries["group"] = random.integers(0, max(2, n // 3), n)
+    if random.random() < 0.3:
+        queries["by"] = random.choice(["x", "y", "z"][: random.integers(1, 4)], n)
+    values = {}
+    for kind in kinds:
+        values[kind] = random_values(random, n, m)
+        if random.random() < 0.3:
+            everywhere = random.random((n, 1)) < 0.2
+            somewhere = random.random((n, m)) < 0.1
+            undefined = everywhere | (somewhere & (random.random() < 0.5))
+            values[kind][undefined] = np.nan
+    options = {
+        "baseline": f"m{random.integers(m)}" if random.random() < 0.3 else None,
+        "margin": float(random.choice([0.0, 0.05, 0.3])) if random.random() < 0.3 else None,
+        "test": "t" if random.random() < 0.3 else "permutation",
+        "correction": [None, "max", "max", "holm", "bh"][random.integers(5)],
+        "confidence": float(random.choice([0.8, 0.9, 0.95, 0.95, 0.99])),
+        "random_state": int(random.integers(1000)),
+    }
+    return queries, values, options
+
+
+def compared(queries, values, options):
+    """The comparison, and the decisions of the reference by metric and slice; None if no query counts."""
+    m = next(iter(values.values())).shape[1]
+    reports = {}
+    for i in range(m):
+        columns = queries | {kind: own[:, i] for kind, own in values.items()}
+        metrics = {kind: METRICS[kind][0] for kind in values}
+        reports[f"m{i}"] = RankingReport.from_frame(columns, metrics=metrics)
+    expected = {}
+    for kind, own in values.items():
+        _, bounds, larger, undefined = METRICS[kind]
+        filled = np.where(np.isnan(own), undefined, own)
+        weights = queries.get("weight", np.ones(len(own)))
+        if not (~np.isnan(filled).any(axis=1) & (weights > 0)).any():
+            return None
+        expected[kind] = decisions_of(
+            filled,
+            larger_is_better=larger,
+            bounds=bounds,
+            ids=queries["qid"],
+            plan=options,
+            baseline=None if options["baseline"] is None else int(options["baseline"][1:]),
+            weights=queries.get("weight"),
+            groups=queries.get("group"),
+            by=queries.get("by"),
+        )
+    return compare(reports, **options), expected
+
+
+def same(found, expected):
+    return found == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+def turned(interval, larger_is_better):
+    """An interval of differences in the direction of the metric."""
+    low, high = interval
+    return (low, high) if larger_is_better else (-high, -low)
+
+
+def check_as_reference(part, decision, larger):
+    """All numbers of a comparison by its first metric, in all queries or in a slice."""
+    number = {name: int(name[1:]) for name in part.names}
+    sign = 1 if larger else -1
+    for name, mean in part.means().items():
+        own = decision.part.values[:, number[name]]
+        assert same(sign * mean, np.average(own, weights=decision.part.weights))
+    for pair in part.pairs():
+        i, j = number[pair.first], number[pair.second]
+        assert same(sign * pair.difference, decision.part.tests[i, j].mean)
+        assert same(pair.p_value, decision.part.p_value(i, j))
+        assert same(pair.p_adjusted, decision.p_adjusted(i, j))
+        assert same(pair.interval, turned(decision.interval(i, j), larger))
+        assert same(pair.simultaneous, turned(decision.simultaneous(i, j), larger))
+        assert (pair.wins, pair.ties, pair.losses) == decision.counted(i, j)
+        assert pair.n_queries == len(decision.part.values)
+    assert {number[name] for name in part.best_set} == decision.best_set
+    for name, regret in part.regret.items():
+        assert same(regret, decision.regret(number[name]))
+    different = {
+        (a, b): decision.decided[number[a], number[b]] <= decision.level
+        for a, b in itertools.combinations(part.names, 2)
+    }
+    letters = part.letters
+    for (a, b), apart in different.items():
+        assert bool(set(letters[a]) & set(letters[b])) != apart
+
+
+def check_planning(part, decision):
+    number = {name: int(name[1:]) for name in part.names}
+    start = part.standings()[0].name if part.plan.baseline is None else part.plan.baseline
+    expected = decision.detectable(number[start])
+    leaders = [name for name, mean in part.means().items() if same(mean, part.means()[start])]
+    assert same(part.detectable, expected) or len(leaders) > 1
+    pair = part.pair()
+    i, j = number[pair.first], number[pair.second]
+    if decision.part.tests[i, j].error > 0:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = part.queries_needed(0.05, power=0.7)
+        assert found == pytest.approx(decision.queries_needed(i, j, 0.05, 0.7), rel=1e-6, abs=1)
+
+
+def check_standings(part, decision, larger):
+    number = {name: int(name[1:]) for name in part.names}
+    rows = part.standings()
+    signed = [row.mean if larger else -row.mean for row in rows]
+    assert signed == sorted(signed, reverse=True)
+    means = part.means()
+    for row in rows:
+        i = number[row.name]
+        assert same(row.regret, decision.regret(i))
+        if row.name == part.plan.baseline:
+            assert row.status == "baseline"
+            continue
+        if part.plan.baseline is not None:
+            pair = part.pair(row.name, part.plan.baseline)
+            assert (row.status, row.p_value) == (pair.verdict, pair.p_adjusted)
+            assert same((row.difference, *row.interval), (pair.difference, *pair.simultaneous))
+            continue
+        leads = row.name == rows[0].name
+        expected = "leads" if leads else "may be best"
+        if i not in decision.best_set:
+            expected = "worse"
+        elif len(decision.best_set) == 1:
+            expected = "best"
+        assert row.status == expected
+        rivals = [
+            name
+            for name in part.names
+            if same(means[name], row.mean - row.difference) and name != row.name
+        ]
+        pairs = [part.pair(row.name, name) for name in rivals]
+        assert any(
+            row.p_value == pair.p_adjusted
+            and row.interval == pytest.approx(pair.simultaneous, nan_ok=True)
+            for pair in pairs
+        )
+
+
+def excludes_zero(interval):
+    return interval[0] > 0 or interval[1] < 0
+
+
+def check_no_contradiction(part, larger):
+    """What is said about pairs, the set of the best, letters, regret and in words, held against each other."""
+    better = {check_pair(pair, part.plan, larger) for pair in part.pairs()} - {None}
+    letters, inside = part.letters, part.best_set
+    for above, below in better:
+        assert below not in inside
+        assert not set(letters[above]) & set(letters[below])
+    if len(inside) == 1:
+        (best,) = inside
+        others = "".join(letters[name] for name in part.names if name != best)
+        assert not set(letters[best]) & set(others)
+    regret = part.regret
+    assert all((regret[name] == 0) == (inside == (name,)) for name in part.names)
+    if len(part.names) == 2:
+        means = part.means()
+        first, second = sorted(means, key=means.get, reverse=larger)
+        assert regret[first] <= regret[second] or means[first] == means[second]
+    if part.plan.baseline is None:
+        check_best(part, {below for _, below in better})
+
+
+def check_pair(pair, plan, larger):
+    """The names of the better and the worse ranking; None if they do not differ significantly."""
+    for interval, p in ((pair.interval, pair.p_value), (pair.simultaneous, pair.p_adjusted)):
+        assert math.isnan(interval[0]) == math.isnan(interval[1])
+        assert excludes_zero(interval) == (p <= plan.level)
+        assert math.isnan(interval[0]) or interval[0] <= interval[1]
+    assert pair.p_adjusted >= pair.p_value
+    low, high = pair.simultaneous
+    assert math.isnan(low) or low <= pair.interval[0] <= pair.interval[1] <= high
+    if pair.p_adjusted > plan.level:
+        assert pair.verdict in ("undecided", "not worse")
+        return None
+    if (pair.difference > 0) == larger:
+        assert pair.verdict == "better"
+        return pair.first, pair.second
+    assert pair.verdict in ("worse", "not worse")
+    return pair.second, pair.first
+
+
+def check_best(part, losers):
+    """The set of the best, the status of rankings and the verdict, if there is no baseline."""
+    rows, inside = part.standings(), part.best_set
+    assert rows[0].name in inside
+    assert losers == set(part.names) - set(inside), "no ranking leaves that no pair separates"
+    assert ("is best." in part.verdict) == (len(inside) == 1)
+    assert excludes_zero(rows[0].interval) == (rows[0].status == "best")
+    for row in rows[1:]:
+        assert (
+            excludes_zero(row.interval)
+            == (row.status == "worse")
+            == (row.p_value <= part.plan.level)
+        )
+
+
+def check(queries, values, options):
+    found = compared(queries, values, options)
+    if found is None:
+        return False
+    comparison, expected = found
+    for kind, by_slice in expected.items():
+        larger = METRICS[kind][2]
+        own = comparison.by_metric(kind)
+        assert set(own.slices) == set(by_slice) - {None}
+        parts = {None: own} | own.slices
+        for value, (decision, _) in by_slice.items():
+            check_as_reference(parts[value], decision, larger)
+            check_standings(parts[value], decision, larger)
+            check_planning(parts[value], decision)
+            check_no_contradiction(parts[value], larger)
+    return True
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_comparison_is_as_the_reference(seed):
+    check(*random_comparison(np.random.default_rng(seed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 1_100))
+def test_many_comparisons_are_as_the_reference(seed):
+    check(*random_comparison(np.random.default_rng(seed)))

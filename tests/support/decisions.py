@@ -1,0 +1,469 @@
+"""Everything that a comparison says, once more: from values per query, by definitions alone, slowly.
+
+Pairs are dealt with one by one, and every distribution of random signs is kept. Larger values are better in here;
+``Reference`` turns values around for metrics of which smaller ones are.
+
+From the package come only the hash of ids and the random bits that belong to it: they are definitions, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy import stats
+
+from skrank_metrics.reports.sign_flips import hash_units, random_bits
+
+N_SIGNS = 10_000
+# Up to this many units that differ, every combination of signs is used.
+MOST_ENUMERATED = 13
+ALMOST_EQUAL = 1e-12
+# Statistics are equal if they differ by less.
+TIED = 1e-9
+SMALLEST = float(np.finfo(np.float64).tiny)
+POWER = 0.8
+
+
+# One pair
+
+
+class PairTest:
+    """The test of one ranking minus another, from the weighted differences of units and their masses."""
+
+    def __init__(self, d, masses, plan, span, fold_error=None):
+        self.d, self.masses, self.test, self.span = d, masses, plan["test"], span
+        self.level = round(1 - plan["confidence"], 12)
+        self.mass = masses.sum()
+        self.n_effective = self.mass**2 / (masses**2).sum()
+        self.total = d.sum() if abs(d.sum()) > 1e-14 * np.abs(d).sum() else 0.0
+        self.mean = self.total / self.mass
+        self.n_changed = int((d != 0).sum())
+        self.least_p = min(1.0, 2.0 ** (1 - self.n_changed))
+        self.error = self.standard_error()
+        self.by_student = self.test == "t" and not (self.error == 0 and self.total != 0)
+        self.fold_error = fold_error
+        self.z = self.statistic()
+
+    def standard_error(self):
+        """Of the mean of units, a ratio of sums; 0 if all differences are equal."""
+        residuals = self.d - self.masses * self.mean
+        squares = (residuals**2).sum()
+        if squares <= ALMOST_EQUAL**2 * (self.d**2).sum() or self.n_effective <= 1 + ALMOST_EQUAL:
+            return 0.0
+        return math.sqrt(squares * self.n_effective / (self.n_effective - 1)) / self.mass
+
+    def statistic(self):
+        if self.test == "permutation":
+            norm = math.sqrt((self.d**2).sum() + np.abs(self.d).max() ** 2 / 2)
+            return abs(self.total) / norm if norm else 0.0
+        if self.total == 0:
+            return 0.0
+        if self.error == 0:  # the signs alone decide
+            return min(38.0, float(stats.norm.isf(self.least_p / 2)))
+        tail = stats.t.sf(abs(self.mean) / self.error, max(self.n_effective - 1, 1e-9))
+        return min(38.0, float(stats.norm.isf(tail)))
+
+    def null(self, signs):
+        """What the statistic would be with these signs."""
+        if self.test == "permutation":
+            totals, norm = signs @ self.d, math.sqrt((self.d**2).sum())
+        else:
+            totals = signs @ (self.d - self.masses * self.mean)
+            norm = self.error * self.mass * math.sqrt(1 - 1 / self.n_effective)
+        return np.abs(totals) / norm if norm else np.zeros(len(signs))
+
+    def p_value(self, null):
+        if self.test == "t":
+            return float(2 * stats.norm.sf(self.z))
+        return max(float(np.mean(null >= self.z - TIED)), self.least_p)
+
+    def critical(self, null):
+        """The largest value at which the test does not reject."""
+        return (
+            float(stats.norm.isf(self.level / 2))
+            if self.test == "t"
+            else quantile_of(null, self.level)
+        )
+
+    def interval(self, critical, n_tests=1):
+        """All shifts that the test does not reject, (nan, nan) if nothing is known."""
+        c = critical + TIED
+        if self.by_student and self.error > 0:
+            half = self.error * stats.t.isf(stats.norm.sf(c), max(self.n_effective - 1, 1e-9))
+            low, high = self.mean - half, self.mean + half
+        else:
+            low, high = self.by_flips(c, n_tests)
+        # The one ahead has at least as much to win as to lose.
+        if self.total >= 0:
+            high = max(high, -low)
+        if self.total <= 0:
+            low = min(low, -high)
+        return max(low, -self.span), min(high, self.span)
+
+    def by_flips(self, c, n_tests):
+        # |A - x W| <= c sqrt(Q2 - 2 x Q1 + x^2 Q0 + L^2 / 2) as a quadratic inequality in x.
+        half_largest = np.abs(self.d).max() ** 2 / 2
+        squares, cross, square_mass = (
+            (self.d**2).sum(),
+            self.masses @ self.d,
+            (self.masses**2).sum(),
+        )
+        leading = self.mass**2 - c**2 * square_mass
+        if leading <= 0 or self.least_p > self.level:
+            return self.by_counts(self.level / n_tests)
+        middle = (self.total * self.mass - c**2 * cross) / leading
+        product = (self.total**2 - c**2 * (squares + half_largest)) / leading
+        half = math.sqrt(max(middle**2 - product, 0.0))
+        return middle - half, middle + half
+
+    def by_counts(self, level):
+        """Bounds by Clopper and Pearson on the shares of units that lose and that win, times the largest difference."""
+        if math.isinf(self.span):
+            return math.nan, math.nan
+        shares = [
+            stats.beta.ppf(1 - level / 2, count + 1, max(self.n_effective - count, 1e-9))
+            for count in (int((self.d < 0).sum()), int((self.d > 0).sum()))
+        ]
+        return -self.span * shares[0], self.span * shares[1]
+
+
+def quantile_of(null, level):
+    """The smallest value of the distribution that at most a share ``level`` of it exceeds."""
+    ascending = np.sort(null)
+    return float(ascending[len(null) - 1 - math.floor(level * len(null) + 1e-9)])
+
+
+def excluding_zero(ends, *, rejected, ahead):
+    """The same interval, which excludes 0 exactly if the test rejects."""
+    low, high = ends
+    if math.isnan(low) or math.isnan(high):
+        if not rejected:
+            return math.nan, math.nan
+        low, high = -math.inf, math.inf
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    return (max(low, SMALLEST), high) if ahead else (low, min(high, -SMALLEST))
+
+
+# One set of queries
+
+
+class PartTests:
+    """The tests of all pairs in one set of queries; rankings are columns of values of which larger ones are better."""
+
+    def __init__(self, values, weights, units, plan, span, *, enumerates):
+        self.span = max(span, max((np.ptp(row) for row in values), default=0.0))
+        self.values = np.array([without_rounding(row) for row in values])
+        self.n = values.shape[1]
+        self.weights = weights / weights.max()
+        codes = sorted(set(units.tolist()))
+        members = [units == code for code in codes]
+        masses = np.array([self.weights[own].sum() for own in members])
+        self.tests = {}
+        for i, j in itertools.permutations(range(self.n), 2):
+            each = self.weights * (self.values[:, i] - self.values[:, j])
+            d = np.array([each[own].sum() for own in members])
+            d[np.abs(d) <= 1e-14] = 0.0
+            self.tests[i, j] = PairTest(d, masses, plan, self.span)
+        signs = self.signs(np.array(codes, dtype=np.uint64), masses, plan, enumerates=enumerates)
+        self.nulls = {pair: self.tests[pair].null(signs) for pair in self.pairs()}
+        self.nulls |= {(j, i): null for (i, j), null in self.nulls.items()}
+
+    def pairs(self):
+        return list(itertools.combinations(range(self.n), 2))
+
+    def signs(self, codes, masses, plan, *, enumerates):
+        """All combinations of signs if few units differ, else the random ones of the units."""
+        differing = np.zeros(len(codes), dtype=bool)
+        for own in self.tests.values():
+            what = own.d if plan["test"] == "permutation" else own.d - masses * own.mean
+            differing |= np.abs(what) > 1e-13
+        if enumerates and differing.sum() <= MOST_ENUMERATED:
+            signs = np.ones((2 ** differing.sum(), len(codes)))
+            signs[:, differing] = list(itertools.product((1, -1), repeat=int(differing.sum())))
+            return signs
+        signs = 1.0 - 2.0 * random_bits(codes, N_SIGNS, plan["random_state"]).T
+        signs[0] = 1.0  # what was observed is one of them
+        return signs
+
+    def p_value(self, i, j):
+        return self.tests[i, j].p_value(self.nulls[i, j])
+
+    def ahead(self, i, j):
+        return self.tests[i, j].total > 0
+
+    def own_interval(self, i, j):
+        own = self.tests[i, j]
+        return own.interval(own.critical(self.nulls[i, j]))
+
+
+def without_rounding(values):
+    """Values with those that differ by rounding only made equal, to the smallest of them."""
+    found = list(values)
+    for place in np.argsort(values, kind="stable"):
+        below = [(values[i], found[i]) for i in range(len(values)) if values[i] < values[place]]
+        if below:
+            nearest, its_value = max(below)
+            if values[place] - nearest <= ALMOST_EQUAL * max(abs(nearest), abs(values[place])):
+                found[place] = its_value
+    return found
+
+
+# Families
+
+
+def corrected(parts, pairs, plan):
+    """Adjusted p-values by part and pair."""
+    alone = {(k, pair): part.p_value(*pair) for k, part in enumerate(parts) for pair in pairs}
+    correction = plan["correction"]
+    if correction is None or len(alone) == 1:
+        return alone
+    if correction == "holm":
+        return holm(alone)
+    if correction == "bh":
+        return {
+            key: min(1.0, float(p))
+            for key, p in zip(
+                alone, stats.false_discovery_control(list(alone.values())), strict=True
+            )
+        }
+    z = {(k, pair): parts[k].tests[pair].z - TIED for k, pair in alone}
+    nulls = {(k, pair): parts[k].nulls[pair] for k, pair in alone}
+    if len(parts) > 1:
+        largest = np.max(list(nulls.values()), axis=0)
+        return {key: max(alone[key], float(np.mean(largest >= z[key]))) for key in alone}
+    return {key: max(alone[key], p) for key, p in step_down(z, nulls).items()}
+
+
+def step_down(z, nulls):
+    """Each against the largest of those whose statistic is not larger, and at least the p-values of those before."""
+    found, before = {}, 0.0
+    left = sorted(z, key=lambda key: -z[key])
+    while left:
+        # Statistics that are equal but for rounding are rejected together.
+        tied = [key for key in left if z[key] > z[left[0]] - TIED]
+        largest = np.max([nulls[key] for key in left], axis=0)
+        before = max(before, float(np.mean(largest >= z[left[0]])))
+        found |= dict.fromkeys(tied, before)
+        left = left[len(tied) :]
+    return found
+
+
+def holm(p_values):
+    found, before = {}, 0.0
+    for n_rejected, key in enumerate(sorted(p_values, key=p_values.get)):
+        before = max(before, p_values[key] * (len(p_values) - n_rejected))
+        found[key] = min(1.0, before)
+    return found
+
+
+def made_transitive(p_values, better):
+    """Raise p-values of ordered pairs until one along a chain of two is never below both of its links."""
+    while True:
+        raised = dict(p_values)
+        for (a, b), (b_again, c) in itertools.permutations(better, 2):
+            if b != b_again:
+                continue
+            first, second, both = p_values[a, b], p_values[b, c], p_values[a, c]
+            if both <= max(first, second):
+                continue
+            if first >= second:
+                raised[a, b] = max(raised[a, b], both)
+            if second >= first:
+                raised[b, c] = max(raised[b, c], both)
+        if raised == p_values:
+            return raised
+        p_values = raised
+
+
+class Family:
+    """All pairs, or those with a baseline, in all queries or in all slices."""
+
+    def __init__(self, parts, baseline, plan):
+        self.parts, self.baseline, self.plan = parts, baseline, plan
+        self.level = round(1 - plan["confidence"], 12)
+        n = parts[0].n
+        self.pairs = (
+            parts[0].pairs()
+            if baseline is None
+            else [(i, baseline) for i in range(n) if i != baseline]
+        )
+        self.n_tests = len(self.pairs) * len(parts)
+        nulls = [part.nulls[pair] for part in parts for pair in self.pairs]
+        self.critical = quantile_of(np.max(nulls, axis=0), self.level)
+        if self.n_tests == 1:
+            self.critical = parts[0].tests[self.pairs[0]].critical(nulls[0])
+        adjusted = corrected(parts, self.pairs, plan)
+        self.p_adjusted = []
+        for k, part in enumerate(parts):
+            # By pairs of which the first is ahead; of equal ones, the order does not matter.
+            order = sorted(range(n), key=lambda i, part=part: -part_total(part, i))
+            better = list(itertools.combinations(order, 2))
+            of_part = {
+                (i, j): adjusted.get((k, (i, j)), adjusted.get((k, (j, i)))) for i, j in better
+            }
+            if baseline is None:
+                of_part = made_transitive(of_part, better)
+            self.p_adjusted.append(of_part | {(j, i): p for (i, j), p in of_part.items()})
+
+    def simultaneous(self, k, i, j, p):
+        """Interval that holds together with those of all other pairs."""
+        part, pair = self.parts[k], self.parts[k].tests[i, j]
+        low, high = part.own_interval(i, j)
+        if self.plan["correction"] is not None and self.n_tests > 1:
+            critical = max(self.critical, pair.critical(part.nulls[i, j]))
+            together = pair.interval(critical, self.n_tests)
+            low, high = (
+                (math.nan, math.nan)
+                if any(map(math.isnan, (low, *together)))
+                else (min(low, together[0]), max(high, together[1]))
+            )
+        return excluding_zero((low, high), rejected=p <= self.level, ahead=part.ahead(i, j))
+
+
+def part_total(part, i):
+    """Sum of a ranking minus the first one, up to rounding."""
+    return 0.0 if i == 0 else part.tests[i, 0].total
+
+
+# What is said
+
+
+class Decision:
+    """What is known in one set of queries. Rankings are numbers."""
+
+    def __init__(self, whole, based, k):
+        """``whole`` is the family of all pairs, ``based`` that with the baseline, or the same without one."""
+        self.family, self.whole, self.k = based, whole, k
+        self.part, self.level = whole.parts[k], whole.level
+        self.rankings = range(self.part.n)
+        self.decided = dict(whole.p_adjusted[k])
+        if based.baseline is not None:
+            self.decide_by_baseline()
+        self.better = {
+            (i, j): self.decided[i, j] <= self.level and self.part.ahead(i, j)
+            for i, j in itertools.permutations(self.rankings, 2)
+        }
+        self.best_set = {
+            i for i in self.rankings if not any(self.better[j, i] for j in self.rankings if j != i)
+        }
+
+    def decide_by_baseline(self):
+        """Smaller p-values of pairs with the baseline count, and what follows from chains of rankings."""
+        for pair, p in self.family.p_adjusted[self.k].items():
+            if p is not None:
+                self.decided[pair] = min(self.decided[pair], p)
+        best_first = sorted(self.rankings, key=lambda i: -part_total(self.part, i))
+        before = None
+        while before != self.decided:
+            before = dict(self.decided)
+            for a, b, c in itertools.combinations(best_first, 3):
+                chain = max(self.decided[a, b], self.decided[b, c])
+                smallest = min(self.decided[a, c], chain)
+                self.decided[a, c] = self.decided[c, a] = smallest
+
+    def p_adjusted(self, i, j):
+        p = self.family.p_adjusted[self.k].get((i, j))
+        return math.nan if p is None else p
+
+    def interval(self, i, j):
+        ends = self.part.own_interval(i, j)
+        rejected = self.part.p_value(i, j) <= self.level
+        return excluding_zero(ends, rejected=rejected, ahead=self.part.ahead(i, j))
+
+    def simultaneous(self, i, j):
+        p = self.p_adjusted(i, j)
+        return (math.nan, math.nan) if math.isnan(p) else self.family.simultaneous(self.k, i, j, p)
+
+    def counted(self, i, j):
+        """Numbers of queries that a ranking wins, ties and loses against another."""
+        values = self.part.values
+        d = values[:, i] - values[:, j]
+        return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
+
+    def regret(self, i):
+        """The most that a ranking loses against one that may be the best."""
+        if self.best_set == {i}:
+            return 0.0
+        losses = [SMALLEST]
+        for j in self.best_set - {i}:
+            low, _ = self.whole.simultaneous(self.k, i, j, self.decided[i, j])
+            losses.append(math.inf if math.isnan(low) else -low)
+        return max(losses)
+
+    def rival(self, i):
+        """The ranking that another one is compared with, if there is no baseline."""
+        others = sorted(
+            (j for j in self.rankings if j != i), key=lambda j: -part_total(self.part, j)
+        )
+        if i not in self.best_set:
+            return next(j for j in others if self.better[j, i])
+        return next((j for j in others if j in self.best_set), others[0])
+
+    def detectable(self, i):
+        """Median over the others of the difference to them that is detected with a power of .8."""
+        errors = [self.part.tests[i, j].error for j in self.rankings if j != i]
+        factor = self.family.critical + stats.norm.ppf(POWER)
+        found = [factor * error for error in errors if error > 0]
+        return float(np.median(found)) if found else math.nan
+
+    def queries_needed(self, i, j, difference, power):
+        """First the number of units of equal weight, on which the statistic itself depends."""
+        pair = self.part.tests[i, j]
+        spread = pair.error * math.sqrt(pair.n_effective)
+        effect = difference / spread
+        largest = np.abs(self.part.values[:, i] - self.part.values[:, j]).max() / spread
+        needed = 6.0
+        for _ in range(100):
+            noise = self.family.critical * math.sqrt(1 + effect**2 + largest**2 / (2 * needed))
+            needed = max(6.0, (noise + stats.norm.ppf(power)) ** 2 / effect**2)
+        return needed * len(self.part.values) / pair.n_effective
+
+
+# From what compare gets
+
+
+def decisions_of(
+    values,
+    *,
+    larger_is_better,
+    bounds,
+    ids,
+    plan,
+    baseline=None,
+    weights=None,
+    groups=None,
+    by=None,
+):
+    """Decisions by slice, and under ``None`` for all queries, and the queries that count of each.
+
+    Values have one row per query and one column per ranking; NaN is an undefined one. The baseline is a column.
+    """
+    weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    used = (weights > 0) & ~np.isnan(values).any(axis=1)
+    units = hash_units(np.asarray(ids if groups is None else groups))
+    sign = 1 if larger_is_better else -1
+
+    def part(queries, *, enumerates):
+        span = bounds[1] - bounds[0]
+        own = sign * values[queries], weights[queries], units[queries]
+        return PartTests(*own, plan, span, enumerates=enumerates)
+
+    def decided(parts):
+        whole = Family(parts, None, plan)
+        based = whole if baseline is None else Family(parts, baseline, plan)
+        return [Decision(whole, based, k) for k in range(len(parts))]
+
+    found = {None: (decided([part(used, enumerates=True)])[0], used)}
+    queries_of = {}
+    for slice_ in [] if by is None else sorted(set(by)):
+        queries = used & (np.asarray(by) == slice_)
+        if queries.any():
+            queries_of[slice_] = queries
+    parts = [part(queries, enumerates=False) for queries in queries_of.values()]
+    in_slices = decided(parts) if parts else []
+    for (slice_, queries), decision in zip(queries_of.items(), in_slices, strict=True):
+        found[slice_] = decision, queries
+    return found

@@ -19,7 +19,8 @@ from sklearn.tree import DecisionTreeRegressor
 from skrank_metrics import ndcg_score
 from skrank_metrics._output.table import Table
 from skrank_metrics.reports import sign_flips
-from skrank_metrics.reports.sign_flips import Family, SignFlips
+from skrank_metrics.reports.families import Family, adjust
+from skrank_metrics.reports.sign_flips import SignFlips
 
 Values = NDArray[np.float64]
 Random = np.random.Generator
@@ -136,7 +137,7 @@ def ours(values: Values, *, folds: bool = True) -> Found:
     family = Family([flips], LEVEL)
     pairs = np.zeros((n_models, n_models))
     for i, j in family.pairs:
-        pairs[i, j] = pairs[j, i] = flips.p_value(i, j) <= LEVEL
+        pairs[i, j] = pairs[j, i] = flips.alone(LEVEL)[0][i, j] <= LEVEL
     adjusted = np.nan_to_num(family.p_adjusted[0], nan=1.0) <= LEVEL
     return Found(pairs, adjusted.astype(float), bool(family.best_set().inside[0]))
 
@@ -151,7 +152,7 @@ def nadeau_bengio(values: Values) -> Found:
     one, other = np.triu_indices(n_models, 1)
     t = np.abs(lead[one, other]) / error[one, other]
     p = 2 * special.stdtr(N_FOLDS - 1, -t)
-    adjusted = sign_flips.adjust(p, "holm")
+    adjusted = adjust(p, "holm")
     pairs, family = np.zeros((2, n_models, n_models))
     pairs[one, other] = pairs[other, one] = p <= LEVEL
     family[one, other] = family[other, one] = adjusted <= LEVEL

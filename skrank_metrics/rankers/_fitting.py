@@ -223,6 +223,19 @@ def check_is_estimator(estimator: Any) -> None:
         )
 
 
+def check_prefixes(ranker: Any, params: dict[str, Any]) -> None:
+    """Refuse parameters of the estimator that are named without the prefix ``estimator__``."""
+    own = ranker.get_params(deep=False)
+    of_estimator = params.get("estimator", ranker.estimator)
+    known = of_estimator.get_params() if hasattr(of_estimator, "get_params") else {}
+    for name in params:
+        if name not in own and name in known:
+            raise ValueError(
+                f"QueryRanker has no parameter {name!r}, but {type(of_estimator).__name__} has: "
+                f"write 'estimator__{name}', or 'queryranker__estimator__{name}' in a Pipeline."
+            )
+
+
 def check_parameters(ranker: Any) -> int | None:
     """Number of rounds without improvement after which to stop; None for never."""
     check_is_estimator(ranker.estimator)

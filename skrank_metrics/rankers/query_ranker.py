@@ -112,6 +112,28 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         cloned.estimator = _fitting.clone_estimator(self.estimator)
         return cloned
 
+    def set_params(self, **params: Any) -> QueryRanker:
+        """Set parameters of the ranker, or of its estimator as ``estimator__<name>``.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name.
+
+        Returns
+        -------
+        self : QueryRanker
+            This object.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter; the error says so if the estimator has it.
+        """
+        _fitting.check_prefixes(self, params)
+        super().set_params(**params)
+        return self
+
     def get_metadata_routing(self) -> Any:
         """Request what the estimator's ``fit`` takes, too, as requested there, else by its own names.
 

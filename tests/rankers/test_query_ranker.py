@@ -425,3 +425,18 @@ def test_searches_with_precomputed_kernels(shuffled, make):
     for name, values in expected.fit(X, with_qid(y, qid)).cv_results_.items():
         if name.startswith("split"):
             np.testing.assert_allclose(found.cv_results_[name], values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_parameter_of_the_booster_without_its_prefix_is_named(deep, problem):
+    X, y, qid = problem
+    ranker, grid = QueryRanker(LGBMRanker(n_jobs=1)), {"num_leaves": [4, 8]}
+    if deep:
+        ranker, grid = make_pipeline(ranker), {"queryranker__num_leaves": [4, 8]}
+    message = "no parameter 'num_leaves', but LGBMRanker has: write 'estimator__num_leaves'"
+    with pytest.raises(ValueError, match=message):
+        GridSearchCV(ranker, grid, cv=QueryKFold(2)).fit(X, with_qid(y, qid))
+    with pytest.raises(ValueError, match="Invalid parameter 'leaves'"):
+        QueryRanker(LGBMRanker()).set_params(leaves=3)
+    changed = QueryRanker(Ridge()).set_params(estimator=LGBMRanker(), estimator__num_leaves=5)
+    assert changed.estimator.num_leaves == 5

@@ -1,0 +1,62 @@
+"""The picture of the gap between two conventions."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from skrank_metrics.displays import style
+from skrank_metrics.displays._base import Display
+from skrank_metrics.reports.explain_difference import Difference
+
+
+class DifferenceDisplay(Display):
+    """Waterfall from the value of one convention to that of another, one step per cause.
+
+    Steps up are blue, steps down are orange, and each has its effect beside it.
+
+    Parameters
+    ----------
+    result : Difference
+        Result of explain_difference.
+
+    See Also
+    --------
+    explain_difference : Attribute the gap to its causes, in numbers.
+
+    Examples
+    --------
+    Query "b" has no relevant document and counts as 0 or 1, which changes the mean by 1/2:
+
+    >>> from skrank_metrics import explain_difference
+    >>> y, scores, qid = [1, 0, 0], [2, 1, 0], ["a", "a", "b"]
+    >>> display = explain_difference(y, scores, qid=qid).plot()
+    >>> [float(bar.get_width()) for bar in display.ax_.patches]
+    [0.0, 0.0, 0.5]
+    """
+
+    result: Difference
+
+    def _draw(self, ax: Any) -> None:
+        found = self.result
+        causes = [cause.shown.replace("->", "\N{RIGHTWARDS ARROW}") for cause in found.causes]
+        names = [found.conventions[0], *causes, found.conventions[1]]
+        effects = [cause.effect for cause in found.causes]
+        levels = list(accumulate(effects, initial=found.start))
+        (ax,) = self._panels(ax, [style.height_of(names)])
+        look, last = style.polish(ax), len(names) - 1
+        ax.use_sticky_edges = False  # of bars, which leave no margin
+        value, change = (style.spell(*effects, *levels, signed=signed) for signed in (False, True))
+        for row, (effect, before, after) in enumerate(
+            zip(effects, levels, levels[1:], strict=False), start=1
+        ):
+            colour = look.best if effect >= 0 else look.alarm
+            ax.barh(row, effect, left=before, height=0.55, color=colour)
+            style.write_beside(ax, (max(before, after), row), change(effect), colour)
+        for row, level in enumerate(levels):  # from each step to the next
+            ax.plot([level, level], [row, row + 1], color=look.soft, linewidth=0.8, zorder=0)
+        for row, level in ((0, levels[0]), (last, levels[-1])):
+            ax.plot(level, row, linestyle="none", marker="D", markersize=6, color=look.ink)
+            style.write_beside(ax, (level, row), value(level), look.ink)
+        style.draw_rows(ax, names, bold=(0, last))
+        ax.set_xlabel(found.metric)

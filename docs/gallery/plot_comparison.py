@@ -14,6 +14,7 @@ from matplotlib import pyplot as plt
 from sklearn.linear_model import Ridge
 from skrank_metrics import QueryRanker, cross_evaluate
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.displays import QueryPairDisplay
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 models = {
@@ -30,3 +31,10 @@ plt.show()
 # just contains 0. It allows for fitting the models again on other data, which varies
 # more than the queries here. Before you switch, look at the queries on the far right,
 # which ``comparison.worst(5)`` returns.
+
+# %%
+# :class:`~skrank_metrics.displays.QueryPairDisplay` draws a point per query. Those above
+# the diagonal are better ranked by ``LGBMRanker``.
+
+QueryPairDisplay.from_result(comparison)
+plt.show()

@@ -20,7 +20,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.datasets import load_digits_retrieval
-from skrank_metrics.displays import CVResultsDisplay
+from skrank_metrics.displays import CVResultsDisplay, GridDisplay
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 y = with_qid(y, qid)
@@ -48,3 +48,10 @@ plt.show()
 # %%
 # Only the three candidates in blue may be the best. The others are worse, among them
 # every candidate with three leaves per tree or a learning rate of 0.01.
+
+# %%
+# :class:`~skrank_metrics.displays.GridDisplay` shows how the score depends on the
+# parameters: a curve for one, a heat map for two.
+
+GridDisplay.from_result(search)
+plt.show()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -227,19 +226,10 @@ FEW_POINTS = 200
 PAIR_HEIGHT = 4.2
 
 
-@dataclass(frozen=True)
-class _Share:
-    """Some of the queries: those on which one model is better, or both are equal."""
-
-    text: str
-    colour: str
-    queries: Any
-
-
 class QueryPairDisplay(Display):
     """One model against another: a point for each query, at its values for the two models.
 
-    Queries above the diagonal are better ranked by the first model. Create it with ``from_result``.
+    The diagonal is where both are equal. Create it with ``from_result``.
 
     Parameters
     ----------
@@ -283,51 +273,39 @@ class QueryPairDisplay(Display):
         self._pair = self._board.pair(first, second)
 
     def _draw(self, ax: Any) -> None:
-        pair = self._pair
-        shares = self._shares(style.theme())
-        height = PAIR_HEIGHT + style.height_below([share.text for share in shares])
-        (ax,) = self._panels(ax, [height])
-        look = style.polish(ax, "both")
+        pair, look = self._pair, style.theme()
+        texts = [
+            (f"{counted(pair.wins, 'query')}: {pair.first} is better", look.best),
+            (f"{counted(pair.losses, 'query')}: {pair.second} is better", look.second),
+            (f"{counted(pair.ties, 'query')}: equal", look.soft),
+        ]
+        below = style.height_below([text for text, _ in texts])
+        (ax,) = self._panels(ax, [PAIR_HEIGHT + below])
+        style.polish(ax, "both")
         one, other = pair.values
+        lead = pair.differences if self._board.greater_is_better else -pair.differences
         is_many = len(one) > FEW_POINTS
-        for share in shares:
-            ax.scatter(
-                other[share.queries],
-                one[share.queries],
-                s=10 if is_many else 24,
-                color=share.colour,
-                alpha=0.35 if is_many else 0.6,
-                linewidth=0,
-                zorder=3,
-            )
-        ax.axline((0, 0), slope=1, color=look.ink, linewidth=1, zorder=2)
+        ax.scatter(
+            other,
+            one,
+            s=10 if is_many else 24,
+            c=np.select([lead > 0, lead < 0], [look.best, look.second], look.soft),
+            alpha=0.35 if is_many else 0.6,
+            linewidth=0,
+            zorder=3,
+        )
+        ax.axline((0, 0), slope=1, color=look.ink, linewidth=1)
         low, high = _limits(np.concatenate([one, other]))
         ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
         ax.locator_params(nbins=5)
-        direction = style.DIRECTION[self._board.greater_is_better]
-        ax.set_ylabel(f"{pair.metric} of {style.plain(pair.first)}{direction}")
-        ax.set_title(
-            f"{pair.metric} of {style.plain(pair.second)}, per query",
-            loc="left",
-            size="small",
-            color=look.soft,
-        )
+        # The lines below take the place of the label of the horizontal axis.
+        above = f"{pair.metric} of {style.plain(pair.second)}, per query"
+        ax.set_title(above, loc="left", size="small", color=look.soft)
         ax.xaxis.tick_top()
         ax.tick_params(axis="x", length=0)
-        style.write_below(ax, [(share.text, share.colour) for share in shares])
-
-    def _shares(self, look: style.Theme) -> list[_Share]:
-        pair = self._pair
-        lead = pair.differences if self._board.greater_is_better else -pair.differences
-        found = [
-            _Share(f"{counted(pair.wins, 'query')}: {pair.first} is better", look.best, lead > 0),
-            _Share(
-                f"{counted(pair.losses, 'query')}: {pair.second} is better", look.second, lead < 0
-            ),
-        ]
-        if pair.ties:
-            found.append(_Share(f"{counted(pair.ties, 'query')}: equal", look.soft, lead == 0))
-        return found
+        direction = style.DIRECTION[self._board.greater_is_better]
+        ax.set_ylabel(f"{pair.metric} of {style.plain(pair.first)}{direction}")
+        style.write_below(ax, texts[: 3 if pair.ties else 2])
 
 
 def _limits(values: FloatArray) -> tuple[float, float]:

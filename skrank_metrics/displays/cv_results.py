@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_int
-from skrank_metrics._output.result import counted
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice, check_int
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 
+NO_SCORES = "search must have a candidate with a score in every fold; each has NaN in some fold."
 # Height of a row in inches, and places of the marks and of the mean below and above its middle, in rows.
 ROW, MARKS, TEXT = 0.44, 0.14, -0.24
 
@@ -89,9 +90,7 @@ class CVResultsDisplay(Display):
         found = _searched(result, metric)
         shown = [row for row in found.ranked if found.has_scores[row]][:n_candidates]
         if not shown:
-            raise ValueError(
-                "search must have a candidate with a score in every fold; each has NaN in some fold."
-            )
+            raise ValueError(NO_SCORES)
         self.candidates = [_name_of(found, row) for row in shown]
         self.scores: FloatArray = found.scores[shown]
         n_folds = found.scores.shape[1]
@@ -141,24 +140,22 @@ def _name_of(found: _Search, row: int) -> str:
     return name
 
 
-# Values of a parameter with a ratio of the largest to the smallest above this are on a logarithmic axis.
-LARGEST_RATIO = 50.0
-CURVE_HEIGHT, CELL = 3.2, 0.5
+CURVE_HEIGHT, CELL = 3.2, 0.5  # in inches
 
 
 class GridDisplay(Display):
     """Scores of a search over the values of one parameter, as a curve, or of two, as a heat map.
 
-    Create it with ``from_result(search)``. Each point or cell is the best mean over all other parameters. The best
-    candidate is blue. Candidates that failed in a fold, or that a race dropped, are left out.
+    Create it with ``from_result(search)``. Each point or cell is the best mean over all other parameters, and the best
+    of all is blue. Thin lines beside a curve are the scores in the folds. Candidates that failed in a fold, or that a
+    race dropped, are left out.
 
     Parameters
     ----------
     result : GridSearchCV, RandomizedSearchCV, RacingSearchCV or similar
         Fitted search.
-    params : str or sequence of one or two str, default=None
-        Names of parameters; the part after the last "__" is enough. None means those that the search varies, of which
-        there must be one or two.
+    params : list of one or two str, default=None
+        Names of parameters of the search. None means those that it varies.
     metric : str, metric function or bound metric, default=None
         Metric of the search. None means the one used for ``refit``.
 
@@ -174,90 +171,72 @@ class GridDisplay(Display):
     >>> grid = {"strategy": ["constant"], "constant": [0, 1, 2]}
     >>> search = GridSearchCV(DummyRegressor(), grid, cv=2, scoring="neg_mean_squared_error")
     >>> display = GridDisplay.from_result(search.fit([[0]] * 4, [1, 1, 1, 1]))
-    >>> display.ax_.get_lines()[0].get_ydata().tolist()
+    >>> display.scores.mean(axis=-1).tolist()
     [-1.0, 0.0, -1.0]
     """
 
-    def __init__(self, result: Any, *, params: Any = None, metric: Any = None) -> None:
+    def __init__(
+        self, result: Any, *, params: Sequence[str] | None = None, metric: Any = None
+    ) -> None:
         super().__init__(result)
         found = _searched(result, metric)
-        whole = found.has_scores & (found.n_ran == found.scores.shape[1])
+        n_folds = found.scores.shape[1]
+        whole = found.has_scores & (found.n_ran == n_folds)
         rows = [row for row in found.ranked if whole[row]]
         if not rows:
-            raise ValueError(
-                "search must have a candidate with a score in every fold; each has NaN in some fold."
-            )
+            raise ValueError(NO_SCORES)
         self._metric = found.metric
         self._names = _chosen_params(found.params, params)
         self._values = [_values_of(found.params, name) for name in self._names]
         shape = [len(values) for values in self._values]
-        self.means: FloatArray = np.full(shape, np.nan)
-        self._ends: dict[tuple[int, ...], tuple[float, float]] = {}  # lowest and highest fold
+        self.scores: FloatArray = np.full((*shape, n_folds), np.nan)
         for row in reversed(rows):  # the best comes last, and stays
             place = tuple(
                 values.index(_spelled(found.params[row].get(name)))
                 for name, values in zip(self._names, self._values, strict=True)
             )
-            self.means[place] = found.scores[row].mean()
-            self._ends[place] = (float(found.scores[row].min()), float(found.scores[row].max()))
+            self.scores[place] = found.scores[row]
         self._best = place
-        self._numbers = [_numbers_of(found.params, name) for name in self._names]
 
     def _draw(self, ax: Any) -> None:
-        if len(self._names) == 1:
-            self._draw_curve(ax)
-        else:
-            self._draw_cells(ax)
-
-    def _draw_curve(self, ax: Any) -> None:
-        (ax,) = self._panels(ax, [CURVE_HEIGHT])
+        is_curve = len(self._names) == 1
+        (ax,) = self._panels(ax, [CURVE_HEIGHT if is_curve else 1 + CELL * len(self._values[0])])
         look = style.polish(ax, "y")
-        places = self._places(ax)
-        ax.plot(places, self.means, color=look.soft, linewidth=1.2, marker="o", zorder=2)
-        drawn = sorted(place for (place,) in self._ends)
-        lows = [self._ends[(place,)][0] for place in drawn]
-        highs = [self._ends[(place,)][1] for place in drawn]
-        within = [places[place] for place in drawn]
-        ax.fill_between(within, lows, highs, color=look.soft, alpha=0.14, linewidth=0)
+        means = self.scores.mean(axis=-1)
+        across = style.plain(self._names[-1].rpartition("__")[2])
+        ax.set_xticks(range(len(self._values[-1])), style.wrapped(self._values[-1]))
+        if is_curve:
+            self._draw_curve(ax, means, look)
+            ax.set(xlabel=across, ylabel=f"{self._metric}, mean and each fold")
+        else:
+            self._draw_cells(ax, means, look)
+            ax.set_yticks(range(len(self._values[0])), style.wrapped(self._values[0]))
+            ax.set_ylabel(style.plain(self._names[0].rpartition("__")[2]))
+            ax.set_xlabel(f"{across}\n{self._metric}, mean over folds")
+
+    def _draw_curve(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
         (best,) = self._best
-        mean = float(self.means[best])
-        ax.plot(places[best], mean, marker="o", markersize=8, color=look.best, zorder=3)
-        ax.annotate(
-            style.spell(mean)(mean),
-            (places[best], mean),
-            xytext=(0, 9),
-            textcoords="offset points",
-            color=look.best,
-            size="small",
-            weight="bold",
-            ha="center",
-        )
-        ax.margins(y=0.12)
-        ax.set_xlabel(style.plain(self._names[0].rpartition("__")[2]))
-        ax.set_ylabel(f"{style.plain(self._metric)}, mean and range of folds")
+        text = style.spell(means[best])(means[best])
+        ax.plot(self.scores, color=look.soft, linewidth=0.7, alpha=0.5)
+        ax.plot(means, color=look.ink, linewidth=2, marker="o", markersize=5)
+        ax.plot(best, means[best], marker="o", markersize=8, color=look.best, zorder=3)
+        look_of_text = {"color": look.best, "size": "small", "weight": "bold", "ha": "center"}
+        above = {"xytext": (0, 9), "textcoords": "offset points"}
+        ax.annotate(text, (best, means[best]), **above, **look_of_text)
 
-    def _places(self, ax: Any) -> list[float]:
-        """Where the values of the only parameter are: numbers to scale, anything else at equal distances."""
-        numbers = self._numbers[0]
-        if numbers is None:
-            ax.set_xticks(range(len(self._values[0])), self._values[0])
-            return [float(place) for place in range(len(self._values[0]))]
-        if numbers[0] > 0 and numbers[-1] / numbers[0] > LARGEST_RATIO:
-            ax.set_xscale("log")
-        return numbers
+    def _draw_cells(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
+        from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    def _draw_cells(self, ax: Any) -> None:
-        upper, across = self._values
-        (ax,) = self._panels(ax, [1.0 + CELL * len(upper)])
-        look = style.polish(ax)
+        # The text on the cells has the colour of other text, so they stay pale.
+        shades = [to_rgba(look.best, alpha) for alpha in (0.05, 0.45)]
         ax.grid(visible=False)
-        ax.imshow(self._shades(look), aspect="auto")
-        spelled = style.spell(*self.means[np.isfinite(self.means)].tolist())
-        for place in self._ends:
-            is_best = place == self._best
+        ax.imshow(means, cmap=LinearSegmentedColormap.from_list("means", shades), aspect="auto")
+        spelled = style.spell(*means.ravel().tolist())
+        for row, column in np.argwhere(np.isfinite(means)).tolist():
+            is_best = (row, column) == self._best
             ax.annotate(
-                spelled(float(self.means[place])),
-                place[::-1],
+                spelled(means[row, column]),
+                (column, row),
                 color=look.ink,
                 size="small",
                 ha="center",
@@ -265,78 +244,33 @@ class GridDisplay(Display):
                 weight="bold" if is_best else "normal",
             )
         row, column = self._best
-        edges = {"fill": False, "edgecolor": look.best, "linewidth": 2.5}
-        ax.add_patch(_rectangle((column - 0.5, row - 0.5), **edges))
-        ax.set_xticks(range(len(across)), style.wrapped(across))
-        ax.set_yticks(range(len(upper)), style.wrapped(upper))
-        ax.set_ylabel(style.plain(self._names[0].rpartition("__")[2]))
-        name = style.plain(self._names[1].rpartition("__")[2])
-        ax.set_xlabel(f"{name}\n{style.plain(self._metric)}, mean over folds")
-
-    def _shades(self, look: style.Theme) -> FloatArray:
-        """Colours of cells with an opacity that grows with the mean; text on them stays legible."""
-        from matplotlib.colors import to_rgb
-
-        low, high = np.nanmin(self.means), np.nanmax(self.means)
-        share = (self.means - low) / ((high - low) or 1.0)
-        shades: FloatArray = np.empty((*self.means.shape, 4))
-        shades[..., :3] = to_rgb(look.best)
-        shades[..., 3] = np.nan_to_num(0.05 + 0.4 * share, nan=0.0)
-        return shades
+        corners = np.array([[-0.5, 0.5, 0.5, -0.5, -0.5], [-0.5, -0.5, 0.5, 0.5, -0.5]])
+        ax.plot(column + corners[0], row + corners[1], color=look.best, linewidth=2.5)
 
 
-def _rectangle(corner: tuple[float, float], **look: Any) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(corner, 1, 1, **look)
-
-
-def _chosen_params(candidates: Sequence[Mapping[str, Any]], params: Any) -> list[str]:
+def _chosen_params(
+    candidates: Sequence[Mapping[str, Any]], params: Sequence[str] | None
+) -> list[str]:
     """Names of one or two parameters: those that vary, or those that are asked for."""
     known = list(dict.fromkeys(name for candidate in candidates for name in candidate))
     if params is None:
-        varied = [name for name in known if len(_values_of(candidates, name)) > 1]
-        if len(varied) not in (1, 2):
-            raise ValueError(
-                f"params must name one or two parameters, as the search varies {counted(len(varied), 'parameter')}: "
-                f"{', '.join(varied) or 'none'}."
-            )
-        return varied
-    wanted = [params] if isinstance(params, str) else list(params)
-    if len(wanted) not in (1, 2):
-        raise ValueError(f"params must name one or two parameters; got {len(wanted)}.")
-    chosen = []
-    for word in wanted:
-        found = [name for name in known if word in (name, name.rpartition("__")[2])]
-        if len(found) != 1:
-            raise ValueError(
-                f"params must hold parameters of the search: {', '.join(known)}; got {word!r}."
-            )
-        chosen += found
-    if len(set(chosen)) < len(chosen):
-        raise ValueError(f"params must name different parameters; got {', '.join(wanted)}.")
+        chosen = [name for name in known if len(_values_of(candidates, name)) > 1]
+    else:
+        chosen = [check_choice(name, "params", known) for name in params]
+    if len(set(chosen)) not in (1, 2) or len(set(chosen)) < len(chosen):
+        raise ValueError(
+            f"params must name one or two different parameters of {', '.join(known)}; got "
+            f"{', '.join(chosen) or 'none'}."
+        )
     return chosen
 
 
 def _values_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[str]:
     """The values of a parameter as text: numbers by size, anything else in the order of the candidates."""
     values = [candidate.get(name) for candidate in candidates]
-    if all(_is_number(value) for value in values):
-        values.sort(key=float)  # type: ignore[arg-type]
-    return list(dict.fromkeys(_spelled(value) for value in values))
-
-
-def _numbers_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[float] | None:
-    """The values of a parameter as numbers, in the same order; None if some are no numbers."""
-    values = [candidate.get(name) for candidate in candidates]
-    if not all(_is_number(value) for value in values):
-        return None
-    by_text = {_spelled(value): float(value) for value in values if value is not None}
-    return sorted(by_text.values())
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if all(isinstance(value, numbers.Real) for value in values):
+        values.sort()
+    return list(dict.fromkeys(map(_spelled, values)))
 
 
 def _spelled(value: object) -> str:

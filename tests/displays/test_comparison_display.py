@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from support.ranks import report_of_ranks, rows_of_ranks
 
 from skrank_metrics import RankingReport, compare, kendall_tau_distance, leaderboard
-from skrank_metrics.displays import ComparisonDisplay, style
+from skrank_metrics.displays import ComparisonDisplay, QueryPairDisplay, style
 
 # Reciprocal ranks 1, two in three of 1, and 1/3.
 RANKS = {"worst": [3] * 9, "best": [1] * 9, "middle": [1, 2, 1] * 3}
@@ -68,20 +69,81 @@ def test_means_and_differences_are_those_of_the_standings(board):
     assert display.figure_.get_suptitle().replace("\n", " ") == board.verdict
 
 
-def test_colours_show_what_may_be_best_by_each_metric(board):
+def test_a_model_has_one_colour_in_all_panels(board):
     display = board.plot()
-    for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
-        status = {row.name: row.status for row in board.by_metric(metric).standings()}
-        colours = {
-            name: bar.lines[0].get_color()
-            for name, bar in zip(board.names, panel.containers, strict=True)
-        }
-        expected = {
-            name: style.LIGHT.soft if word == "worse" else style.LIGHT.best
-            for name, word in status.items()
-        }
-        assert colours == expected
-    assert {"worse", "may be best"} <= {row.status for row in board.standings()}
+    status = {row.name: row.status for row in board.standings()}
+    expected = [
+        style.LIGHT.soft if status[name] == "worse" else style.LIGHT.best for name in board.names
+    ]
+    for panel in display.axes_:
+        assert [bar.lines[0].get_color() for bar in panel.containers] == expected
+
+
+# By mrr, "first" is better, with 1 on two of three queries; by recall@2, "second" is, which never misses.
+DISAGREE = {"first": [1, 1, 3] * 10, "second": [2] * 30, "third": [9] * 30}
+
+
+def test_metrics_that_disagree():
+    labels, _, ids = rows_of_ranks([1] * 30)
+    metrics = ["mrr", "recall@2"]
+    scores = {name: rows_of_ranks(ranks)[1] for name, ranks in DISAGREE.items()}
+    found = leaderboard(labels, scores, qid=ids, metrics=metrics)
+    assert found.by_metric("recall@2").best_set == ("second",)
+    assert found.best_set == ("first",)
+    display = found.plot()
+    for panel in display.axes_:
+        colours = [bar.lines[0].get_color() for bar in panel.containers]
+        assert colours == [style.LIGHT.best, style.LIGHT.soft, style.LIGHT.soft]
+    bold = [[text.get_weight() == "bold" for text in panel.texts] for panel in display.axes_[:2]]
+    assert bold == [[True, False, False], [False, True, False]], "the best mean of each panel"
+
+
+@pytest.mark.parametrize("metric", ["mrr", "recall@2"])
+def test_queries_have_the_colours_of_the_models_and_none_is_orange(metric):
+    labels, _, ids = rows_of_ranks([1] * 30)
+    scores = {name: rows_of_ranks(DISAGREE[name])[1] for name in ("first", "second")}
+    found = leaderboard(labels, scores, qid=ids, metrics=["mrr", "recall@2"])
+    display = found.plot(metric=metric)
+    colours = {
+        name: bar.lines[0].get_color()
+        for name, bar in zip(row_names(display.ax_), display.ax_.containers, strict=True)
+    }
+    lines = {text.get_text().split(": ")[1]: text.get_color() for text in display.axes_[-1].texts}
+    winner = found.by_metric(metric).best_set[0]
+    assert colours[winner] == lines[f"{winner} is better"] == style.LIGHT.best
+    assert style.LIGHT.alarm not in lines.values()
+
+
+def test_one_model_against_another():
+    reports = {"new": report_of_ranks([1, 2, 1, 3, 1]), "old": report_of_ranks([2, 2, 4, 1, 1])}
+    found = compare(reports, "mrr")
+    display = QueryPairDisplay.from_result(found)
+    (points,) = display.ax_.collections
+    new, old = [1, 1 / 2, 1, 1 / 3, 1], [1 / 2, 1 / 2, 1 / 4, 1, 1]
+    np.testing.assert_allclose(points.get_offsets(), np.column_stack([old, new]))
+    colours = [to_hex(colour) for colour in points.get_facecolors()]
+    look = style.LIGHT
+    assert colours == [look.best, look.soft, look.best, look.second, look.soft]
+    lines = ["2 queries: new is better", "1 query: old is better", "2 queries: equal"]
+    assert written(display.ax_) == lines
+    assert display.ax_.get_ylabel() == "mrr of new"
+    assert display.ax_.get_title(loc="left") == "mrr of old, per query"
+    assert display.ax_.get_xlim() == display.ax_.get_ylim()
+
+
+def test_pairs_metrics_and_directions_of_points(board):
+    distance = "kendall_tau_distance"
+    display = QueryPairDisplay.from_result(
+        board, first="worst", second="best", metric=kendall_tau_distance
+    )
+    (points,) = display.ax_.collections
+    np.testing.assert_allclose(points.get_offsets(), [[0, 2]] * 9)
+    assert written(display.ax_) == ["0 queries: worst is better", "9 queries: best is better"]
+    assert display.ax_.get_ylabel() == f"{distance} of worst (lower is better)"
+    with pytest.raises(ValueError, match="metric must be one of"):
+        QueryPairDisplay(board, metric="map")
+    with pytest.raises(ValueError, match="first and second must be two of"):
+        QueryPairDisplay(board, first="worst", second="wurst")
 
 
 @pytest.mark.parametrize("baseline", [None, "middle", "worst"])

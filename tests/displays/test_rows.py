@@ -168,10 +168,11 @@ def test_folds_and_leaks():
     }
     display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
     widths = [[bar.get_width() for bar in panel.patches] for panel in display.axes_]
-    assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
+    assert widths[0] == [5, 1, 0, 2], "queries, and those of them that are in train, too"
+    assert widths[1:] == [[300, 1000], [0.5, 0.25]], "documents, share"
     assert [panel.get_xlabel() for panel in display.axes_] == [
-        "queries",
-        "documents",
+        "queries in test",
+        "documents in test",
         "share of relevant documents",
     ]
     texts = [[text.get_text() for text in panel.texts] for panel in display.axes_]
@@ -179,13 +180,15 @@ def test_folds_and_leaks():
     assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
     sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
     assert sound != leaking
-    assert display.ax_.get_title(loc="left") == "KFold(2)"
+    assert display.figure_.get_suptitle() == "KFold(2): leaks in 1 of 2 folds"
 
 
 def test_folds_of_splitters():
     cut = audit_splits(KFold(3), X, Y, qid=QID)
     display = cut.plot()
-    assert [bar.get_width() for bar in display.ax_.patches] == cut.table["queries"].tolist()
+    queries, leaking = np.split(np.array([bar.get_width() for bar in display.ax_.patches]), 2)
+    assert queries.tolist() == cut.table["queries"].tolist()
+    assert leaking.tolist() == cut.table["leaking"].tolist()
     assert sum("leak" in name for name in row_names(display)) == 3
     assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot()) == ["fold 0", "fold 1"]
 
@@ -229,7 +232,10 @@ def test_candidates_from_the_best_down():
     folds, means = display.ax_.lines[::2], display.ax_.lines[1::2]
     assert [line.get_xdata().tolist() for line in folds] == [[0.8, 0.8], [0.7, 0.5], [0.3, 0.5]]
     assert [float(line.get_xdata()[0]) for line in means] == pytest.approx([0.8, 0.6, 0.4])
-    assert [set(line.get_ydata()) for line in display.ax_.lines] == [{0}, {0}, {1}, {1}, {2}, {2}]
+    places = [set(line.get_ydata()) for line in display.ax_.lines]
+    assert places == [{n + 0.14} for n in (0, 0, 1, 1, 2, 2)]
+    above = [text.xy for text in display.ax_.texts]
+    assert above == [(pytest.approx(mean), row - 0.24) for row, mean in enumerate([0.8, 0.6, 0.4])]
     assert written(display) == ["0.8000", "0.6000", "0.4000"]
     assert display.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds"
 

@@ -15,8 +15,8 @@ from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.outcome import Pair, Standing, Status
-from skrank_metrics.reports.sign_flips import Interval
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 1.7

@@ -41,7 +41,7 @@ def labels_seen(record: Metric) -> str:
 
 STUB_HEAD = '''"""Signatures of the metric functions. Written by docs/generate.py; do not edit."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -51,9 +51,16 @@ _FloatArray: TypeAlias = NDArray[np.float64]
 _Ids: TypeAlias = ArrayLike | Sequence[Hashable]
 _Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
 _Gain: TypeAlias = (
-    Literal["linear", "exp2"] | Callable[[_FloatArray], ArrayLike] | Sequence[float] | NDArray[Any]
+    Literal["linear", "exp2", "binary"]
+    | Callable[[_FloatArray], ArrayLike]
+    | Sequence[float]
+    | Mapping[Any, float]
+    | NDArray[Any]
 )
-_Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[_FloatArray], ArrayLike]
+_Discount: TypeAlias = (
+    Literal["log2", "reciprocal", "jarvelin"] | Callable[[_FloatArray], ArrayLike]
+)
+_Ideal: TypeAlias = Literal["judged", "shown", "all", "retrieved", "top"] | float
 '''
 SHARED_TYPES = {
     "y_true": "ArrayLike",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,6 +51,28 @@ class TabulatedGain:
                 f"{missing[0]:g}. Labels must be whole numbers covered by the sequence."
             )
         return np.asarray(self.table)[grades]
+
+
+@dataclass(frozen=True)
+class GradeGains:
+    """The gain of each of some grades, as a function of labels."""
+
+    grades: tuple[float, ...]  # ascending
+    gains: tuple[float, ...]
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        places = np.minimum(np.searchsorted(self.grades, labels), len(self.grades) - 1)
+        missing = labels[np.asarray(self.grades)[places] != labels]
+        if missing.size:
+            raise ValueError(
+                f"gain must have an entry for each label; got a dict for the grades {_listed(self.grades)} and the "
+                f"label {missing[0]:g}."
+            )
+        return np.asarray(self.gains)[places]
+
+
+def _listed(grades: tuple[float, ...]) -> str:
+    return ", ".join(f"{grade:g}" for grade in grades)
 
 
 @dataclass(frozen=True)
@@ -110,6 +132,8 @@ def check_gain(gain: Any) -> GainFunction:
     """Resolve the ``gain`` argument of the DCG family."""
     if callable(gain):
         return CallableGain(gain)
+    if isinstance(gain, Mapping):
+        return _gain_of_grades(gain)
     if isinstance(gain, str) or not isinstance(gain, Sequence | np.ndarray):
         return _GAINS[check_choice(gain, "gain", _GAINS)]
     table = to_float64(gain, "gain")
@@ -118,6 +142,17 @@ def check_gain(gain: Any) -> GainFunction:
             f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}."
         )
     return TabulatedGain(tuple(table.tolist()))
+
+
+def _gain_of_grades(gain: Mapping[Any, Any]) -> CallableGain:
+    # Grade 0 gains nothing unless the dict says otherwise: it is also that of documents that nobody judged.
+    grades = to_float64([0, *gain], "gain")
+    gains = to_float64([gain.get(0, 0), *gain.values()], "gain")
+    known, places = np.unique(grades, return_index=True)
+    valid = (grades >= 0) & (grades < np.inf) & (gains >= 0) & (gains < np.inf)
+    if grades.ndim != 1 or not valid.all():
+        raise ValueError(f"gain must map grades >= 0 to finite gains >= 0; got {gain!r}.")
+    return CallableGain(GradeGains(tuple(known.tolist()), tuple(gains[places].tolist())))
 
 
 @dataclass(frozen=True)
@@ -160,8 +195,14 @@ def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) 
     return result
 
 
-_GAINS: dict[str, GainFunction] = {"linear": linear_gain, "exp2": exp2_gain}
+_GAINS: dict[str, GainFunction] = {
+    "linear": linear_gain,
+    "exp2": exp2_gain,
+    "binary": RelevanceGain(None),
+}
 _DISCOUNTS: dict[str, DiscountFunction] = {
     "log2": lambda ranks: np.log2(ranks + 1),
     "reciprocal": lambda ranks: ranks,
+    # As in the first paper on DCG: the first two ranks count in full.
+    "jarvelin": lambda ranks: np.log2(np.maximum(ranks, 2)),
 }

@@ -13,6 +13,7 @@ from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
+from skrank_metrics._engine.ideals import best_sums, share_of_best_order
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
@@ -185,6 +186,41 @@ class RankedBlock:
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
         return self._documents.ideal(gain, discount, self.k)[self._queries]
+
+    def ideal_without_cutoff(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
+        """Largest sum of gain / discount over all ranks; one value per query."""
+        return self._documents.ideal(gain, discount, None)[self._queries]
+
+    def ideal_of_ranks_filled(
+        self, gain: GainFunction, discount: DiscountFunction, *, only_retrieved: bool
+    ) -> FloatArray:
+        """Largest sum of gain / discount over as many ranks as the list fills, of all or of the ranked documents."""
+        labels = self._documents.windows(self._documents.labels, self._queries, -1.0)
+        left_out = labels < 0
+        retrieved = self._ranking.retrieved
+        if only_retrieved and retrieved is not None:
+            left_out |= ~self._documents.windows(retrieved, self._queries, False)
+        gains = self._documents.gains(gain, np.where(left_out, 0.0, labels))
+        weights = 1 / discount(np.arange(1.0, self.depth + 1))
+        return best_sums(np.where(left_out, 0.0, gains), weights, self.n_shown)
+
+    def ideal_of_grade(
+        self, gain: GainFunction, discount: DiscountFunction, grade: float
+    ) -> FloatArray:
+        """Sum of gain / discount over a list of documents of this grade down to the cutoff; one value per query."""
+        sizes, numbers = np.unique(self.cutoff, return_inverse=True)
+        weights = 1 / discount(np.arange(1.0, sizes.max(initial=0) + 1))
+        sums = np.concatenate(([0.0], np.cumsum(weights)))
+        return (gain(np.array([grade])) * sums[sizes])[numbers]
+
+    def share_of_best_order(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
+        """The sum of gain / discount, relative to that of the same documents in their best order."""
+        return share_of_best_order(self._gains(gain), self._groups, 1 / discount(self.ranks))
+
+    @property
+    def largest_label(self) -> float:
+        """The largest label of all documents, ranked or not."""
+        return self._documents.largest_label
 
     def each(self, columns: Sequence[str] = ()) -> Iterator[TiedQuery]:
         """Yield the queries one by one, for functions of a single list, with some columns of documents.

@@ -1,6 +1,6 @@
 """Signatures of the metric functions. Written by docs/generate.py; do not edit."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -10,9 +10,16 @@ _FloatArray: TypeAlias = NDArray[np.float64]
 _Ids: TypeAlias = ArrayLike | Sequence[Hashable]
 _Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
 _Gain: TypeAlias = (
-    Literal["linear", "exp2"] | Callable[[_FloatArray], ArrayLike] | Sequence[float] | NDArray[Any]
+    Literal["linear", "exp2", "binary"]
+    | Callable[[_FloatArray], ArrayLike]
+    | Sequence[float]
+    | Mapping[Any, float]
+    | NDArray[Any]
 )
-_Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[_FloatArray], ArrayLike]
+_Discount: TypeAlias = (
+    Literal["log2", "reciprocal", "jarvelin"] | Callable[[_FloatArray], ArrayLike]
+)
+_Ideal: TypeAlias = Literal["judged", "shown", "all", "retrieved", "top"] | float
 
 __all__ = [
     "auc_score",
@@ -381,11 +388,12 @@ def dcg_score(
         False for documents that nobody judged: they count as not relevant, whatever their label, which may be
         NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
         judged.
-    gain : "linear", "exp2", callable or sequence of float, default="linear"
-        Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
-        grades 0, 1, 2, ...
-    discount : "log2", "reciprocal" or callable, default="log2"
-        Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.
+    gain : "linear", "exp2", "binary", callable, sequence of float or dict, default="linear"
+        Gain of a label: the label itself, 2^label - 1, 1 if it is above 0, a function of an array of labels, the
+        gains of the grades 0, 1, 2, ..., or a dict of gains by grade.
+    discount : "log2", "reciprocal", "jarvelin" or callable, default="log2"
+        Divisor of the gain at a rank: log2(rank + 1); the rank; log2(rank), but 1 at ranks 1 and 2, as in the
+        first paper on DCG; or a function of an array of ranks.
 
     Returns
     -------
@@ -1140,7 +1148,7 @@ def map_score(
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
-    normalizer: Literal["min", "relevant", "hits"] = "min",
+    normalizer: Literal["min", "relevant", "hits", "k"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
     r"""Mean average precision: the mean of the precision at the ranks of the relevant documents.
@@ -1182,9 +1190,9 @@ def map_score(
         False for documents that nobody judged: they count as not relevant, whatever their label, which may be
         NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
         judged.
-    normalizer : {"min", "relevant", "hits"}, default="min"
+    normalizer : {"min", "relevant", "hits", "k"}, default="min"
         Divisor of the sum of precisions: min(k, R), so that perfect rankings have 1 at any k; R, as in trec_eval;
-        or the number of relevant documents in the top k. The first two differ only if k < R.
+        the number of relevant documents in the top k; or k. The first two differ only if k < R.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1227,7 +1235,7 @@ def map_score(
     average: None,
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
-    normalizer: Literal["min", "relevant", "hits"] = "min",
+    normalizer: Literal["min", "relevant", "hits", "k"] = "min",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1342,6 +1350,7 @@ def ndcg_score(
     judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
+    ideal: _Ideal = "judged",
 ) -> float:
     r"""Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 
@@ -1350,7 +1359,8 @@ def ndcg_score(
         \mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}
 
     The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
-    LightGBM and XGBoost. Undefined for a query with no relevant document.
+    LightGBM and XGBoost. Other ideals than that of all judged documents reproduce the values of other tools, but let a
+    list look better for what it lacks. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1382,11 +1392,16 @@ def ndcg_score(
         False for documents that nobody judged: they count as not relevant, whatever their label, which may be
         NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
         judged.
-    gain : "linear", "exp2", callable or sequence of float, default="linear"
-        Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
-        grades 0, 1, 2, ...
-    discount : "log2", "reciprocal" or callable, default="log2"
-        Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.
+    gain : "linear", "exp2", "binary", callable, sequence of float or dict, default="linear"
+        Gain of a label: the label itself, 2^label - 1, 1 if it is above 0, a function of an array of labels, the
+        gains of the grades 0, 1, 2, ..., or a dict of gains by grade.
+    discount : "log2", "reciprocal", "jarvelin" or callable, default="log2"
+        Divisor of the gain at a rank: log2(rank + 1); the rank; log2(rank), but 1 at ranks 1 and 2, as in the
+        first paper on DCG; or a function of an array of ranks.
+    ideal : "judged", "shown", "all", "retrieved", "top" or float, default="judged"
+        Documents of the ideal order, cut at k: all judged ones; as many of these as the list shows; all, without
+        the cutoff; only those that were retrieved; only the first k retrieved ones; or documents of a given
+        grade, which no label may exceed.
 
     Returns
     -------
@@ -1430,6 +1445,7 @@ def ndcg_score(
     judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
+    ideal: _Ideal = "judged",
 ) -> _FloatArray: ...
 @overload
 def pairwise_accuracy_score(
@@ -1644,7 +1660,7 @@ def precision_at_k_score(
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
-    divisor: Literal["k", "retrieved"] = "k",
+    divisor: Literal["k", "retrieved", "min"] = "k",
     relevance_threshold: float | None = None,
 ) -> float:
     r"""Precision at k: relevant documents among the first k, divided by k.
@@ -1685,8 +1701,9 @@ def precision_at_k_score(
         False for documents that nobody judged: they count as not relevant, whatever their label, which may be
         NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
         judged.
-    divisor : {"k", "retrieved"}, default="k"
-        Divide by k even if fewer documents were ranked, or by min(k, n).
+    divisor : {"k", "retrieved", "min"}, default="k"
+        Divide by k even if fewer documents were ranked; by min(k, n); or by min(k, R), so that perfect rankings
+        have 1 at any k, as in implicit, which pools over queries (micro).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1729,7 +1746,7 @@ def precision_at_k_score(
     average: None,
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
-    divisor: Literal["k", "retrieved"] = "k",
+    divisor: Literal["k", "retrieved", "min"] = "k",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1787,9 +1804,9 @@ def q_measure_score(
         False for documents that nobody judged: they count as not relevant, whatever their label, which may be
         NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
         judged.
-    gain : "linear", "exp2", callable or sequence of float, default="linear"
-        Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
-        grades 0, 1, 2, ...
+    gain : "linear", "exp2", "binary", callable, sequence of float or dict, default="linear"
+        Gain of a label: the label itself, 2^label - 1, 1 if it is above 0, a function of an array of labels, the
+        gains of the grades 0, 1, 2, ..., or a dict of gains by grade.
     beta : float in [0, inf), default=1.0
         Weight of gains relative to hits.
 

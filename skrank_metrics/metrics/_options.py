@@ -49,20 +49,43 @@ def switch(doc: str) -> Option:
 Gain = Annotated[
     Any,
     Option(
-        "Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the grades "
-        "0, 1, 2, ...",
+        "Gain of a label: the label itself, 2^label - 1, 1 if it is above 0, a function of an array of labels, the "
+        "gains of the grades 0, 1, 2, ..., or a dict of gains by grade.",
         lambda value, name: check_gain(value),
-        '"linear", "exp2", callable or sequence of float',
+        '"linear", "exp2", "binary", callable, sequence of float or dict',
         "_Gain",
     ),
 ]
 Discount = Annotated[
     Any,
     Option(
-        "Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.",
+        "Divisor of the gain at a rank: log2(rank + 1); the rank; log2(rank), but 1 at ranks 1 and 2, as in the first "
+        "paper on DCG; or a function of an array of ranks.",
         lambda value, name: check_discount(value),
-        '"log2", "reciprocal" or callable',
+        '"log2", "reciprocal", "jarvelin" or callable',
         "_Discount",
+    ),
+]
+IDEALS = ("judged", "shown", "all", "retrieved", "top")
+
+
+def _check_ideal(value: Any, name: str) -> str | float:
+    """One of the words, or a grade."""
+    if isinstance(value, str):
+        return check_choice(value, name, IDEALS)
+    grade = check_number(value, name, "(0, inf)")
+    return float(grade)
+
+
+Ideal = Annotated[
+    Any,
+    Option(
+        "Documents of the ideal order, cut at k: all judged ones; as many of these as the list shows; all, without the "
+        "cutoff; only those that were retrieved; only the first k retrieved ones; or documents of a given grade, which "
+        "no label may exceed.",
+        _check_ideal,
+        '"judged", "shown", "all", "retrieved", "top" or float',
+        "_Ideal",
     ),
 ]
 Probabilities = Annotated[

@@ -32,9 +32,9 @@ _Beta = Annotated[Any, number("Weight of gains relative to hits.", "[0, inf)")]
 _Normalizer = Annotated[
     Any,
     choice(
-        "Divisor of the sum of precisions: min(k, R), so that perfect rankings have 1 at any k; R, as in trec_eval; or "
-        "the number of relevant documents in the top k. The first two differ only if k < R.",
-        ("min", "relevant", "hits"),
+        "Divisor of the sum of precisions: min(k, R), so that perfect rankings have 1 at any k; R, as in trec_eval; "
+        "the number of relevant documents in the top k; or k. The first two differ only if k < R.",
+        ("min", "relevant", "hits", "k"),
     ),
 ]
 
@@ -66,9 +66,11 @@ def map_score(
         return ranked.precision_over_hits(relevance_threshold)
     precisions = ranked.hit_products(relevance_threshold) @ (1 / ranked.ranks)
     n_relevant = ranked.n_relevant(relevance_threshold)
-    return precisions, n_relevant if normalizer == "relevant" else np.minimum(
-        n_relevant, ranked.n_findable
-    )
+    if normalizer == "relevant":
+        return precisions, n_relevant
+    if normalizer == "k":
+        return precisions, np.maximum(ranked.cutoff, np.finfo(np.float64).tiny)
+    return precisions, np.minimum(n_relevant, ranked.n_findable)
 
 
 @metric(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from skrank_metrics._engine.gains import linear_gain
+import numpy as np
+
+from skrank_metrics._engine.gains import DiscountFunction, GainFunction, linear_gain
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.metrics._options import Discount, Gain
+from skrank_metrics.metrics._options import Discount, Gain, Ideal
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -70,12 +72,17 @@ def dcg_score(
     reference=_JARVELIN,
 )
 def ndcg_score(
-    ranked: RankedBlock, *, gain: Gain = "linear", discount: Discount = "log2"
+    ranked: RankedBlock,
+    *,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    ideal: Ideal = "judged",
 ) -> tuple[FloatArray, FloatArray]:
     """Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 
     The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
-    LightGBM and XGBoost.
+    LightGBM and XGBoost. Other ideals than that of all judged documents reproduce the values of other tools, but let a
+    list look better for what it lacks.
 
     Examples
     --------
@@ -86,7 +93,36 @@ def ndcg_score(
     >>> ndcg_score([2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.4, 0.2], qid=qid, average=None)
     array([1. , 0.5])
     """
+    if ideal == "top":
+        shares = ranked.share_of_best_order(gain, discount)
+        return shares, np.ones(len(shares))
     dcg = ranked.gains(gain) @ (1 / discount(ranked.ranks))
-    ideal = ranked.ideal(gain, discount)
+    best = _ideal_dcg(ranked, gain, discount, ideal)
     # The two sums are rounded differently. Without the clip, an ideal ranking could exceed 1 in the last digit.
-    return dcg.clip(max=ideal), ideal
+    return dcg.clip(max=best), best
+
+
+def _ideal_dcg(
+    ranked: RankedBlock, gain: GainFunction, discount: DiscountFunction, ideal: str | float
+) -> FloatArray:
+    if ideal == "judged":
+        return ranked.ideal(gain, discount)
+    if ideal == "all":
+        return ranked.ideal_without_cutoff(gain, discount)
+    if isinstance(ideal, str):
+        of_list = ideal == "retrieved"
+        best = ranked.ideal_of_ranks_filled(gain, discount, only_retrieved=of_list)
+    else:
+        best = _dcg_of_grade(ranked, gain, discount, ideal)
+    # A list without any gain has the value 0, even if its own ideal is 0, too.
+    return np.maximum(best, np.finfo(np.float64).tiny)
+
+
+def _dcg_of_grade(
+    ranked: RankedBlock, gain: GainFunction, discount: DiscountFunction, ideal: float
+) -> FloatArray:
+    if ranked.largest_label > ideal:
+        raise ValueError(
+            f"ideal must be a grade that no label exceeds; got ideal={ideal:g} and the label {ranked.largest_label:g}."
+        )
+    return ranked.ideal_of_grade(gain, discount, ideal)

@@ -37,6 +37,14 @@ _Divisor = Annotated[
     Any,
     choice("Divide by k even if fewer documents were ranked, or by min(k, n).", ("k", "retrieved")),
 ]
+_PrecisionDivisor = Annotated[
+    Any,
+    choice(
+        "Divide by k even if fewer documents were ranked; by min(k, n); or by min(k, R), so that perfect rankings have "
+        "1 at any k, as in implicit, which pools over queries (micro).",
+        ("k", "retrieved", "min"),
+    ),
+]
 _Normalizer = Annotated[
     Any,
     choice(
@@ -60,7 +68,10 @@ def _ranks(ranked: RankedBlock, divisor: str) -> IntArray:
     reference=_MANNING,
 )
 def precision_at_k_score(
-    ranked: RankedBlock, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedBlock,
+    *,
+    divisor: _PrecisionDivisor = "k",
+    relevance_threshold: RelevanceThreshold = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
@@ -75,6 +86,9 @@ def precision_at_k_score(
     0.6
     """
     hits = ranked.relevance(relevance_threshold).sum(axis=1)
+    if divisor == "min":
+        most = np.minimum(ranked.n_relevant(relevance_threshold), ranked.n_findable)
+        return hits, most.astype(np.float64)
     # If nothing was retrieved, the precision is 0 and there is nothing to pool.
     return hits, np.maximum(_ranks(ranked, divisor), np.finfo(np.float64).tiny)
 

@@ -378,8 +378,10 @@ def _first_ranks(
 
 def adds_up(metric: BoundMetric) -> bool:
     """Whether the value of a query is a sum of non-negative contributions of its ranks."""
-    # The mean precision over the hits found can fall when another hit is found.
-    mean_over_hits = metric.computation.options.get("normalizer") == "hits"
+    # The mean precision over the hits found can fall when another hit is found, as can the share of the best order of
+    # the first ranks.
+    options = metric.computation.options
+    mean_over_hits = options.get("normalizer") == "hits" or options.get("ideal") == "top"
     grows = metric.record.greater_is_better and metric.record.lower >= 0
     return metric.record.transform in _SUMS and grows and not mean_over_hits
 

@@ -132,7 +132,12 @@ VARIANTS = {
     "bpref": [{}, {"relevance_threshold": 2}],
     "cg": [{}],
     "dcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
-    "ndcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
+    "ndcg": [
+        {},
+        {"gain": [3, 1, 2, 0], "discount": "reciprocal"},
+        {"ideal": "shown"},
+        {"ideal": 3},
+    ],
 }
 WAYS = [
     "",

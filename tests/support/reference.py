@@ -41,13 +41,21 @@ def _hits(ranked, threshold):
 
 
 def _gain(gain):
-    return {"linear": Fraction, "exp2": lambda g: Fraction(2) ** g - 1}.get(gain, gain)
+    known = {
+        "linear": Fraction,
+        "exp2": lambda g: Fraction(2) ** g - 1,
+        "binary": lambda g: Fraction(g > 0),
+    }
+    return known.get(gain, gain)
 
 
 def _discount(discount):
-    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": Fraction}.get(
-        discount, discount
-    )
+    known = {
+        "log2": lambda rank: math.log2(rank + 1),
+        "reciprocal": Fraction,
+        "jarvelin": lambda rank: math.log2(rank) if rank > 2 else Fraction(1),
+    }
+    return known.get(discount, discount)
 
 
 def cg(ranked, k=None):
@@ -58,17 +66,23 @@ def dcg(ranked, k=None, gain="linear", discount="log2"):
     return sum(_gain(gain)(g) / _discount(discount)(i) for i, g in enumerate(ranked[:k], start=1))
 
 
-def ndcg(ranked, k=None, gain="linear", discount="log2"):
+def ndcg(ranked, k=None, gain="linear", discount="log2", ideal="judged"):
+    """Every document is ranked here, so the ideals differ by the cutoff or the first documents only."""
     if not any(_hits(ranked, None)):
         return math.nan
-    return dcg(ranked, k, gain, discount) / dcg(sorted(ranked, reverse=True), k, gain, discount)
+    if isinstance(ideal, int):
+        best = [ideal] * (len(ranked) if k is None else k)
+    else:
+        best = sorted(ranked[:k] if ideal == "top" else ranked, reverse=True)
+    most = dcg(best, None if ideal == "all" else k, gain, discount)
+    return dcg(ranked, k, gain, discount) / most if most else 0
 
 
 def precision(ranked, k=None, divisor="k", relevance_threshold=None):
-    k = len(ranked) if k is None else k
-    return sum(_hits(ranked, relevance_threshold)[:k]) / (
-        k if divisor == "k" else min(k, len(ranked))
-    )
+    k, hits = len(ranked) if k is None else k, _hits(ranked, relevance_threshold)
+    if divisor == "min":
+        return sum(hits[:k]) / min(k, sum(hits)) if any(hits) else math.nan
+    return sum(hits[:k]) / (k if divisor == "k" else min(k, len(ranked)))
 
 
 def recall(ranked, k=None, normalizer="relevant", relevance_threshold=None):
@@ -101,7 +115,8 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
         return math.nan
     k = len(ranked) if k is None else k
     total = sum(sum(hits[:i]) / i for i in range(1, min(k, len(hits)) + 1) if hits[i - 1])
-    divisor = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k])}[normalizer]
+    divisors = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k]), "k": k}
+    divisor = divisors[normalizer]
     return total / divisor if divisor else 0
 
 

@@ -1,0 +1,93 @@
+"""The documents of the ideal order of NDCG, and gains by grade."""
+
+import numpy as np
+import pytest
+
+from skrank_metrics import evaluate, get_metric, ndcg_score
+from skrank_metrics._engine.ideals import N_DRAWN
+
+# Three of five documents are returned, in the order of their grades 1, 0, 2. The others have the grades 3 and 1.
+RETURNED = {
+    "y_true": [[1, 0, 2, 3, 1]],
+    "y_score": [[5, 4, 3, 0, 0]],
+    "retrieved": [[True, True, True, False, False]],
+}
+LOG3 = np.log2(3)
+DCG = 1 + 2 / 2
+SECOND = 1  # DCG of the first two
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg", DCG / (3 + 2 / LOG3 + 1 / 2 + 1 / np.log2(5))),
+        ("ndcg@2", SECOND / (3 + 2 / LOG3)),
+        ("ndcg(ideal=shown)", DCG / (3 + 2 / LOG3 + 1 / 2)),
+        ("ndcg(ideal=shown)@4", DCG / (3 + 2 / LOG3 + 1 / 2)),
+        ("ndcg(ideal=all)@2", SECOND / (3 + 2 / LOG3 + 1 / 2 + 1 / np.log2(5))),
+        ("ndcg(ideal=retrieved)", DCG / (2 + 1 / LOG3)),
+        ("ndcg(ideal=retrieved)@2", SECOND / (2 + 1 / LOG3)),
+        ("ndcg(ideal=top)", DCG / (2 + 1 / LOG3)),
+        ("ndcg(ideal=top)@2", SECOND / 1),
+        ("ndcg(ideal=3)@2", SECOND / (3 + 3 / LOG3)),
+        ("ndcg(ideal=4)", DCG / (4 + 4 / LOG3 + 4 / 2)),
+        ("ndcg(ideal=3, gain=exp2)@2", 1 / (7 + 7 / LOG3)),
+    ],
+)
+@pytest.mark.option("ndcg_score.ideal")
+def test_ideals(name, expected):
+    assert evaluate(**RETURNED, metrics=name).mean[name] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_list_without_hits_has_the_value_0_whatever_its_ideal():
+    rows = {"y_true": [[0, 1]], "y_score": [[1, 0]], "retrieved": [[True, False]]}
+    for ideal in ("judged", "shown", "all", "retrieved", "top", 1):
+        assert ndcg_score(**rows, ideal=ideal, replace_undefined_by=np.nan) == 0
+
+
+def test_no_label_may_exceed_the_grade_of_the_ideal():
+    with pytest.raises(
+        ValueError, match="a grade that no label exceeds; got ideal=2 and the label 3"
+    ):
+        ndcg_score(**RETURNED, ideal=2)
+    for ideal, message in (
+        ("best", "ideal must be one of"),
+        (0, r"ideal must be .* got 0"),
+        (True, "ideal must be"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            ndcg_score(**RETURNED, ideal=ideal)
+
+
+def test_sets_of_a_large_tie_are_drawn_the_same_in_every_order_of_rows():
+    rng = np.random.default_rng(0)
+    labels = rng.random(60)
+    metric = get_metric("ndcg(ideal=top)@30")
+    value = metric(labels, np.zeros(60), qid=np.zeros(60))
+    assert metric(labels[::-1], np.zeros(60), qid=np.zeros(60)) == pytest.approx(value, rel=1e-12)
+    values = []
+    for _ in range(N_DRAWN):
+        order = rng.permutation(60)
+        values.append(metric(labels, order.astype(float), qid=np.zeros(60)))
+    assert value == pytest.approx(np.mean(values), abs=5 * np.std(values) * np.sqrt(2 / N_DRAWN))
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg", "q_measure"])
+def test_gains_as_a_dict(name):
+    labels, scores = [[0, 1, 3, 1]], [[4, 3, 2, 1]]
+    listed = get_metric(name, gain=[0, 2, 9, 5])(labels, scores)
+    assert get_metric(name, gain={1: 2, 3: 5})(labels, scores) == listed
+    assert get_metric(name, gain={0: 0, 1: 2, 3: 5})(labels, scores) == listed
+    with pytest.raises(ValueError, match="a dict for the grades 0, 1 and the label 3"):
+        get_metric(name, gain={1: 2})(labels, scores)
+
+
+@pytest.mark.parametrize("gain", [{"a": 1}, {1: -1}, {-1: 1}, {1: np.inf}, {1: [1, 2]}])
+def test_bad_dicts_of_gains(gain):
+    with pytest.raises((TypeError, ValueError), match="gain"):
+        get_metric("dcg", gain=gain)
+
+
+def test_fractions_as_grades():
+    labels = [[0.5, 0, 1.5]]
+    assert get_metric("dcg", gain={0.5: 1, 1.5: 6})(labels, [[3, 2, 1]]) == 1 + 6 / 2

@@ -13,9 +13,29 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
+
+ConventionName: TypeAlias = Literal[
+    "sklearn",
+    "trec_eval",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "ranx",
+    "ir_measures",
+    "rax",
+    "spark",
+    "tf_ranking",
+    "torchmetrics",
+    "quepid",
+    "elasticsearch",
+    "mlflow",
+    "llama_index",
+    "recommenders",
+    "beir",
+]
 
 _Defaults = Mapping[str, Any]
 
@@ -298,6 +318,134 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "auc": "If a score is outside [0, 1], RetrievalAUROC takes the sigmoid of all scores of the query, in "
                 "float32, so large ones tie."
             },
+        ),
+        "quepid": Convention(
+            peer="Quepid 6.4 to 8.0, the code of its scorers",
+            names={
+                "ndcg": "nDCG@k",
+                "dcg": "DCG@k",
+                "cg": "CG@k",
+                "map": "AP@k",
+                "mrr": "RR@k",
+                "precision": "P@k",
+                "err": "ERR@k",
+            },
+            shared={"ties": "stable"},
+            own={
+                "ndcg": {"gain": "exp2", "ideal": "top"},
+                "dcg": {"gain": "exp2"},
+                "map": {"normalizer": "relevant"},
+                "precision": {"divisor": "retrieved"},
+                "err": {"max_grade": 3},
+            },
+            not_imitated=(
+                "Since 2025, the ideal of nDCG@k is that of all rated documents, without the cutoff: ideal='all' here.",
+                "A case is scored by the mean over queries with at least one rating.",
+            ),
+        ),
+        "elasticsearch": Convention(
+            peer="Elasticsearch 7 to 9, the tests of its ranking evaluation",
+            names={
+                "ndcg": "dcg(normalize=true)",
+                "dcg": "dcg",
+                "mrr": "mean_reciprocal_rank",
+                "precision": "precision",
+                "recall": "recall",
+                "err": "expected_reciprocal_rank",
+            },
+            shared={"ties": "stable"},
+            own={
+                # Requests without k return ten hits.
+                "ndcg": {"gain": "exp2", "ideal": "shown", "k": 10},
+                "dcg": {"gain": "exp2", "k": 10},
+                "mrr": {**_FROM_ONE, "k": 10},
+                "precision": {"divisor": "retrieved", **_FROM_ONE, "k": 10},
+                "recall": {**_FROM_ONE, "k": 10},
+                "err": {"k": 10},
+            },
+            not_imitated=(
+                "maximum_relevance of expected_reciprocal_rank is max_grade here.",
+                "unknown_doc_rating is the label of documents that nobody rated; ignore_unlabeled is condense=True here.",
+            ),
+        ),
+        "mlflow": Convention(
+            peer="MLflow 2.11 to 3.17",
+            names={
+                "ndcg": "ndcg_at_k",
+                "precision": "precision_at_k",
+                "recall": "recall_at_k",
+            },
+            shared={"ties": "stable"},
+            own={
+                "ndcg": {"gain": "binary", "ideal": "shown"},
+                "precision": {"divisor": "retrieved"},
+            },
+            not_imitated=(
+                "A query without relevant documents counts as 1 in ndcg_at_k and recall_at_k if nothing was retrieved.",
+                "Repeated documents count repeatedly.",
+            ),
+        ),
+        "llama_index": Convention(
+            peer="LlamaIndex 0.11 to 0.14",
+            names={
+                "ndcg": "ndcg",
+                "map": "ap",
+                "mrr": "mrr",
+                "precision": "precision",
+                "recall": "recall",
+                "hit_rate": "hit_rate",
+            },
+            shared={"ties": "stable"},
+            own={
+                "ndcg": {"gain": "binary", "ideal": "all"},
+                "map": {"normalizer": "relevant"},
+                "precision": {"divisor": "retrieved"},
+            },
+            not_imitated=(
+                "The cutoff is the length of the list, similarity_top_k of the retriever.",
+                "A query without relevant or without retrieved documents is an error there.",
+            ),
+        ),
+        "recommenders": Convention(
+            peer="Recommenders 1.2",
+            names={
+                "ndcg": "ndcg_at_k",
+                "map": "map_at_k",
+                "precision": "precision_at_k",
+                "recall": "recall_at_k",
+            },
+            shared={"ties": "stable"},
+            own={"ndcg": {"gain": "binary"}},
+            not_imitated=(
+                "score_type='raw' of ndcg_at_k is gain='linear' here, and 'exp' is gain='exp2'.",
+                "map divides by R: map(normalizer=relevant)@k here.",
+                "Every item of the truth is relevant, whatever its rating.",
+                "Users without recommendations are left out of all means but that of ndcg_at_k.",
+                "The order of tied items is arbitrary.",
+            ),
+            differs={
+                "r_precision": "r_precision_at_k leaves out users without a hit among the first R recommendations."
+            },
+        ),
+        "beir": Convention(
+            peer="BEIR 2.0 to 2.2",
+            names={
+                "ndcg": "NDCG@k",
+                "map": "MAP@k",
+                "mrr": "MRR@k",
+                "precision": "P@k",
+                "recall": "Recall@k",
+                "hit_rate": "Accuracy@k",
+            },
+            shared={"ties": "stable"},
+            own={"map": {"normalizer": "relevant"}},
+            not_imitated=(
+                "Values are rounded to five decimals.",
+                "R_cap@k is recall(normalizer=min)@k here, and Hole@k is 1 - judged@k if no list is shorter than k.",
+                "Ties are broken by document id, descending, except in MRR@k, R_cap@k and Accuracy@k.",
+                "A document with the id of its query is removed from the run.",
+                "Queries without a list are left out of the means of NDCG, MAP, P and Recall.",
+            ),
         ),
     }
 )

@@ -45,9 +45,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
         "err(normalize=True)@10". With a convention, the names of that library are also accepted, such as trec_eval's
         "P_5". If smaller values are better, as for "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that are not set explicitly, to reproduce its values: "sklearn",
-        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
-        "torchmetrics".
+        Library whose defaults apply to parameters that are not set explicitly, to reproduce its values, such as
+        "lightgbm", "trec_eval" or "quepid". An unknown name raises an error that lists all.
     **params
         Further parameters of the metric function, such as ``ties="worst"``. They override those in the name.
 

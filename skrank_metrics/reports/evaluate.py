@@ -45,9 +45,8 @@ def evaluate(
         Metrics to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for
         three names. To set how ties or undefined queries count in all of them, pass what get_metrics returns.
     convention : str, default="sklearn"
-        Library whose defaults apply to the parameters that the names do not set, to reproduce its values: "sklearn",
-        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
-        "torchmetrics".
+        Library whose defaults apply to the parameters that the names do not set, to reproduce its values, such as
+        "lightgbm", "trec_eval" or "quepid". An unknown name raises an error that lists all.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None

@@ -23,6 +23,8 @@ CAUSES = {
     "k": "cutoff",
     "relevance_threshold": "relevance threshold",
     "gain": "gain",
+    "discount": "discount",
+    "ideal": "ideal",
     "p": "p",
     "normalizer": "divisor",
     "divisor": "divisor",
@@ -103,9 +105,10 @@ def explain_difference(
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
-    Causes are the parameters that differ: cutoff, relevance threshold, gain, divisor, ties, and the value of undefined
-    queries. Since the effect of a change can depend on the other changes, each cause is assigned its mean effect over
-    all orders of the changes (the Shapley value). Swapping the conventions only changes the signs.
+    Causes are the parameters that differ: cutoff, relevance threshold, gain, discount, ideal, divisor, ties, and the
+    value of undefined queries. Since the effect of a change can depend on the other changes, each cause is assigned
+    its mean effect over all orders of the changes (the Shapley value). Swapping the conventions only changes the
+    signs.
 
     Parameters
     ----------

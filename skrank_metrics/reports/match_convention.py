@@ -18,6 +18,7 @@ from skrank_metrics._input.arrays import check_number
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._options import IDEALS
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
@@ -27,8 +28,10 @@ from skrank_metrics.reports.mean_intervals import bounds_of
 TRIED: dict[str, tuple[Any, ...]] = {
     "k": (None, 1, 3, 5, 10, 20, 50, 100, 1000),
     "gain": ("binary", "linear", "exp2"),
-    "normalizer": ("min", "relevant", "hits"),
-    "divisor": ("k", "retrieved"),
+    "discount": ("log2", "jarvelin", "reciprocal"),
+    "ideal": IDEALS,
+    "normalizer": ("min", "relevant", "hits", "k"),
+    "divisor": ("k", "retrieved", "min"),
     "ties": TIE_POLICIES,
     "replace_undefined_by": (0.0, 1.0, math.nan),
 }
@@ -150,7 +153,8 @@ def match_convention(
 ) -> ConventionMatch:
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
-    Tries all combinations of the parameters of explain_difference: common values, and those of all conventions.
+    Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations but those
+    of an unusual discount with an unusual ideal.
 
     Parameters
     ----------
@@ -256,12 +260,24 @@ def _tried(
             tried[name] = list({str(value): value for value in values}.values())
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
+    largest = ranking.documents.largest_label
+    if "ideal" in tried and largest > 0:
+        tried["ideal"].append(float(largest))
     for gain in tried.get("gain", []).copy():
         try:
             per_query(ranking, [bound.replace(gain=gain).computation])
         except ValueError:
             tried["gain"].remove(gain)
     return tried
+
+
+def _is_likely(options: Mapping[str, Any]) -> bool:
+    """Whether somebody may compute a metric this way; all combinations would take too long, and match by chance."""
+    other_ideal = options.get("ideal", "judged") != "judged"
+    other_discount = options.get("discount", "log2") != "log2"
+    # What shows a list of its own best order is a tool for search, which has an order in the first place.
+    averaged = options.get("ideal") == "top" and options.get("ties") == "average"
+    return not (other_ideal and other_discount) and not averaged
 
 
 def _ways(
@@ -276,10 +292,13 @@ def _ways(
     ranked = {name: values for name, values in tried.items() if name != "replace_undefined_by"}
     metrics = []
     for combination in product(*ranked.values()):
+        options = dict(zip(ranked, combination, strict=True))
+        if not _is_likely(options):
+            continue
         with suppress(
             ValueError
         ):  # words of other metrics; a relevance threshold needs binary gains
-            metrics.append(bound.replace(**dict(zip(ranked, combination, strict=True))))
+            metrics.append(bound.replace(**options))
     at_once = max(1, MOST_VALUES // max(1, ranking.documents.n_queries))
     for some in (metrics[first : first + at_once] for first in range(0, len(metrics), at_once)):
         results = per_query(ranking, [metric.computation for metric in some])

@@ -336,10 +336,10 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "dcg": {"gain": "exp2"},
                 "map": {"normalizer": "relevant"},
                 "precision": {"divisor": "retrieved"},
-                "err": {"max_grade": 3},
             },
             not_imitated=(
                 "Since 2025, the ideal of nDCG@k is that of all rated documents, without the cutoff: ideal='all' here.",
+                "In ERR@k, grades end at 3: max_grade=3 here.",
                 "A case is scored by the mean over queries with at least one rating.",
             ),
         ),
@@ -365,7 +365,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             not_imitated=(
                 "maximum_relevance of expected_reciprocal_rank is max_grade here.",
-                "unknown_doc_rating is the label of documents that nobody rated; ignore_unlabeled is condense=True here.",
+                "unknown_doc_rating is the label of documents that nobody rated.",
+                "ignore_unlabeled is condense=True here.",
             ),
         ),
         "mlflow": Convention(

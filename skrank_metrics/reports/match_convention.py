@@ -134,9 +134,19 @@ class ConventionMatch(Result):
         return {
             "value": [way.value for way in self.ways],
             "distance": [way.distance for way in self.ways],
-            **{name: [way.options[name] for way in self.ways] for name in varied},
+            **{name: _column([way.options[name] for way in self.ways]) for name in varied},
             "peers": [", ".join(way.peers) for way in self.ways],
         }
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Words and grades as text, since columns of some frames have one type."""
+    has_words = any(isinstance(value, str) for value in values)
+    return [_text(value) for value in values] if has_words else values
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def match_convention(
@@ -153,8 +163,8 @@ def match_convention(
 ) -> ConventionMatch:
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
-    Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations but those
-    of an unusual discount with an unusual ideal.
+    Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations except
+    those of an unusual discount with an unusual ideal.
 
     Parameters
     ----------
@@ -185,9 +195,9 @@ def match_convention(
 
     >>> from skrank_metrics import match_convention
     >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg@10", value=0.8984))
-    ndcg@10 = 0.8984: 4 of 24 ways of computing it match, within 0.00005
-    metric                           ways    value  distance  as in
-    ndcg(gain=exp2, ties=stable,        4  0.89835  -0.00005  lightgbm, xgboost
+    ndcg@10 = 0.8984: 19 of 279 ways of computing it match, within 0.00005
+    metric                        ways    value  distance  as in
+    ndcg(gain=exp2, ties=stable,    19  0.89835  -0.00005  lightgbm, xgboost
     replace_undefined_by=1.0)@10
     """
     bound = bind(metric)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import dcg_score as sklearn_dcg_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
+from support import peers
 
 from skrank_metrics import evaluate, explain_difference, get_metric, make_ranking_scorer
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -80,6 +81,76 @@ def catboost_value(lists, name, **weights):
 
 def binary(lists):
     return ((lists[0] > 1).astype(int), *lists[1:])
+
+
+def sklearn_value(lists, spelled, k):
+    labels, scores, qid = lists
+    peer = {"ndcg_score": sklearn_ndcg_score, "dcg_score": sklearn_dcg_score}[spelled]
+    rows = [qid == query for query in np.unique(qid)]
+    return np.mean([peer([labels[row]], [scores[row]], k=k) for row in rows])
+
+
+def trec_eval_value(lists, spelled, k):
+    """What pytrec_eval gives, with tied documents in the order of rows; it has no rbp."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    labels, scores, qid = lists
+    if spelled == "rbp":
+        ranked = np.lexsort((-scores, qid))
+        place = np.arange(len(qid)) - np.searchsorted(qid, qid)
+        return ((1 - 0.9) * 0.9**place * labels[ranked]).sum() / len(np.unique(qid))
+    qrel, run = peers.runs(labels, scores, qid)
+    word, _, cut = spelled.rpartition("_")
+    measure = f"{word}.{k}" if cut == "k" else spelled
+    values = pytrec_eval.RelevanceEvaluator(qrel, {measure}).evaluate(run)
+    found = measure.replace(".", "_")
+    return np.mean([values[query][found] for query in qrel])
+
+
+def xgboost_of(lists, spelled, k):
+    return xgboost_value(lists, eval_metric=spelled.replace("@k", f"@{k}"))
+
+
+def catboost_of(lists, spelled, k):
+    return catboost_value(lists, spelled.replace("=k", f"={k}"))
+
+
+def lightgbm_of(lists, spelled, k):
+    return lightgbm_value(lists, spelled, k)
+
+
+# What the tests have installed: a function of lists, the peer's name of a metric, and a cutoff.
+INSTALLED = {
+    "sklearn": sklearn_value,
+    "trec_eval": trec_eval_value,
+    "lightgbm": lightgbm_of,
+    "xgboost": xgboost_of,
+    "catboost": catboost_of,
+}
+ROWS = [(convention, name) for convention in INSTALLED for name in CONVENTIONS[convention].names]
+
+
+def as_taken_by(convention, name, lists):
+    """Labels and queries that the peer takes for a metric."""
+    labels, scores, qid = lists
+    if convention == "sklearn":
+        several = np.isin(qid, np.flatnonzero(np.bincount(qid) > 1))
+        return labels[several], scores[several], qid[several]
+    if (convention == "xgboost" and name != "ndcg") or name == "auc":
+        return binary(lists)
+    if name == "rbp" or (convention == "catboost" and "cg" not in name):
+        return labels / 4, scores, qid
+    return lists
+
+
+@pytest.mark.parametrize(("convention", "name"), ROWS)
+def test_every_row_of_the_table(convention, name, lists):
+    seen = as_taken_by(convention, name, lists)
+    spelled = CONVENTIONS[convention].names[name].split(", ")[-1]
+    cut = {"k": 5} if "k" in get_metric(name).record.parameters and spelled != "recip_rank" else {}
+    if spelled in ("rbp", "bpref"):
+        cut = {}
+    expected = INSTALLED[convention](seen, spelled, 5)
+    assert ours(name, convention, seen, **cut) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("k", CUTOFFS)

@@ -1,4 +1,4 @@
-"""What ranx, ir_measures, Rax and Spark make of the same queries.
+"""What other libraries make of the same queries.
 
 ``python -m support.peers``, where they are installed, adds their values to golden/peers.json.
 """
@@ -13,7 +13,23 @@ import numpy as np
 GOLDEN = Path(__file__).parents[1] / "golden" / "peers.json"
 # Labels as a peer takes them: Rax draws the border of relevance at 1, Spark has no grades.
 LABELS = {"rax": lambda labels: labels / 2, "spark": lambda labels: (labels > 0).astype(int)}
-PACKAGES = {"ranx": "ranx", "ir_measures": "ir-measures", "rax": "rax", "spark": "pyspark"}
+PACKAGES = {
+    "ranx": "ranx",
+    "ir_measures": "ir-measures",
+    "rax": "rax",
+    "spark": "pyspark",
+    "mlflow": "mlflow-skinny",
+    "llama_index": "llama-index-core",
+    "recommenders": "recommenders",
+    "beir": "beir",
+}
+# What to import, if it is not named like the convention.
+MODULES = {
+    "mlflow": "mlflow.metrics.metric_definitions",
+    "llama_index": "llama_index.core.evaluation.retrieval.metrics",
+    "recommenders": "recommenders.evaluation.python_evaluation",
+    "beir": "beir.retrieval.evaluation",
+}
 NAMES = {
     "ranx": (
         "ndcg ndcg@1 ndcg@5 ndcg@20 dcg@5 map map@3 map@20 mrr mrr@2 precision@3 precision@20 recall@3 recall@20 "
@@ -31,6 +47,16 @@ NAMES = {
         "ndcgAt(1) ndcgAt(5) ndcgAt(20) meanAveragePrecision meanAveragePrecisionAt(3) meanAveragePrecisionAt(20) "
         "precisionAt(3) precisionAt(20) recallAt(3) recallAt(20)"
     ),
+    "mlflow": (
+        "ndcg_at_1 ndcg_at_3 ndcg_at_20 precision_at_3 precision_at_20 recall_at_3 recall_at_20"
+    ),
+    "llama_index": "ndcg ap mrr precision recall hit_rate",
+    "recommenders": (
+        "ndcg_at_1 ndcg_at_3 ndcg_at_20 map_at_3 map_at_20 precision_at_3 precision_at_20 recall_at_3 recall_at_20"
+    ),
+    "beir": (
+        "NDCG@1 NDCG@3 NDCG@20 MAP@3 MAP@20 P@3 P@20 Recall@3 Recall@20 MRR@2 MRR@20 Accuracy@2"
+    ),
 }
 
 
@@ -44,21 +70,33 @@ def queries():
     return labels, scores, qid
 
 
-def _runs(labels, scores, qid, ascending=False):
+# Those that compare what is true with what was returned: a score of minus infinity was not.
+OF_RETRIEVAL = ("mlflow", "llama_index", "recommenders", "beir")
+
+
+def scores_of(convention, scores, qid):
+    """The scores as a peer sees them; of every query, at least the first document was retrieved."""
+    is_first = np.diff(qid, prepend=-1) != 0
+    is_left_out = (np.arange(len(scores)) % 4 == 2) & ~is_first & (convention in OF_RETRIEVAL)
+    return np.where(is_left_out, -np.inf, scores)
+
+
+def runs(labels, scores, qid, ascending=False):
     """Judgements and a run as dictionaries, whose ids order tied documents by row."""
     rows, qrel, run = range(len(qid)), {}, {}
     for query, row, label, score in zip(
         qid, rows if ascending else rows[::-1], labels, scores, strict=True
     ):
         qrel.setdefault(str(query + 1), {})[f"{row:04d}"] = int(label)
-        run.setdefault(str(query + 1), {})[f"{row:04d}"] = float(score)
+        if score > -np.inf:
+            run.setdefault(str(query + 1), {})[f"{row:04d}"] = float(score)
     return qrel, run
 
 
 def ranx(name, labels, scores, qid):
     import ranx
 
-    qrel, run = _runs(labels, scores, qid)
+    qrel, run = runs(labels, scores, qid)
     found = ranx.Run(run)
     ranx.evaluate(ranx.Qrels(qrel), found, name)
     return [float(found.scores[name][query]) for query in qrel]
@@ -67,7 +105,7 @@ def ranx(name, labels, scores, qid):
 def ir_measures(name, labels, scores, qid):
     import ir_measures
 
-    qrel, run = _runs(labels, scores, qid, ascending=name.startswith("RR@"))
+    qrel, run = runs(labels, scores, qid, ascending=name.startswith("RR@"))
     judged = qrel
     if name == "Accuracy":
         judged = {
@@ -114,7 +152,84 @@ def spark(name, labels, scores, qid):
     return getattr(metrics, word)(int(k)) if k else getattr(metrics, word)
 
 
-PEERS = {"ranx": ranx, "ir_measures": ir_measures, "rax": rax, "spark": spark}
+def _ranked_and_relevant(labels, scores, qid):
+    """Of each query, the rows in ranked order and the rows of relevant documents."""
+    ranked = np.argsort(-scores, kind="stable")
+    ranked = ranked[scores[ranked] > -np.inf]
+    for query in np.unique(qid):
+        relevant = np.flatnonzero((qid == query) & (labels > 0))
+        yield ranked[qid[ranked] == query].tolist(), relevant.tolist()
+
+
+def mlflow(name, labels, scores, qid):
+    import pandas as pd
+    from mlflow.metrics import metric_definitions
+
+    word, k = name.rsplit("_", 1)
+    function = getattr(metric_definitions, f"_{word}_k_eval_fn")(int(k))
+    ranked, relevant = zip(*_ranked_and_relevant(labels, scores, qid), strict=True)
+    texts = [pd.Series([list(map(str, rows)) for rows in lists]) for lists in (ranked, relevant)]
+    return [float(value) for value in function(*texts).scores]
+
+
+def llama_index(name, labels, scores, qid):
+    from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
+
+    metric, values = METRIC_REGISTRY[name](), []
+    for ranked, relevant in _ranked_and_relevant(labels, scores, qid):
+        if not relevant:  # an error there
+            values.append(0.0)
+            continue
+        ids = [list(map(str, rows)) for rows in (relevant, ranked)]
+        values.append(float(metric.compute(expected_ids=ids[0], retrieved_ids=ids[1]).score))
+    return values
+
+
+def recommenders(name, labels, scores, qid):
+    """One user at a time, with ties broken by row before."""
+    import pandas as pd
+    from recommenders.evaluation import python_evaluation
+
+    word, k = name.rsplit("_", 1)
+    values = []
+    for ranked, relevant in _ranked_and_relevant(labels, scores, qid):
+        if not relevant:  # users of whom nothing is known are left out there
+            values.append(0.0)
+            continue
+        truth = pd.DataFrame(
+            {"userID": 1, "itemID": relevant, "rating": labels[relevant].astype(float)}
+        )
+        ratings = np.arange(len(ranked), 0.0, -1)
+        found = pd.DataFrame({"userID": 1, "itemID": ranked, "prediction": ratings})
+        function = getattr(python_evaluation, f"{word}_k")
+        values.append(float(function(truth, found, k=int(k))))
+    return values
+
+
+def beir(name, labels, scores, qid):
+    """The mean only, with five decimals."""
+    from beir.retrieval.custom_metrics import mrr, top_k_accuracy
+    from beir.retrieval.evaluation import EvaluateRetrieval
+
+    word, k = name.split("@")
+    cutoffs = [int(k)]
+    if word in ("MRR", "Accuracy"):
+        qrel, run = runs(labels, scores, qid, ascending=True)
+        return {"MRR": mrr, "Accuracy": top_k_accuracy}[word](qrel, run, cutoffs)[name]
+    of_trec_eval = EvaluateRetrieval.evaluate(*runs(labels, scores, qid), cutoffs)
+    return {name: value for found in of_trec_eval for name, value in found.items()}[name]
+
+
+PEERS = {
+    "ranx": ranx,
+    "ir_measures": ir_measures,
+    "rax": rax,
+    "spark": spark,
+    "mlflow": mlflow,
+    "llama_index": llama_index,
+    "recommenders": recommenders,
+    "beir": beir,
+}
 
 
 def main(conventions):
@@ -128,7 +243,8 @@ def main(conventions):
             PACKAGES[convention]
         )
         golden.setdefault("values", {})[convention] = {
-            name: PEERS[convention](name, seen, scores, qid) for name in NAMES[convention].split()
+            name: PEERS[convention](name, seen, scores_of(convention, scores, qid), qid)
+            for name in NAMES[convention].split()
         }
     GOLDEN.write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
 

@@ -67,7 +67,7 @@ def _show_means(chosen: Chosen) -> None:
 
     def content() -> dict[str, Any]:
         columns = {
-            name: own._columns() if chosen.by_query else own._summary()
+            name: own._columns() if chosen.by_query else own.mean_columns()
             for name, own in reports.items()
         }
         rows = [row for name, own in columns.items() for row in records(own, ranking=name)]

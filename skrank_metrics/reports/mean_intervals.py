@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
-METHOD = "Student's t over queries"
 # Averages to which Student's t does not apply.
 NO_INTERVAL = ("median", "geometric")
 # Values that differ by less, relative to their size, differ by rounding only.
@@ -121,16 +119,6 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
 def is_mean(metric: BoundMetric) -> bool:
     """Whether a metric is a mean over queries."""
     return metric.average in ("macro", None)
-
-
-def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
-    """Say why some metrics have no interval; empty if all have one."""
-    averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
-    too_few = "; none for fewer than two queries with a value, or for an unbounded metric with equal values"
-    other = "; none for medians and geometric means"
-    return too_few * bool(averages.difference(NO_INTERVAL)) + other * bool(
-        averages.intersection(NO_INTERVAL)
-    )
 
 
 def weighting(weights: FloatArray | None) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,33 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int, check_number
-from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    check_bool,
+    check_choice,
+    check_int,
+    check_number,
+)
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import LIBRARIES, Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports import mean_intervals as means
 from skrank_metrics.reports import saved_reports as saved
+from skrank_metrics.reports.facts import (
+    NAMES,
+    OF_SLICES,
+    PRINTED,
+    MetricValues,
+    facts_of,
+    interval_method,
+)
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
+from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.slices import (
     ALL,
     flat_names,
@@ -122,26 +137,27 @@ class RankingReport(Result):
         return replace(self, queries=replace(self.queries, **columns))
 
     @cached_property
-    def mean(self) -> dict[str, float]:
-        """Mean over queries by name of the metric, or another average if the metric has one."""
-        results, weights = self.results, self.weights
+    def values(self) -> dict[str, MetricValues]:
+        """The values of each metric, from which its facts are computed."""
         return {
-            name: float(metric.aggregate(results[name], weights, average=metric.average or "macro"))
+            name: MetricValues(metric, self.results[name], self.weights, self.groups)
             for name, metric in self.metrics.items()
         }
 
     @cached_property
+    def mean(self) -> dict[str, float]:
+        """Mean over queries by name of the metric, or another average if the metric has one."""
+        return {name: values.mean for name, values in self.values.items()}
+
+    @cached_property
     def per_query(self) -> dict[str, FloatArray]:
         """One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``."""
-        values = {}
-        for name, metric in self.metrics.items():
-            values[name] = np.asarray(metric.aggregate(self.results[name], None, average=None))
-        return values
+        return {name: values.per_query for name, values in self.values.items()}
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which each metric is undefined, such as those without relevant documents."""
-        return {name: int(np.isnan(result.values).sum()) for name, result in self.results.items()}
+        return {name: values.n_undefined for name, values in self.values.items()}
 
     @property
     def n_queries(self) -> int:
@@ -193,9 +209,7 @@ class RankingReport(Result):
     @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {
-            name: means.moments(values, self.weights).std for name, values in self.per_query.items()
-        }
+        return {name: values.std for name, values in self.values.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
@@ -205,22 +219,7 @@ class RankingReport(Result):
         if all values of an unbounded metric are equal, or for medians and geometric means.
         """
         check_number(confidence, "confidence", "(0, 1)")
-        return {
-            name: (np.nan, np.nan)
-            if metric.average in means.NO_INTERVAL
-            else means.mean_interval(self._moments(name), means.bounds_of(metric), confidence)
-            for name, metric in self.metrics.items()
-        }
-
-    def _moments(self, name: str) -> means.Moments:
-        values, weights = self.per_query[name], self.weights
-        if self.metrics[name].average == "micro":
-            # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
-            sizes = self.results[name].denominators
-            weights = sizes if weights is None else sizes * weights
-        if self.groups is not None:
-            values, weights = _by_group(values, weights, self.groups)
-        return means.moments(values, weights)
+        return {name: values.interval(confidence) for name, values in self.values.items()}
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
@@ -281,68 +280,66 @@ class RankingReport(Result):
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """Means with their intervals and standard deviations, for each metric and, in "slices", for each slice.
 
-        The values are "mean", "std", "n_undefined" and, if there is an interval, "low" and "high"; those of slices also
-        have "n_queries". If flat, the dict has a single level of keys made of ASCII letters, digits and underscores, as
-        experiment trackers require: "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de", "ndcg_at_10_low_slice_de"
-        and so on. Other characters of slices become "_x", their code in hexadecimal digits and "_": "C++" is
+        The values are "mean", "std", "median", "n_undefined" and, if there is an interval, "low" and "high"; those of
+        slices also have "n_queries". If flat, the dict has a single level of keys made of ASCII letters, digits and
+        underscores, as experiment trackers require: "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de",
+        "ndcg_at_10_low_slice_de" and so on. Other characters of slices become "_x", their code in hexadecimal digits and
+        "_": "C++" is
         "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing" is
         preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
+        if check_bool(flat, "flat"):
+            return self._flat_dict()
+        names = names_of_slices(self.slices)
         found: dict[str, Any] = {}
-        names, flatly = names_of_slices(self.slices), flat_names(self.metrics)
-        for value, part, metric, facts in self._facts():
-            if check_bool(flat, "flat"):
-                end = "" if part is self else f"_slice_{flat_slice(value)}"
-                found |= {
-                    f"{flatly[metric]}_{kind}".removesuffix("_mean") + end: one
-                    for kind, one in facts.items()
-                }
-            elif part is self:
-                found[metric] = facts
-            else:
-                found[metric].setdefault("slices", {})[names[value]] = {
-                    "n_queries": part.n_queries,
-                    **facts,
-                }
+        for metric, values in self.values.items():
+            found[metric] = facts_of(values)
+            for value, report in self.slices.items():
+                of_slice = {"n_queries": report.n_queries, **facts_of(report.values[metric])}
+                found[metric].setdefault("slices", {})[names[value]] = of_slice
         return found
 
-    def _summary(self) -> dict[str, list[Any]]:
+    def _flat_dict(self) -> dict[str, float]:
+        endings = [f"_{name}".removesuffix("_mean") for name in NAMES]
+        flatly = flat_names(self.metrics, endings)
+        found: dict[str, float] = {}
+        for value, report in [(None, self), *self.slices.items()]:
+            end = "" if report is self else f"_slice_{flat_slice(value)}"
+            for metric, values in report.values.items():
+                for name, number in facts_of(values).items():
+                    found[f"{flatly[metric]}_{name}".removesuffix("_mean") + end] = number
+        return found
+
+    def to_frame(  # type: ignore[override]  # what the rows are comes first
+        self,
+        rows: Literal["queries", "means", "pandas", "polars"] = "queries",
+        library: Literal["pandas", "polars"] = "pandas",
+    ) -> Any:
+        """Put the values into a data frame of "pandas" or "polars", with one row per query, or "means" of each metric.
+
+        Means come with the facts of ``to_dict``, first of all queries, then of each slice. The library can also be
+        the first argument, as in other results.
+        """
+        if rows in LIBRARIES:
+            return self._frame(rows, self._columns(), self._index)
+        if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
+            return self._frame(library, self.mean_columns(), None)
+        return self._frame(library, self._columns(), self._index)
+
+    def mean_columns(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
         names = names_of_slices(self.slices)
-        rows = [
-            {
-                "metric": metric,
-                "slice": ALL if part is self else names[value],
-                "n_queries": part.n_queries,
-                **facts,
-            }
-            for value, part, metric, facts in self._facts()
-        ]
-        kinds = (
-            "metric",
-            *["slice"][: len(names)],
-            "n_queries",
-            "mean",
-            "low",
-            "high",
-            "std",
-            "n_undefined",
-        )
-        return {kind: [row.get(kind, np.nan) for row in rows] for kind in kinds}
-
-    def _facts(self) -> Iterator[tuple[Any, RankingReport, str, dict[str, Any]]]:
-        """What is known by each metric, of all queries and then of each slice."""
-        for value, part in [(None, self), *self.slices.items()]:
-            std, intervals = part.std, part.intervals()
-            for name, mean in part.mean.items():
-                low, high = intervals[name]
-                ends = {} if np.isnan(low) else {"low": low, "high": high}
-                yield (
-                    value,
-                    part,
-                    name,
-                    {"mean": mean, **ends, "std": std[name], "n_undefined": part.n_undefined[name]},
-                )
+        columns: dict[str, list[Any]] = {"metric": [], "slice": [], "n_queries": []}
+        columns |= {name: [] for name in NAMES}
+        for value, report in [(None, self), *self.slices.items()]:
+            for metric, values in report.values.items():
+                row = {"metric": metric, "n_queries": report.n_queries, **facts_of(values)}
+                row["slice"] = ALL if report is self else names[value]
+                for name, column in columns.items():
+                    column.append(row.get(name, np.nan))
+        if not names:
+            del columns["slice"]
+        return columns
 
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.
@@ -446,49 +443,31 @@ class RankingReport(Result):
         return named
 
     def _parts(self) -> list[Part]:
-        intervals, std = self.intervals(), self.std
-        n_documents = [] if self.n_documents is None else [counted(self.n_documents, "document")]
-        parts: list[Part] = [
-            ", ".join([counted(self.n_queries, "query"), *n_documents]),
-            Table(
-                ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
-                [
-                    (m, mean, intervals[m], std[m], self.n_undefined[m])
-                    for m, mean in self.mean.items()
-                ],
-            ),
+        title = [counted(self.n_queries, "query")]
+        if self.n_documents is not None:
+            title.append(counted(self.n_documents, "document"))
+        heads = [str(fact.head) for fact in PRINTED]
+        rows = [
+            (name, *(fact.compute(values) for fact in PRINTED))
+            for name, values in self.values.items()
         ]
-        ends = list(intervals.items())
+        parts: list[Part] = [", ".join(title), Table(("metric", *heads), rows)]
+        intervals = list(self.intervals().items())
         if self.slices:
-            rows = []
-            for value, report in self._shown_slices:
-                of_slice = report.intervals()
-                rows += [
-                    (value, m, report.n_queries, mean, of_slice[m])
-                    for m, mean in report.mean.items()
-                ]
-                ends += of_slice.items()
-            parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        how = means.METHOD + means.why_none(
-            (self.metrics[name], interval) for name, interval in ends
-        )
-        if self.groups is not None:
-            how = how.replace(
-                "over queries", f"over {counted(len(set(self.groups.tolist())), 'group')}"
-            )
-            how = how.replace("queries", "groups")
-        return [*parts, f"Intervals: {how}.", *means.weighting(self.weights), *self.health.findings]
+            parts.append(self._table_of_slices())
+            for _, report in self._shown_slices:
+                intervals += report.intervals().items()
+        method = interval_method(self.metrics, intervals, self.groups)
+        return [*parts, f"Intervals: {method}.", *weighting(self.weights), *self.health.findings]
 
-
-def _by_group(
-    values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and total weight of each group; a mean over queries is the mean of these."""
-    codes = group_rows(groups).codes
-    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
-    totals = np.bincount(codes, shares).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
+    def _table_of_slices(self) -> Table:
+        rows = []
+        for value, report in self._shown_slices:
+            for metric, values in report.values.items():
+                facts = [fact.compute(values) for fact in OF_SLICES]
+                rows.append((value, metric, report.n_queries, *facts))
+        heads = [str(fact.head) for fact in OF_SLICES]
+        return Table(("slice", "metric", "queries", *heads), rows)
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

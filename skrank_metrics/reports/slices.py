@@ -47,10 +47,10 @@ def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     return _numbered({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
 
 
-def flat_names(metrics: Iterable[str]) -> dict[str, str]:
-    """Flat names of metrics, which could not be taken for each other or for a part or a slice of another."""
+def flat_names(metrics: Iterable[str], endings: Sequence[str]) -> dict[str, str]:
+    """Flat names of metrics, which with any of the endings cannot be taken for each other or for a slice of another."""
     flat = {name: flat_name(name).replace("_slice", "_slices") for name in metrics}
-    return _numbered(flat, set(), "{}_{}", _ENDINGS)
+    return _numbered(flat, set(), "{}_{}", endings)
 
 
 def _numbered(
@@ -89,8 +89,6 @@ def _flat_text(value: Any) -> str:
     )
 
 
-# Of what is known of a metric, in the names of a flat dict.
-_ENDINGS = ("", "_low", "_high", "_std", "_n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")

@@ -47,7 +47,8 @@ def test_report(report):
     ]
     for row in means[1:] + slices[1:]:
         assert len(set(row)) == len(row), "no number can be in the place of another"
-    title, method = "6 queries, 36 documents", "Intervals: Student's t over queries."
+    title = "6 queries, 36 documents"
+    method = "Intervals: Student's t over queries, widened for metrics between 0 and 1."
     weighted = "Weighted by sample_weight, no query with weight 0."
     assert_shown(report, [means, slices], [title, method, weighted, *report.health.findings])
     assert report.health.findings

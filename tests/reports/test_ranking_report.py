@@ -28,9 +28,17 @@ def test_no_interval_of_one_query():
         in words(report)
     )
     slices = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=[0, 1, 1], groups=[0, 1, 2])
-    assert "over 3 groups; none for fewer than two groups with a value" in words(slices)
+    assert (
+        "over 3 groups, widened for metrics between 0 and 1; none for fewer than two groups with a value"
+        in words(slices)
+    )
     assert repr(report) == "<RankingReport: mrr of 1 query>"
-    assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
+    assert report.to_dict(flat=True) == {
+        "mrr": 1.0,
+        "mrr_std": 0.0,
+        "mrr_median": 1.0,
+        "mrr_n_undefined": 0,
+    }
 
 
 def test_reads_well():
@@ -49,7 +57,7 @@ def test_reads_well():
         "metric      mean      95% interval  std over queries  undefined queries",
         "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
         f"recall@1  0.3333  [{low:.4f}, {high:.4f}]            0.4714                  1",
-        "Intervals: Student's t over queries.",
+        "Intervals: Student's t over queries, widened for metrics between 0 and 1.",
         "Single documents: 1 query with only one document.",
         "1 query has no relevant document and counts as 0 in mrr, recall@1.",
     ]
@@ -61,10 +69,10 @@ def test_bad_arguments_of_methods(data):
         report.worst(0)
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10'.*Did you mean 'map'"):
         report.worst(3, "map@3")
-    with pytest.raises(
-        ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"
-    ):
+    with pytest.raises(ValueError, match=r"rows must be one of .*; got 'arrow'"):
         report.to_frame("arrow")
+    with pytest.raises(ValueError, match=r"library must be one of .*; got 'arrow'"):
+        report.to_frame("means", "arrow")
 
 
 def test_keys_of_dates_are_dates():
@@ -99,14 +107,20 @@ def test_flat_keys_suit_loggers_and_differ(rows):
     assert list(nested) == names
     for name, values in nested.items():
         low, high = intervals[name]
-        expected = {"mean": report.mean[name], "low": low, "high": high, "std": report.std[name]}
-        assert values == {**expected, "n_undefined": report.n_undefined[name]}
+        assert values == {
+            "mean": report.mean[name],
+            "low": low,
+            "high": high,
+            "std": report.std[name],
+            "median": np.median(report.per_query[name]),
+            "n_undefined": report.n_undefined[name],
+        }
     assert all(re.fullmatch(r"[a-z0-9_]+", key) for key in flat)
     assert all(
         type(value) is (int if key.endswith("n_undefined") else float)
         for key, value in flat.items()
     )
-    assert len(flat) == 5 * len(names)
+    assert len(flat) == 6 * len(names)
     assert flat["ndcg_at_10"] == flat["ndcg_at_10_2"] == report.mean["ndcg@10"]
     assert flat["ndcg_gain_exp2_ties_worst_at_3"] == report.mean["ndcg(gain=exp2, ties=worst)@3"]
     keys = {

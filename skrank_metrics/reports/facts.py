@@ -1,0 +1,162 @@
+"""The facts of a report, each declared once: print, frame of means, dict and flat keys read them here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.per_query import PerQuery
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._output.result import counted
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.mean_intervals import (
+    NO_INTERVAL,
+    Moments,
+    bounds_of,
+    mean_interval,
+    moments,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MetricValues:
+    """The values of one metric, from which its facts are computed."""
+
+    metric: BoundMetric
+    result: PerQuery
+    weights: FloatArray | None
+    groups: NDArray[Any] | None
+
+    @cached_property
+    def per_query(self) -> FloatArray:
+        """One value per query; undefined values are replaced by ``replace_undefined_by``."""
+        return np.asarray(self.metric.aggregate(self.result, None, average=None))
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean over queries, or another average if the metric has one."""
+        average = self.metric.average or "macro"
+        return float(self.metric.aggregate(self.result, self.weights, average=average))
+
+    @property
+    def median(self) -> float:
+        """Weighted median over queries."""
+        return float(self.metric.aggregate(self.result, self.weights, average="median"))
+
+    @property
+    def std(self) -> float:
+        """Weighted standard deviation over queries; queries with the value NaN are left out."""
+        return moments(self.per_query, self.weights).std
+
+    @property
+    def n_undefined(self) -> int:
+        """Number of queries for which the metric is undefined."""
+        return int(np.isnan(self.result.values).sum())
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval of the mean; both ends are NaN if there is none."""
+        if self.metric.average in NO_INTERVAL:
+            return np.nan, np.nan
+        return mean_interval(self._moments, bounds_of(self.metric), confidence)
+
+    @cached_property
+    def _moments(self) -> Moments:
+        """Mean and spread of what varies independently: queries, or groups of them."""
+        values, weights = self.per_query, self.weights
+        if self.metric.average == "micro":
+            # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
+            sizes = self.result.denominators
+            weights = sizes if weights is None else sizes * weights
+        if self.groups is not None:
+            values, weights = _by_group(values, weights, self.groups)
+        return moments(values, weights)
+
+
+def _by_group(
+    values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and total weight of each group; a mean over queries is the mean of these."""
+    codes = group_rows(groups).codes
+    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+    totals = np.bincount(codes, shares).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something known about a metric: its names in frames and dicts, its printed column, and how it is computed."""
+
+    names: tuple[str, ...]
+    head: str | None  # of the printed column; None if it is not printed
+    compute: Callable[[MetricValues], Any]  # one number, or one for each of several names
+    is_optional: bool = False  # not in dicts if it is NaN
+
+    def named(self, values: MetricValues) -> dict[str, float]:
+        """The numbers by name."""
+        found = self.compute(values)
+        numbers = found if len(self.names) > 1 else (found,)
+        return dict(zip(self.names, numbers, strict=True))
+
+
+# To add a fact, declare it here.
+FACTS = (
+    Fact(("mean",), "mean", lambda values: values.mean),
+    Fact(("low", "high"), "95% interval", lambda values: values.interval(), is_optional=True),
+    Fact(("std",), "std over queries", lambda values: values.std),
+    Fact(("median",), None, lambda values: values.median),
+    Fact(("n_undefined",), "undefined queries", lambda values: values.n_undefined),
+)
+NAMES = tuple(name for fact in FACTS for name in fact.names)
+PRINTED = tuple(fact for fact in FACTS if fact.head is not None)
+# Printed of slices, whose tables also have their number of queries.
+OF_SLICES = PRINTED[:2]
+
+
+def facts_of(values: MetricValues) -> dict[str, float]:
+    """All facts by name, without those that do not exist."""
+    found: dict[str, float] = {}
+    for fact in FACTS:
+        numbers = fact.named(values)
+        if not (fact.is_optional and np.isnan(list(numbers.values())).any()):
+            found |= numbers
+    return found
+
+
+def interval_method(
+    metrics: Mapping[str, BoundMetric],
+    intervals: Iterable[tuple[str, tuple[float, float]]],
+    groups: NDArray[Any] | None,
+) -> str:
+    """Which interval is printed for these metrics, and why some have none."""
+    over = "queries" if groups is None else counted(len(set(groups.tolist())), "group")
+    units = "queries" if groups is None else "groups"
+    shown = {name for name, (low, _) in intervals if not np.isnan(low)}
+    bounds = {bounds_of(metrics[name]) for name in shown}
+    bounded = {ends for ends in bounds if np.isfinite(ends).all()}
+    method = f"Student's t over {over}"
+    if bounded == {(0.0, 1.0)}:
+        method += ", widened for metrics between 0 and 1"
+    elif bounded:
+        method += ", widened for metrics with two bounds"
+    return method + _why_none(metrics, intervals, units)
+
+
+def _why_none(
+    metrics: Mapping[str, BoundMetric],
+    intervals: Iterable[tuple[str, tuple[float, float]]],
+    units: str,
+) -> str:
+    averages = {metrics[name].average for name, (low, _) in intervals if np.isnan(low)}
+    why = ""
+    if averages.difference(NO_INTERVAL):
+        why += f"; none for fewer than two {units} with a value, or for an unbounded metric with equal values"
+    if averages.intersection(NO_INTERVAL):
+        why += "; none for medians and geometric means"
+    return why

@@ -1,0 +1,66 @@
+"""Facts of a report, declared once and shown everywhere."""
+
+import numpy as np
+import pytest
+
+from skrank_metrics import evaluate
+from skrank_metrics.reports import facts, ranking_report
+
+Y, SCORES, QID = [1, 0, 0, 1, 0, 0], [2, 1, 2, 1, 2, 1], [0, 0, 1, 1, 2, 2]
+
+
+@pytest.fixture
+def report():
+    # Reciprocal ranks 1, 1/2 and, without a relevant document, 0.
+    return evaluate(Y, SCORES, qid=QID, metrics=["mrr", "dcg"], by=list("aabbbb"))
+
+
+def test_a_new_fact_is_one_declaration(monkeypatch, report):
+    largest = facts.Fact(("largest",), "the largest", lambda values: values.per_query.max())
+    monkeypatch.setattr(facts, "FACTS", (*facts.FACTS, largest))
+    monkeypatch.setattr(ranking_report, "PRINTED", (*facts.PRINTED, largest))
+    monkeypatch.setattr(ranking_report, "NAMES", (*facts.NAMES, "largest"))
+    assert "the largest" in str(report).replace("\n", " ") or "largest" in str(report)
+    assert report.to_dict()["mrr"]["largest"] == 1
+    assert report.to_dict(flat=True)["mrr_largest_slice_b"] == 0.5
+    assert report.to_frame("means")["largest"].tolist()[0] == 1
+
+
+def test_frame_of_means(report):
+    frame = report.to_frame("means")
+    assert list(frame) == [
+        "metric", "slice", "n_queries", "mean", "low", "high", "std", "median", "n_undefined",
+    ]  # fmt: skip
+    assert frame["metric"].tolist() == ["mrr", "dcg"] * 3
+    assert frame["slice"].tolist() == ["all"] * 2 + ["a"] * 2 + ["b"] * 2
+    assert frame["n_queries"].tolist() == [3, 3, 1, 1, 2, 2]
+    row = frame.iloc[0]
+    assert row["mean"] == pytest.approx((1 + 1 / 2 + 0) / 3)
+    assert (row["median"], row["n_undefined"]) == (0.5, 1)
+    assert row["std"] == pytest.approx(np.std([1, 1 / 2, 0]))
+    assert (row["low"], row["high"]) == report.intervals()["mrr"]
+    assert np.isnan(frame.iloc[3]["low"]), "one query has no interval of an unbounded metric"
+    assert report.to_frame("means", "polars").columns == list(frame)
+    without = evaluate(Y, SCORES, qid=QID, metrics="mrr").to_frame("means")
+    assert "slice" not in without
+
+
+def test_a_frame_has_a_row_per_query_by_default(report):
+    assert report.to_frame().equals(report.to_frame("queries"))
+    assert report.to_frame("polars").columns == ["qid", "by", "mrr", "dcg"]
+    assert report.to_frame("queries", "polars").equals(report.to_frame("polars"))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "method"),
+    [
+        ("mrr", "Student's t over queries, widened for metrics between 0 and 1."),
+        ("kendall_tau", "Student's t over queries, widened for metrics with two bounds."),
+        ("dcg", "Student's t over queries."),
+    ],
+)
+def test_the_interval_is_named(metrics, method):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    text = str(evaluate(y, rng.random(60), qid=np.arange(60) // 6, metrics=metrics))
+    assert f"Intervals: {method}" in " ".join(text.split())

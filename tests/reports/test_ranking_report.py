@@ -128,6 +128,7 @@ def test_flat_keys_suit_loggers_and_differ(rows):
         "_low": "low",
         "_high": "high",
         "_std": "std",
+        "_median": "median",
         "_n_undefined": "n_undefined",
     }
     assert {key: flat[f"err_p_0_5{end}"] for end, key in keys.items()} == nested["err(p=0.5)"]

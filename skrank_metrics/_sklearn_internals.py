@@ -1,11 +1,9 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these eight things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
 
-Six look at the functions that are running:
+Five look at the functions that are running:
 
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
-- ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``. Otherwise, within_noise
-  would need ``test_ratio``.
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
@@ -29,7 +27,7 @@ import copy
 import sys
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -72,19 +70,6 @@ def fail_in_search(error: Exception) -> Any:
     if any(_frames(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
-
-
-def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
-    """The splits of the calling search, made again; None outside a search."""
-    found = next(_frames("sklearn.model_selection._search.fit"), {})
-    # A local variable in older versions. Copied, since splitting can advance its random state.
-    cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
-    routed = found.get("routed_params")
-    return (
-        None
-        if cv is None or routed is None
-        else cv.split(found["X"], found["y"], **routed.splitter.split)
-    )
 
 
 def results_of_failed_fits(error: ValueError) -> list[dict[str, Any]] | None:

@@ -11,7 +11,6 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
-    ShuffleSplit,
     cross_val_predict,
     cross_validate,
 )
@@ -24,9 +23,10 @@ from skrank_metrics._sklearn_internals import (
     copy_with_function,
     fail_in_search,
     is_first_warning,
+    kept_for_this_call,
     response_method,
+    results_of_failed_fits,
     score_function,
-    splits_of_search,
 )
 
 X, Y = np.arange(12.0)[:, None], np.arange(12.0)
@@ -125,29 +125,6 @@ def test_rows_are_checked_before_an_estimator_turns_them_into_arrays(outer):
             outer.fit(FRAME, misplaced)
 
 
-def test_a_rule_to_refit_by_finds_the_splits():
-    cv = ShuffleSplit(3, test_size=2, train_size=5, random_state=np.random.RandomState(0))
-    found = []
-
-    def rule(results):
-        found.extend(splits_of_search() or [])
-        return 0
-
-    GridSearchCV(Ridge(), {"alpha": [1, 2]}, refit=rule, cv=cv).fit(X, Y)
-    sizes = [(len(train), len(test)) for train, test in found]
-    assert sizes == [(5, 2)] * 3, (
-        "fit of a search in sklearn.model_selection._search no longer holds what it splits by"
-    )
-    state = np.random.RandomState(0)
-    next(iter(ShuffleSplit(3, test_size=2, train_size=5, random_state=state).split(X)))
-    for _ in range(2):
-        state.permutation(12)
-    assert cv.random_state.randint(1 << 30) == state.randint(1 << 30), (
-        "the random state is as the search left it"
-    )
-    assert splits_of_search() is None
-
-
 def test_a_scorer_hands_on_the_very_array_that_was_predicted():
     seen = []
 
@@ -167,3 +144,31 @@ def test_rows_of_groups_are_those_of_a_search():
     assert len(cross_val_predict(Ridge(), X_frame, y, groups=qid, cv=QueryKFold(2))) == 12
     with pytest.raises(ValueError, match="groups must have the same index as"):
         cross_val_predict(Ridge(), X_frame, y, groups=qid[::-1], cv=QueryKFold(2))
+
+
+def test_scorers_of_a_dict_keep_things_for_the_time_of_one_call():
+    found = []
+
+    def loss(y_true, y_pred):
+        kept = kept_for_this_call()
+        found.append(kept.get("number"))
+        kept["number"] = len(found)
+        return 0.0
+
+    scoring = {"one": make_scorer(loss), "other": make_scorer(loss)}
+    cross_validate(Ridge(), X, Y, scoring=scoring, cv=KFold(2))
+    assert found == [None, 1, None, 3], (
+        "_score in sklearn.metrics._scorer no longer gets one new method_caller in each call"
+    )
+    assert kept_for_this_call() == {}
+
+
+def test_the_results_of_fits_that_all_fail_are_found():
+    search = GridSearchCV(Ridge(), {"alpha": [-1, -2]}, cv=KFold(2))
+    with pytest.raises(ValueError, match="All the 4 fits failed") as caught:
+        search.fit(X, Y)
+    results = results_of_failed_fits(caught.value)
+    assert results is not None, "evaluate_candidates no longer holds its results as out"
+    assert len(results) == 4
+    assert all("alpha" in result["fit_error"] for result in results)
+    assert results_of_failed_fits(ValueError("another")) is None

@@ -23,6 +23,7 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import (
     carried,
+    carried_documents,
     check_aligned,
     check_documents_aligned,
     ids_in_index,
@@ -67,7 +68,7 @@ def documents_from_rows(
         raise ValueError(
             f"Leave out qid if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}."
         )
-    columns = document_columns(documents)
+    columns = carried_documents(y_true, document_columns(documents))
     aligned = named_columns(**(beside or {}), **rows, documents=columns)
     columns = {
         name: check_document_column(column, name, labels.shape).ravel()

@@ -22,6 +22,8 @@ from skrank_metrics._input.grouping import (
 
 # Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
+# Levels that begin like this are columns of documents for custom metrics.
+OF_DOCUMENTS = "documents."
 
 
 def query_ids(
@@ -103,6 +105,17 @@ def ids_in_index(y: Any) -> Any:
 def carried(y: Any, **columns: Any) -> dict[str, Any]:
     """Columns as given, or else from the index level of that name of 1-D labels; the two must agree."""
     return {name: _carried_column(y, name, column) for name, column in columns.items()}
+
+
+def carried_documents(y: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of documents as given, and those in the index of 1-D labels; the same column must agree."""
+    names = getattr(getattr(y, "index", None), "names", None) or ()
+    found = dict(columns)
+    for level in names:
+        if isinstance(level, str) and level.startswith(OF_DOCUMENTS):
+            name = level.removeprefix(OF_DOCUMENTS)
+            found[name] = _carried_column(y, level, columns.get(name))
+    return found
 
 
 def _carried_column(y: Any, name: str, given: Any) -> Any:
@@ -236,7 +249,9 @@ def row_labels(column: Any) -> Any:
 
 
 def _is_column(level: Any) -> bool:
-    return isinstance(level, str) and level in ("qid", *CARRIED)
+    if not isinstance(level, str):
+        return False
+    return level in ("qid", *CARRIED) or level.startswith(OF_DOCUMENTS)
 
 
 def without_labels(column: Any) -> Any:

@@ -22,10 +22,11 @@ from skrank_metrics._input.arrays import (
     Mask,
     NaNScoreError,
     check_choice,
+    document_columns,
     to_array,
     to_float64,
 )
-from skrank_metrics._input.query_ids import carried
+from skrank_metrics._input.query_ids import carried, named_columns
 from skrank_metrics._sklearn_internals import (
     check_rows,
     copy_with_function,
@@ -43,7 +44,14 @@ from skrank_metrics.metrics.names import bind_metrics, get_metric
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 # Weights are also for fit, so their request is left open: if they are passed but neither requested nor refused,
 # scikit-learn raises an error.
-REQUESTS = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
+REQUESTS = {
+    "qid": True,
+    "groups": True,
+    "retrieved": True,
+    "judged": True,
+    "documents": True,
+    "sample_weight": None,
+}
 
 
 class QueryScores(NamedTuple):
@@ -169,33 +177,45 @@ class RankingScore:
         return dict(enumerate(found))
 
     def _ranking(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> Ranking:
+        documents = document_columns(columns.pop("documents"))
+        _check_lengths(documents, len(to_array(y_true, "y_true")))
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
-        columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
-        groups = columns.pop("groups")
-        who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
-        # The larger one of NaN and -inf is -inf.
-        scores = (
-            np.fmax(to_float64(y_score, "y_score"), -np.inf)
-            if self.declines
-            else one_column(y_score)
-        )
-        retrieved = columns.pop("retrieved")
-        documents = documents_from_rows(
+        masks = carried(y_true, **columns)
+        beside = named_columns(documents=documents)
+        rows = check_rows(X, y_true=y_true, **masks, **ids, **beside)
+        documents = {name: rows.pop(of) for name, of in zip(documents, beside, strict=True)}
+        groups, retrieved = rows.pop("groups"), rows.pop("retrieved")
+        scores = one_column(y_score)
+        if self.declines:  # the larger one of NaN and -inf is -inf
+            scores = np.fmax(to_float64(y_score, "y_score"), -np.inf)
+        truth = documents_from_rows(
             X=X,
-            **columns,
+            **rows,
+            documents=documents,
             ids_as_groups=groups,
             beside={"y_score": scores, "retrieved": retrieved},
-            caller=who,
-            hint=ways,
+            caller=self.who or f"The scorer {self.metric}",
+            hint=ways_out("qid" if self.who else ""),
         )
-        ranking = rank_rows(documents, scores, retrieved=retrieved)
+        ranking = rank_rows(truth, scores, retrieved=retrieved)
         if self.declines:
             returned = ranking.scores > -np.inf
             if ranking.retrieved is not None:
                 returned &= ranking.retrieved
             ranking = replace(ranking, retrieved=returned)
-        warn_of_fitted(y_score, documents.queries.ids, documents.grouping.sizes)
+        warn_of_fitted(y_score, truth.queries.ids, truth.grouping.sizes)
         return ranking
+
+
+def _check_lengths(documents: Mapping[str, Any], n_rows: int) -> None:
+    """Refuse the columns of all rows in a fold: scikit-learn slices frames, but not dicts."""
+    lengths = {len(column) for column in documents.values()}
+    if lengths - {n_rows}:
+        raise ValueError(
+            f"documents must hold one entry per scored document, {n_rows} in all; got {max(lengths)}. scikit-learn "
+            "slices a data frame, but not a dict: pass documents=pandas.DataFrame(...), or "
+            "with_qid(y, qid, documents=...) as y."
+        )
 
 
 def keep_values(scorer: Any) -> Any:

@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,15 +22,15 @@ from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import check_column
-from skrank_metrics.model_selection.cross_evaluate import (
-    CrossEvaluation,
-    comparison_of_folds,
-    cross_evaluate,
+from skrank_metrics.metrics.names import bind_metrics, check_column
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, comparison_of_folds
+from skrank_metrics.model_selection.out_of_fold import (
+    Evaluation,
+    check_rows_of_models,
+    evaluate_out_of_fold,
 )
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.mean_intervals import check_by_query
-from skrank_metrics.reports.plan import Correction, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer parameter values and names of candidates would leave no room for numbers in a table.
@@ -76,8 +76,8 @@ class SearchReport(CrossEvaluation):
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or rows, weights or masks differ. Pass sample_weight= if the search scored with weights, "
-                "with_qid(y, qid, ...) if with masks, and arguments of fit in params."
+                "random, or rows, weights or masks differ. Pass with_qid(y, qid, ...) as y if the search scored with "
+                "weights or masks, and arguments of fit in params."
             )
         yield from super()._notes()
 
@@ -97,13 +97,6 @@ def search_report(
     qid: Any = None,
     metric: Any = None,
     n_candidates: int = 10,
-    sample_weight: Any = None,
-    baseline: str | None = None,
-    margin: float | None = None,
-    test: Test = "permutation",
-    correction: Correction | None = "max",
-    confidence: float = 0.95,
-    random_state: Any = 0,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int = 1,
@@ -112,23 +105,20 @@ def search_report(
 
     This is a cross_evaluate of the best candidates on the folds of the search. A RacingSearchCV has kept the values per
     query, so nothing is fitted for the metric that it raced by. Like the method of Tsamardinos et al.,
-    ``report.expected_score`` removes most of the optimism of a chosen winner.
+    ``report.expected_score`` removes most of the optimism of a chosen winner. For a baseline, a margin or another test,
+    pass the report to compare.
 
     Parameters
     ----------
     search : fitted GridSearchCV or similar
         A search that uses scorers of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
-        What the search was fitted on, as in cross_evaluate; masks that the scorers took are index levels of ``y``, see
-        with_qid. Not needed for a RacingSearchCV.
+        What the search was fitted on, as in cross_evaluate; masks, weights and columns of documents that the scorers
+        took are index levels of ``y``, see with_qid. Not needed for a RacingSearchCV.
     metric : str, metric function or bound metric, default=None
         Metric to rank by: a key of the search's ``scoring``, or the metric of a scorer. None means that of ``refit``.
     n_candidates : int, default=10
         Number of candidates to compare, at least 2.
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries that the scorers of the search took, unless they are in the index of ``y``.
-    baseline, margin, test, correction, confidence, random_state : object
-        As in compare.
     params : dict, default=None
         Further arguments of the search's ``fit``: ``groups``, and those of the estimator's ``fit``.
     n_jobs, verbose : int or None
@@ -183,16 +173,9 @@ def search_report(
             "search must have a candidate with a score in every fold; each has NaN in some fold."
         )
     compared = {row: names[row] for row in whole[:n_candidates]}
-    plan = Plan(baseline, margin, test, correction, confidence, random_state)
-    found = _kept(search, key, compared, metrics[key], plan)
+    found = _kept(search, key, compared, metrics[key])
     if found is None:
-        options = asdict(plan) | {
-            "qid": qid,
-            "sample_weight": sample_weight,
-            "n_jobs": n_jobs,
-            "verbose": verbose,
-        }
-        found = _fitted_again(search, key, metrics, compared, X, y, params, options)
+        found = _fitted_again(search, key, metrics, compared, X, y, qid, params, n_jobs, verbose)
     means = found.fold_means()
     return SearchReport(
         **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
@@ -229,7 +212,6 @@ def _kept(
     key: str,
     compared: Mapping[int, str],
     metric: BoundMetric,
-    plan: Plan,
 ) -> CrossEvaluation | None:
     """Compare the values per query that a race kept; None if it kept none of this metric."""
     parts = getattr(search, "_fold_values", None)
@@ -257,18 +239,20 @@ def _kept(
             Queries(qid, weights),
             {str(metric): PerQuery(values, np.ones(len(values)))},
         )
-    return comparison_of_folds(reports, folds, {}, plan)
+    return comparison_of_folds(reports, folds, {})
 
 
 def _fitted_again(
     search: Any,
     key: str,
-    metrics: Any,
-    compared: Any,
+    metrics: Mapping[str, BoundMetric],
+    compared: Mapping[int, str],
     X: Any,
     y: Any,
-    params: Any,
-    options: dict[str, Any],
+    qid: Any,
+    params: Mapping[str, Any] | None,
+    n_jobs: int | None,
+    verbose: int,
 ) -> CrossEvaluation:
     """Compare candidates after fitting them again, by all metrics that rank by the same response."""
     if X is None or y is None:
@@ -276,36 +260,40 @@ def _fitted_again(
             "X and y must be the data of the search, which kept no values per query; got None."
         )
     scorers = scorers_of(search)
-    weighs = get_routing_for_object(scorers[key]).score.requests.get("sample_weight")
-    if weighs and carried(y, sample_weight=options["sample_weight"])["sample_weight"] is None:
+    requests = get_routing_for_object(scorers[key]).score.requests
+    if requests.get("sample_weight") and carried(y, sample_weight=None)["sample_weight"] is None:
         raise ValueError(
-            "sample_weight must be given, since the scorers of the search took weights; got None."
+            "y must carry the weights that the scorers of the search took; got none. Pass "
+            "with_qid(y, qid, sample_weight=...) as y."
         )
-    models = {
-        name: clone(search.estimator).set_params(
-            **clone(dict(search.cv_results_["params"][row]), safe=False)
-        )
-        for row, name in compared.items()
-    }
-    if options["verbose"]:
-        fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
+    others = dict(params or {})
+    rows = check_rows_of_models(
+        X, y, qid=qid, by=None, groups=others.pop("groups", None), params=others
+    )
+    if verbose:
+        fits = f"{counted(len(compared), 'candidate')} x {counted(search.n_splits_, 'fold')}"
         print(f"Refitting {fits}.", file=sys.stderr)
     response = response_method(scorers[key])
-    alike = [
-        metrics[name] for name in (key, *metrics) if response_method(scorers[name]) == response
-    ]
-    options |= {"cv": check_cv(search.cv), "metrics": alike, "response_method": response}
-    options["retrieved"] = "scored" if score_function(scorers[key]).declines else None
-    others = dict(params or {})
-    found = cross_evaluate(
-        models, X, y, groups=others.pop("groups", None), params=others, **options
+    alike = [name for name in (key, *metrics) if response_method(scorers[name]) == response]
+    models = {name: _candidate(search, row) for row, name in compared.items()}
+    bound = bind_metrics([metrics[name] for name in alike])
+    how = Evaluation(bound, response, score_function(scorers[key]).declines)
+    found = evaluate_out_of_fold(
+        models, rows, check_cv(search.cv), how, n_jobs=n_jobs, verbose=verbose
     )
-    if (n_folds := len(next(iter(found.fold_means().values())))) != search.n_splits_:
+    n_folds = len(np.unique(found.folds))
+    if n_folds != search.n_splits_:
         raise ValueError(
             f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
             f"search had {search.n_splits_}."
         )
-    return found
+    return comparison_of_folds(found.reports, found.folds, found.scores)
+
+
+def _candidate(search: Any, row: int) -> Any:
+    """A clone of the estimator of a search with the parameters of a candidate."""
+    params = clone(dict(search.cv_results_["params"][row]), safe=False)
+    return clone(search.estimator).set_params(**params)
 
 
 def check_search(search: Any) -> None:

@@ -5,23 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from skrank_metrics._input.arrays import IntArray, to_array, to_float64
+from skrank_metrics._input.arrays import (
+    IntArray,
+    check_document_column,
+    document_columns,
+    to_array,
+    to_float64,
+)
 from skrank_metrics._input.query_ids import (
+    OF_DOCUMENTS,
     carried,
+    carried_documents,
     check_columns,
+    named_columns,
     query_ids,
     row_labels,
 )
 
 
 def with_qid(
-    y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None
+    y: ArrayLike,
+    qid: Any,
+    *,
+    retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    documents: Any = None,
 ) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
-    scikit-learn slices ``y`` in every fold and keeps its index, so that no metadata routing is needed. An index that
-    ``y`` had stays as a further level, to compare rows with those of ``X``.
+    What else belongs to the rows can go with them: masks, weights, and columns for custom metrics. scikit-learn slices
+    ``y`` in every fold and keeps its index, so that no metadata routing is needed. An index that ``y`` had stays as a
+    further level, to compare rows with those of ``X``.
 
     Parameters
     ----------
@@ -31,6 +48,9 @@ def with_qid(
         Query id of each document. pandas categories stay categories, which makes folds faster than strings.
     retrieved, judged, sample_weight : array-like of shape (n_documents,), default=None
         Masks, and weights of the queries in means, not in fits, as in the metric functions: further index levels.
+    documents : dict of arrays of shape (n_documents,), or frame with one row per document, default=None
+        Columns for custom metrics, such as prices, see make_metric: index levels such as "documents.price". Entries
+        must be hashable.
 
     Returns
     -------
@@ -48,6 +68,16 @@ def with_qid(
     >>> y = with_qid([1, 0, 2], ["a", "a", "b"])
     >>> list(y.index.get_level_values("qid"))
     ['a', 'a', 'b']
+
+    A metric of labels and prices finds the prices wherever labels go:
+
+    >>> from skrank_metrics import make_metric, make_ranking_scorer
+    >>> def revenue(labels, price, k=None):
+    ...     return float((labels * price)[:k].sum())
+    >>> metric = make_metric(revenue, documents=["price"], undefined="no document")
+    >>> y = with_qid([1, 0, 1], ["a", "a", "b"], documents={"price": [5.0, 9.0, 2.0]})
+    >>> metric(y, [2.0, 1.0, 0.0], k=1)
+    3.5
     """
     try:
         import pandas as pd
@@ -55,25 +85,65 @@ def with_qid(
         raise ImportError(
             "with_qid needs pandas. Without it, enable metadata routing and pass groups=qid."
         ) from None
-    if qid is None:
-        raise TypeError("qid must hold one query id per document; got None.")
+    _check_arguments(y, qid)
     labels = to_array(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
-    queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **columns)
-    categories = isinstance(
-        getattr(qid, "dtype", None), pd.CategoricalDtype
-    )  # their codes are reused in each fold
-    index = pd.Index(qid if categories else queries.spread(queries.ids), name="qid")
+    further = carried_documents(y, document_columns(documents))
+    aligned = named_columns(**columns, documents=further)
+    queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **aligned)
+    # The codes of categories are reused in each fold.
+    is_category = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)
+    levels = [pd.Index(qid if is_category else queries.spread(queries.ids), name="qid")]
+    for name, column in check_columns(columns, queries).items():
+        levels.append(pd.Index(column, name=name))
+    for name, column in further.items():
+        levels.append(_level_of_documents(name, column, labels.shape))
     kept = row_labels(y)
-    others = [] if kept is None else [kept.get_level_values(level) for level in range(kept.nlevels)]
-    levels = [
-        pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()
-    ]
-    if levels or others:
-        index = pd.MultiIndex.from_arrays([index, *levels, *others])
+    if kept is not None:
+        levels.extend(kept.get_level_values(level) for level in range(kept.nlevels))
+    index = levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels)
     return pd.Series(labels, index=index, name=getattr(y, "name", None))
+
+
+def _check_arguments(y: Any, qid: Any) -> None:
+    """Refuse what is none, or one name; say what to pass instead."""
+    if qid is None:
+        raise TypeError("qid must hold one query id per document; got None.")
+    if isinstance(qid, str):
+        raise TypeError(
+            f"qid must hold one query id per document, not the name of a column; got {qid!r}. "
+            f"Pass the column: with_qid(y, frame[{qid!r}])."
+        )
+    texts = to_array(y, "y").dtype.kind in "OSUT"
+    if texts and _holds_numbers(qid):
+        raise TypeError(
+            "y must hold relevance labels, which are numbers, and qid the query ids; got them the other way round? "
+            "Call with_qid(y, qid)."
+        )
+
+
+def _holds_numbers(values: Any) -> bool:
+    return getattr(np.asarray(values), "dtype", np.dtype(object)).kind in "biuf"
+
+
+def _level_of_documents(name: str, column: Any, shape: tuple[int, ...]) -> Any:
+    """A column of documents as a level of an index."""
+    import pandas as pd
+
+    values = check_document_column(column, name, shape)
+    if values.dtype == np.float16:  # of which pandas has no index
+        values = values.astype(np.float32)
+    level = pd.Index(values, name=f"{OF_DOCUMENTS}{name}", tupleize_cols=False)
+    try:
+        level.is_unique  # noqa: B018  hashes the entries
+    except TypeError:
+        raise TypeError(
+            f"documents[{name!r}] must hold hashable entries, as numbers, strings, tuples or frozensets; got "
+            f"{type(values[0]).__name__}."
+        ) from None
+    return level
 
 
 def qid_from_sizes(sizes: Any) -> IntArray:

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
-from skrank_metrics._sklearn_internals import splits_of_search
 from skrank_metrics.model_selection.search_report import fold_scores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
@@ -22,7 +21,7 @@ class WithinNoise:
 
     metric: str
     prefer: str | Callable[[Mapping[str, Any]], Any]
-    test_ratio: float | None
+    test_ratio: float
     level: float
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
@@ -40,8 +39,8 @@ class WithinNoise:
         ahead = np.where(
             np.isclose(folds, best, rtol=ROUNDING, atol=0), 0.0, best - folds
         )  # equal but for rounding
-        ratio = self.test_ratio or _ratio_of_search()
-        kept = [row for row in np.flatnonzero(usable) if _p_worse(ahead[row], ratio) > self.level]
+        p_worse = {row: _p_worse(ahead[row], self.test_ratio) for row in np.flatnonzero(usable)}
+        kept = [row for row, p in p_worse.items() if p > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
 
     def _order(self, params: Mapping[str, Any]) -> Any:
@@ -56,15 +55,6 @@ class WithinNoise:
         return -params[name] if self.prefer.startswith("-") else params[name]
 
 
-def _ratio_of_search() -> float:
-    if (splits := splits_of_search()) is None:
-        raise ValueError(
-            "test_ratio is unknown outside a search. Pass n_test / n_train, 1 / (k - 1) for k folds."
-        )
-    n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
-    return float(n_test / n_train)
-
-
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
     """One-sided p-value of differences on folds with overlapping training sets."""
     mean, error = float(ahead.mean()), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
@@ -75,8 +65,8 @@ def within_noise(
     metric: str = "score",
     *,
     prefer: str | Callable[[Mapping[str, Any]], Any],
+    test_ratio: float,
     level: float = 0.05,
-    test_ratio: float | None = None,
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
@@ -92,11 +82,11 @@ def within_noise(
     prefer : str or callable
         Name of a numeric parameter whose smallest value is the simplest, or with "-" before it, the largest; or a
         function of the dict of parameters that is smallest for the simplest. Of equally simple ones, the best wins.
+    test_ratio : float
+        Number of test rows per training row in each fold of the search: 1 / (k - 1) for k folds, so 1 / 4 for five
+        folds, also if they are repeated.
     level : float, default=0.05
         Level of the one-sided test, in (0, 1). If higher, fewer candidates count as good as the best.
-    test_ratio : float, default=None
-        Number of test rows per training row: 1 / 4 for five folds, also if they are repeated. None means that of the
-        search's splitter; outside a search, it is needed.
 
     Returns
     -------
@@ -132,5 +122,5 @@ def within_noise(
             f"prefer must be the name of a parameter or a function of them; got {prefer!r}."
         )
     check_number(level, "level", "(0, 1)")
-    check_number(test_ratio, "test_ratio", "(0, inf)", other="None")
+    check_number(test_ratio, "test_ratio", "(0, inf)")
     return WithinNoise(metric, prefer, test_ratio, level)

@@ -43,6 +43,9 @@ MODELS = {
 }
 
 
+REVENUE = make_metric(lambda y_true, price: price[0], name="revenue", documents=["price"])
+
+
 @pytest.fixture(scope="module")
 def result():
     return cross_evaluate(MODELS, X, Y, qid=QID, cv=CV)
@@ -122,26 +125,12 @@ def test_a_single_model_is_reported_without_a_verdict(result):
     np.testing.assert_array_equal(found.fold_means()["Ridge"], result.fold_means()["ridge"])
 
 
-@pytest.mark.option("cross_evaluate.baseline", "cross_evaluate.margin", "cross_evaluate.test")
-@pytest.mark.option(
-    "cross_evaluate.correction", "cross_evaluate.confidence", "cross_evaluate.random_state"
-)
 def test_models_are_compared_as_compare_does(result):
     expected = compare(result.reports, ["ndcg@10", "map", "mrr"])
     for pair in expected.by_metric("map").pairs():
         own = result.by_metric("map").pair(pair.first, pair.second)
         assert own.difference == pair.difference
         assert own.p_value == pair.p_value, "folds belong to reports"
-    options = {
-        "baseline": "ridge",
-        "margin": 0.01,
-        "test": "t",
-        "correction": "holm",
-        "confidence": 0.9,
-    }
-    found = cross_evaluate(MODELS, X, Y, qid=QID, cv=CV, random_state=3, **options)
-    assert found.plan == Plan(random_state=3, **options)
-    assert found.verdict != result.verdict
 
 
 def test_compare_keeps_the_class_folds_and_scores(result):
@@ -188,27 +177,21 @@ def test_folds_that_vary_more_than_queries_decide():
     assert "vary more between folds than between queries" in " ".join(str(found).split())
 
 
-@pytest.mark.option(
-    "cross_evaluate.groups",
-    "cross_evaluate.by",
-    "cross_evaluate.documents",
-    "cross_evaluate.condense",
-)
+@pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by")
 @pytest.mark.option("cross_evaluate.convention", "cross_evaluate.metrics")
 def test_reports_are_those_of_evaluate(result):
     users, kind, price = QID // 4, QID % 2, np.arange(len(Y))
     cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
     metrics = get_metrics("ndcg@10", cost, ties="worst", replace_undefined_by=0.5)
     options = {"convention": "lightgbm", "metrics": metrics, "by": kind}
-    options |= {"documents": {"price": price}}
-    options |= {"judged": np.arange(len(Y)) % 5 > 0, "condense": True}
-    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, groups=users, **options)
-    expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options)
+    carried = {"documents": {"price": price}, "judged": np.arange(len(Y)) % 5 > 0}
+    labels = with_qid(Y, QID, **carried)
+    found = cross_evaluate(Ridge(), X, labels, cv=CV, groups=users, **options)
+    expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options, **carried)
     for name, values in expected.per_query.items():
         np.testing.assert_array_equal(found.reports["Ridge"].per_query[name], values)
     assert found.reports["Ridge"].by.tolist() == expected.by.tolist()
     assert found.reports["Ridge"].groups.tolist() == expected.groups.tolist()
-    assert found.reports["Ridge"].condensed
     by_user = [set(found.folds[found.qid // 4 == user]) for user in set(users)]
     assert all(len(folds) == 1 for folds in by_user), "users are kept together"
     assert result.reports["ridge"].groups is None
@@ -238,10 +221,8 @@ def test_jobs_and_progress_are_those_of_joblib(result, capsys):
 
 
 def test_queries_that_are_never_tested_are_left_out():
-    documents = {"price": np.arange(len(Y))}  # are left out with the queries
-    found = cross_evaluate(
-        Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map", documents=documents
-    )
+    y = with_qid(Y, QID, documents={"price": np.arange(len(Y))})  # left out with the queries
+    found = cross_evaluate(Ridge(), X, y, cv=QueryTimeSeriesSplit(3), metrics="map")
     tested = ~np.isnan(found.scores["Ridge"])
     assert 0 < tested.sum() < len(Y)
     expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
@@ -271,14 +252,13 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
-@pytest.mark.option(
-    "cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics"
-)
+@pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
     binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
     model = LogisticRegression(max_iter=1000)
-    options = {"response_method": "predict_proba", "sample_weight": weights, "metrics": "ndcg@10"}
-    found = cross_evaluate(model, X, binary, qid=QID, cv=CV, **options)
+    options = {"response_method": "predict_proba", "metrics": "ndcg@10"}
+    labels = with_qid(binary, QID, sample_weight=weights)
+    found = cross_evaluate(model, X, labels, cv=CV, **options)
     folds = []
     for train, test in CV.split(X, binary, QID):
         scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
@@ -318,7 +298,7 @@ def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_positio
         pd.Series(np.where(QID < 30, 1.0, 0.1)),
         pd.DataFrame(X).set_axis(3 * np.arange(len(X))),
     )
-    given = {"by": column, "documents": {"price": column}, "params": {"sample_weight": column}}
+    given = {"by": column, "params": {"sample_weight": column}}
     model, options = QueryRanker(Ridge(1e4)), {"qid": QID, "cv": CV, "metrics": "map"}
     found = cross_evaluate(model, frame, Y, **given, **options).scores["QueryRanker"]
     expected = cross_evaluate(
@@ -390,9 +370,9 @@ class NeverFitted(Ridge):
             "The 'response_method' parameter .* must be .* Got 'rank'",
         ),
         (
-            {"sample_weight": np.arange(1.0, len(Y) + 1)},
+            {"metrics": REVENUE},
             ValueError,
-            "sample_weight must be constant within a query",
+            r"metric 'revenue' needs documents=\.\.\. with the column 'price'",
         ),
         ({"y": -Y}, ValueError, "y_true contains -2"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -89,7 +88,7 @@ def test_a_search_chooses_how_many_documents_to_return(metric, make, mark):
 
 
 @pytest.mark.parametrize("mark", [-np.inf, np.nan])
-@pytest.mark.option("ranking_scorers.retrieved", "cross_evaluate.retrieved")
+@pytest.mark.option("ranking_scorers.retrieved")
 def test_races_and_reports_and_out_of_fold_evaluations_decline_alike(mark):
     metric = "f1(divisor=retrieved)@12"
     scorers = ranking_scorers(metric, "map", retrieved="scored")
@@ -105,12 +104,7 @@ def test_races_and_reports_and_out_of_fold_evaluations_decline_alike(mark):
     assert report.changed < 1e-12
     assert report.names[0] == "depth=3"
     assert report.metrics == (metric, "map")
-    models = {f"depth={depth}": Depth(depth, mark) for depth in DEPTHS}
-    found = cross_evaluate(
-        models, X, Y, qid=QID, cv=CV, metrics=[metric, "map"], retrieved="scored"
-    )
-    assert found.verdict == report.verdict
-    assert found.by_metric("map").fold_means()["depth=1"] == pytest.approx(
+    assert report.by_metric("map").fold_means()["depth=1"] == pytest.approx(
         by_hand("map", 1), abs=1e-12
     )
 
@@ -124,9 +118,10 @@ def test_declining_agrees_with_a_mask_with_other_masks_and_with_a_leaderboard():
         Y, scores, qid=QID, metrics="f1(divisor=retrieved)@12", retrieved=mask & ~np.isnan(scores)
     )
     assert value == expected.mean["f1(divisor=retrieved)@12"]
-    options = {"cv": CV, "metrics": "f1(divisor=retrieved)@12", "retrieved": "scored"}
-    found = cross_evaluate(Depth(4, np.nan), X, with_qid(Y, QID, retrieved=mask), **options)
-    assert found.reports["Depth"].mean == expected.mean
+    labels = with_qid(Y, QID, retrieved=mask)
+    search = GridSearchCV(Depth(4, np.nan), {}, scoring=scorer, cv=CV).fit(X, labels)
+    (report,) = search_report(search, X, labels, verbose=0).reports.values()
+    assert report.mean == expected.mean
     board = leaderboard(Y, {"4": scores, "all": X[:, 0]}, qid=QID, metrics="map")
     assert (
         make_ranking_scorer("map", retrieved="scored")(Depth(4, np.nan), X, with_qid(Y, QID))
@@ -159,5 +154,3 @@ def test_by_default_nothing_is_declined():
             ValueError, match=r"retrieved must be one of \['all', 'scored'\]; got 'some'"
         ):
             call("ndcg", retrieved="some")
-    with pytest.raises(ValueError, match=r"retrieved must be one of \['scored'\]; got 'all'"):
-        cross_evaluate(Ridge(), X, Y, qid=QID, retrieved="all")

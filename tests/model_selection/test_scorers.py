@@ -69,6 +69,7 @@ def test_is_a_genuine_scorer_with_requests():
         "groups": True,
         "retrieved": True,
         "judged": True,
+        "documents": True,
         "sample_weight": None,
     }
     assert repr(scorer).startswith("make_scorer(ndcg@10, response_method=('decision_function',")

@@ -39,10 +39,10 @@ from skrank_metrics import (
 )
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection.search_report import (
+    SearchReport,
     candidate_names,
     expected_score,  # of scores that no search would give
 )
-from skrank_metrics.reports.plan import Plan
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -282,26 +282,12 @@ def test_jobs_and_progress(capsys):
         assert ("2 concurrent workers" in shown) == (n_jobs == 2)
 
 
-@pytest.mark.option("search_report.baseline", "search_report.margin", "search_report.test")
-@pytest.mark.option(
-    "search_report.correction", "search_report.confidence", "search_report.random_state"
-)
 def test_candidates_are_compared_as_compare_does(search, found):
-    options = {
-        "baseline": "alpha=10000",
-        "margin": 0.01,
-        "test": "t",
-        "correction": "holm",
-        "confidence": 0.9,
-    }
-    other = reported(*search, Y, qid=QID, random_state=3, **options)
-    assert other.plan == Plan(random_state=3, **options)
+    plan = {"baseline": "alpha=10000", "margin": 0.01, "test": "t", "correction": "holm"}
+    other = compare(found, **plan, confidence=0.9, random_state=3)
+    assert type(other) is SearchReport
+    assert (other.params, other.expected_score) == (found.params, found.expected_score)
     assert {pair.second for pair in other.pairs()} == {"alpha=10000"}
-    assert found.plan == Plan()
-    again = compare(found, random_state=3, **options)
-    assert type(again) is type(found)
-    assert (again.params, again.expected_score) == (found.params, found.expected_score)
-    assert str(again) == str(other)
 
 
 def test_other_folds_or_rows_than_in_the_search_are_said(search):
@@ -383,7 +369,6 @@ def test_what_is_no_fitted_search_or_lacks_its_data():
             "search must use scorers of skrank_metrics, as ranking_scorers; got",
         ),
         ({}, {"n_candidates": 1}, "n_candidates must be an int >= 2; got 1"),
-        ({}, {"baseline": "alpha=7"}, "baseline must be one of"),
         (
             {"cv": QueryKFold(3).split(X, Y, QID)},
             {},
@@ -445,7 +430,7 @@ PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
         (PIPELINE, OF_STEP, True, True),
     ],
 )
-@pytest.mark.option("search_report.params", "search_report.sample_weight")
+@pytest.mark.option("search_report.params")
 def test_weights_of_a_search_without_routing(model, name, of_index, of_score, routing_at_report):
     alpha = next(key for key in model.get_params() if key.endswith("alpha"))
     y, params = WEIGHED if of_index else with_qid(Y, QID), {name: WEIGHTS} if name else {}
@@ -453,15 +438,15 @@ def test_weights_of_a_search_without_routing(model, name, of_index, of_score, ro
         model, {alpha: [1.0, 1.1]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
     )
     search.fit(NOISY, y, **params)
-    given = {"sample_weight": WEIGHTS} if of_score and not of_index else {}
+    y = WEIGHED if of_score else y
     with sklearn.config_context(enable_metadata_routing=routing_at_report):
-        found = reported(search, NOISY, y, params=params, **given)
+        found = reported(search, NOISY, y, params=params)
     assert found.changed < 1e-9
     # As it says if fits, or else scores, are weighed otherwise.
     if params:
-        assert reported(search, NOISY, y, **given).changed > 1e-4
-    y, given = (with_qid(Y, QID), {}) if of_score else (y, {"sample_weight": WEIGHTS})
-    assert reported(search, NOISY, y, params=params, **given).changed > 1e-4
+        assert reported(search, NOISY, y).changed > 1e-4
+    other = with_qid(Y, QID) if of_score else WEIGHED
+    assert reported(search, NOISY, other, params=params).changed > 1e-4
 
 
 @pytest.mark.slow
@@ -477,11 +462,7 @@ def test_weights_of_a_search_with_routing(name, of_fit):
         search = GridSearchCV(model, {"C": [1e-4, 1.0]}, scoring=scorer, cv=QueryKFold(3))
         search.fit(X, BINARY, groups=QID, **{name: WEIGHTS})
     params = {name: WEIGHTS} if of_fit else {}
-    assert reported(search, X, BINARY, qid=QID, params=params, sample_weight=WEIGHTS).changed == 0
-    with pytest.raises(
-        ValueError,
-        match="sample_weight must be given, since the scorers of the search took weights",
-    ):
+    with pytest.raises(ValueError, match="y must carry the weights that the scorers of the search"):
         reported(search, X, BINARY, qid=QID, params=params)
     weighed = with_qid(BINARY, QID, sample_weight=WEIGHTS)
     assert reported(search, X, weighed, params=params).changed == 0

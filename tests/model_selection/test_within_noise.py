@@ -2,18 +2,12 @@ import pickle
 
 import numpy as np
 import pytest
-import sklearn
 from scipy import stats
-from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
+from sklearn.model_selection import GridSearchCV
 
 from skrank_metrics import (
-    PredefinedQuerySplit,
-    QueryKFold,
-    QueryShuffleSplit,
-    RepeatedQueryKFold,
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
@@ -108,14 +102,10 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
             lambda: within_noise(prefer=3, test_ratio=1),
             "prefer must be the name of a parameter or a function of them",
         ),
-        (
-            lambda: within_noise(prefer="size")(results([1, 2], [1, 3])),
-            "test_ratio is unknown outside a search",
-        ),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
         (
             lambda: by_hand(results([1, 2]), test_ratio=0),
-            r"test_ratio must be a number in \(0, inf\) or None; got 0",
+            r"test_ratio must be a number in \(0, inf\); got 0",
         ),
         (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
         (
@@ -150,43 +140,15 @@ def test_scores_that_differ_by_rounding_are_equal():
     assert within_noise(prefer="leaves", test_ratio=1 / 2)(results) == 0
 
 
-PAIRS = np.repeat(
-    np.arange(60), 2
-)  # queries of two documents, so that shares of rows are those of queries
-
-
-@pytest.mark.parametrize(
-    ("cv", "n_folds", "ratio"),
-    [
-        (QueryKFold(5), 5, 1 / 4),
-        (RepeatedQueryKFold(5, n_repeats=4, random_state=0), 20, 1 / 4),
-        (QueryShuffleSplit(8, test_size=0.1, random_state=0), 8, 1 / 9),
-        (
-            QueryShuffleSplit(
-                8, test_size=0.1, train_size=0.5, random_state=np.random.default_rng(0)
-            ),
-            8,
-            1 / 5,
-        ),
-        (GroupShuffleSplit(6, test_size=0.5, random_state=0), 6, 1),
-        (list(QueryKFold(5).split(PAIRS, qid=PAIRS))[:3], 3, 1 / 4),
-        (PredefinedQuerySplit(PAIRS % 3), 3, 1 / 2),
-    ],
-    ids=lambda value: type(value).__name__,
-)
 @pytest.mark.parametrize(("p", "level", "index"), [(0.052, 0.05, 0), (0.048, 0.05, 1)])
-@pytest.mark.parametrize("routing", [False, True])
-@pytest.mark.slow
-def test_the_ratio_is_that_of_the_splits_of_the_search(
-    cv, n_folds, ratio, p, level, index, routing
-):
-    groups = {} if isinstance(cv, list) else {"groups": PAIRS}
-    values = iter(np.concatenate(spread(p, n_folds, ratio)))
-    refit = pickle.loads(pickle.dumps(within_noise(prefer="alpha", level=level)))
+@pytest.mark.option("within_noise.test_ratio")
+def test_a_search_takes_the_rule(p, level, index):
+    values = iter(np.concatenate(spread(p, 5, 1 / 4)))
+    rule = within_noise(prefer="alpha", level=level, test_ratio=1 / 4)
+    refit = pickle.loads(pickle.dumps(rule))
     scoring = {"score": lambda *_: float(next(values)), "other": lambda model, X, y: model.alpha}
-    search = clone(
-        GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=scoring, refit=refit)
-    )
-    with sklearn.config_context(enable_metadata_routing=routing):
-        search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
+    search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=5, scoring=scoring, refit=refit)
+    search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60))
     assert search.best_index_ == index
+    with pytest.raises(TypeError, match="test_ratio"):
+        within_noise(prefer="alpha")

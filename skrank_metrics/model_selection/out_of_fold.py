@@ -1,0 +1,273 @@
+"""Fit models on folds, and evaluate them on the queries that they were not fitted on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeVar
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
+from sklearn.utils.parallel import Parallel, delayed
+
+from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.from_rows import documents_from_rows
+from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    by_text,
+    check_label_column,
+    check_mask,
+    check_scores,
+    count_rows,
+    is_column,
+    take_rows,
+)
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import (
+    carried,
+    check_aligned,
+    group_ids,
+    named_columns,
+    query_ids,
+    without_labels,
+)
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection.scorers import one_column
+from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.reports.evaluate import evaluate_ranking
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.splitters.audit import check_splits, split_rows
+from skrank_metrics.splitters.query_kfold import QueryKFold
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What models are fitted on and evaluated on, checked, without labels of rows.
+
+    In a fold, a default index would no longer count from 0.
+    """
+
+    X: Any
+    y: Any
+    documents: Documents  # with slices, groups, masks and weights
+    retrieved: Mask | None
+    groups: NDArray[Any]  # the units that splits keep together
+    params: dict[str, Any]  # of fit
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of each row."""
+        grouping = self.documents.grouping
+        return grouping.spread(grouping.ids)
+
+    @property
+    def sorted_mask(self) -> Mask | None:
+        """The retrieved documents, grouped by query."""
+        return None if self.retrieved is None else self.documents.grouping.sort(self.retrieved)
+
+
+def check_rows_of_models(
+    X: Any, y: Any, *, qid: Any, by: Any, groups: Any, params: Mapping[str, Any] | None
+) -> Rows:
+    """Check all that belongs to the rows, before anything is fitted."""
+    given = dict(params or {})
+    labels = check_label_column(y)
+    retrieved = carried(y, retrieved=None)["retrieved"]
+    check_aligned(X=X, y=y, groups=groups, **named_columns(by=by), **given)
+    queries = query_ids(len(labels), "cross_evaluate", y=y, X=X, qid=qid, groups=groups)
+    units = queries if groups is None else group_ids(groups, len(labels), "groups", "y")
+    depend = not np.array_equal(units.codes, queries.codes)
+    documents = documents_from_rows(
+        without_labels(y),
+        qid=queries.spread(queries.ids),
+        by=by,
+        groups=without_labels(groups) if depend else None,
+    )
+    return Rows(
+        X,
+        without_labels(y),
+        documents,
+        None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape, "y"),
+        units.spread(units.ids),
+        {name: without_labels(value) for name, value in given.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the predictions of models are evaluated."""
+
+    metrics: Mapping[str, BoundMetric]
+    response_method: Any
+    declines: bool = False  # whether documents with a score of NaN or -inf are not ranked
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Models that were fitted on folds, and evaluated on the queries of the other folds."""
+
+    reports: dict[str, RankingReport]
+    folds: IntArray  # of each query of the reports
+    scores: dict[str, FloatArray]  # of all rows, NaN if never tested
+
+
+def evaluate_out_of_fold(
+    estimators: Any, rows: Rows, cv: Any, how: Evaluation, *, n_jobs: int | None, verbose: int
+) -> OutOfFold:
+    """Fit models on the training rows of each fold, and evaluate them on its test rows."""
+    models = _estimators(estimators)
+    # Metrics that the labels do not allow are noticed before anything is fitted.
+    blank = Ranking(rows.documents, np.zeros(rows.documents.n_documents), rows.sorted_mask)
+    per_query(blank, [metric.computation for metric in how.metrics.values()])
+    splitter = check_cv(QueryKFold(5) if cv is None else cv)
+    ids = {"qid": rows.qid, "groups": rows.groups}
+    splits = split_rows(splitter, rows.X, rows.y, **ids)
+    check_splits(splits, splitter, rows.X, rows.y, **ids)
+    folds = _folds(rows.documents.grouping, splits)
+    scores = _scores(models, rows, splits, how.response_method, n_jobs=n_jobs, verbose=verbose)
+    tested = _Tested(rows, folds >= 0)
+    reports = {}
+    for name, values in scores.items():
+        ranking = tested.ranking(values, declines=how.declines)
+        reports[name] = evaluate_ranking(ranking, how.metrics)
+    return OutOfFold(reports, folds[folds >= 0], scores)
+
+
+class _Tested:
+    """The documents of the queries that were tested, which all models rank."""
+
+    def __init__(self, rows: Rows, is_tested: Mask) -> None:
+        documents = rows.documents
+        self.retrieved = rows.retrieved
+        self.rows = documents.grouping.spread(is_tested)
+        self.grouping = documents.grouping
+        self.places = np.flatnonzero(is_tested)
+        self.whole = documents
+        self.documents = documents if is_tested.all() else documents.take(self.places)
+
+    def ranking(self, scores: FloatArray, *, declines: bool) -> Ranking:
+        """Rank the tested documents by the scores of all rows."""
+        retrieved = self.retrieved
+        if declines:
+            scores = np.fmax(scores, -np.inf)  # the larger one of NaN and -inf is -inf
+            returned = scores > -np.inf
+            retrieved = returned if retrieved is None else returned & retrieved
+        mask = None if retrieved is None else retrieved[self.rows]
+        check_scores(scores[self.rows], (int(self.rows.sum()),), mask)
+        ranked = None if retrieved is None else self._sorted(retrieved)
+        return Ranking(self.documents, self._sorted(scores), ranked)
+
+    def _sorted(self, column: NDArray[T]) -> NDArray[T]:
+        return self.grouping.sort(column)[self.whole.rows_of(self.places)]
+
+
+def _estimators(estimators: Any) -> dict[str, Any]:
+    models = (
+        estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    )
+    if not models or not all(hasattr(model, "fit") for model in models.values()):
+        raise TypeError(
+            f"estimators must be an estimator or a dict of estimators; got {estimators!r}."
+        )
+    for model in models.values():  # the errors of boosters do not say how to pass them the queries
+        ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        takes_groups = {"group", "group_id"} & inspect.signature(ranker.fit).parameters.keys()
+        if takes_groups and not get_routing_for_object(ranker).consumes("fit", ["qid"]):
+            kind = type(ranker).__name__
+            raise TypeError(
+                f"estimators must take query ids in fit; got {kind}. Pass QueryRanker({kind}(...)) instead."
+            )
+    return by_text(models.items(), "estimators")
+
+
+def _folds(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
+    """The fold of each query; -1 if it is never tested."""
+    folds = np.full(len(queries.ids), -1)
+    for number, (_, test) in enumerate(splits):
+        tested = np.unique(queries.codes[test])
+        if (again := tested[folds[tested] >= 0]).size:
+            raise ValueError(
+                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold {folds[again[0]]} "
+                f"and in fold {number}. Use QueryKFold, or call cross_evaluate once per repetition."
+            )
+        folds[tested] = number
+    return folds
+
+
+def _scores(
+    models: Mapping[str, Any],
+    rows: Rows,
+    splits: list[tuple[IntArray, IntArray]],
+    response_method: Any,
+    **parallel: Any,
+) -> dict[str, FloatArray]:
+    """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
+    scorer = make_scorer(_predictions, response_method=response_method)
+    fits = [_Fit(model, rows.X, scorer, *_arguments(model, rows)) for model in models.values()]
+    predicted = Parallel(**parallel)(
+        delayed(_fit_and_predict)(fit, train, test) for fit in fits for train, test in splits
+    )
+    scores = {name: np.full(count_rows(rows.X), np.nan) for name in models}
+    for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
+        scores[name][test] = values
+    return scores
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A model, and what it is fitted on in each fold."""
+
+    model: Any
+    X: Any
+    scorer: Any
+    y: Any
+    params: dict[str, Any]
+    routed: bool  # whether parameters are requested; if not, ids travel with the labels
+
+
+def _arguments(model: Any, rows: Rows) -> tuple[Any, dict[str, Any], bool]:
+    """Labels and arguments of fit, and whether they are routed."""
+    router = MetadataRouter(owner="cross_evaluate")
+    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    given = {**rows.params, "qid": rows.qid, "groups": rows.groups}
+    with sklearn.config_context(enable_metadata_routing=True):
+        try:
+            router.validate_metadata(method="fit", params=rows.params)
+            routed = router.route_params(params=given, caller="fit").estimator.fit
+        except (TypeError, ValueError):
+            return with_qid(np.asarray(rows.y), rows.qid), rows.params, False
+    return rows.y, dict(routed), True
+
+
+def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
+    n_rows, params = count_rows(fit.X), dict(fit.params)
+    for name, value in fit.params.items():
+        if is_column(value, n_rows):
+            params[name] = take_rows(value, train)
+    of_train, of_test = take_rows(fit.X, train), take_rows(fit.X, test)
+    model = fit.model
+    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:
+        # A column per training row.
+        of_train, of_test = np.asarray(of_train)[:, train], np.asarray(of_test)[:, train]
+    with sklearn.config_context(enable_metadata_routing=fit.routed):
+        fitted = clone(model).fit(of_train, take_rows(fit.y, train), **params)
+    return fit.scorer(fitted, of_test, take_rows(fit.y, test))
+
+
+def _predictions(y_true: Any, y_score: Any) -> Any:
+    return one_column(y_score)

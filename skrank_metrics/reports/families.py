@@ -14,7 +14,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.reports.plan import Correction
-from skrank_metrics.reports.sign_flips import SignFlips, place_of_critical
+from skrank_metrics.reports.sign_flips import SignFlips, hull, place_of_critical
 
 Interval = tuple[float, float]
 
@@ -178,9 +178,7 @@ class Family:
         # in the same way.
         larger = np.maximum(critical[i], self.critical)
         together = flips.intervals(i, larger, self.level, self.n_tests)
-        lows = np.minimum(ends[:, 0], together[:, 0])
-        highs = np.maximum(ends[:, 1], together[:, 1])
-        return np.stack([lows, highs], axis=1)
+        return hull(ends, together)
 
     def _simultaneous(self, part: int, i: int, p_values: FloatArray) -> FloatArray:
         """Simultaneous intervals of a ranking minus each other one, which exclude 0 exactly if these p-values do."""

@@ -18,7 +18,8 @@ from skrank_metrics.reports.letters import letters
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sign_flips import SignFlips, hash_units, without_rounding
+from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
+from skrank_metrics.reports.signs import hash_units
 
 PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]

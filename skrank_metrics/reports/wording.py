@@ -279,13 +279,13 @@ def _how(outcome: Outcome) -> str:
 def _counts(outcome: Outcome) -> Iterator[str]:
     """Sentences on queries that do not count in full, and on what they can detect."""
     sample, flips = outcome.sample, outcome.flips
-    units = counted(len(flips.masses), "group" if sample.is_grouped else "query")
+    units = counted(flips.n_units, "group" if sample.is_grouped else "query")
     if sample.n_undefined:
         undefined = counted(sample.n_undefined, "query")
         yield f"Left out: {undefined} without a value of {outcome.metric} in every ranking."
     if sample.is_grouped:
         yield f"The queries are in {units}, which are independent."
-    if flips.n_effective < len(flips.masses) / 2:
+    if flips.n_effective < flips.n_units / 2:
         yield f"Because of unequal weights, {units} count as {flips.n_effective:.0f}."
     if won := outcome.folds_won:
         number = ", ".join(f"{name} {n}" for name, n in won.items() if n)

@@ -27,6 +27,17 @@ _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
+# Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
+_OF_PEERS = {
+    "p": "precision",
+    "r": "recall",
+    "rr": "mrr",
+    "rprec": "r_precision",
+    "success": "hit_rate",
+    "hit": "hit_rate",
+    "hr": "hit_rate",
+    "ap": "map",
+}
 # Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
 _ELSEWHERE = {"average_precision": "map", "gmap": "map(average=geometric)", "roc_auc": "auc"}
 # Names of metrics with a parameter.
@@ -42,8 +53,9 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10", and "nerr@10" is
-        "err(normalize=True)@10". With a convention, the names of that library are also accepted, such as trec_eval's
-        "P_5". If smaller values are better, as for "fall_out@10", "neg_fall_out@10" is the negative.
+        "err(normalize=True)@10". Common names of the same metrics are accepted, too: "P@5", "R@5", "RR", "Rprec",
+        "success@5", "HR@5", "P_5", "ndcg_cut_10"; and, with a convention, all names of that library. If smaller
+        values are better, as for "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its values, such as
         "lightgbm", "trec_eval" or "quepid". An unknown name raises an error that lists all.
@@ -168,7 +180,7 @@ def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
         )
         names = [several[1] + k.strip() for k in several[2].split(",")] if several else []
         found += (
-            names if names and ("@" in metric or own_spelling(names[0], convention)) else [metric]
+            names if names and ("@" in metric or _in_trec_eval(names[0], convention)) else [metric]
         )
     return found
 
@@ -243,14 +255,16 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
         raise ValueError(
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
-    spec = own_spelling(spec, convention) or spec
-    flat = _FLAT.fullmatch(spec.lower())
-    match = _SPEC.fullmatch(f"{flat[1]}@{flat[2]}" if flat else spec)
+    own = own_spelling(spec, convention)
+    here = own or own_spelling(spec, "trec_eval") or spec
+    flat = _FLAT.fullmatch(here.lower())
+    match = _SPEC.fullmatch(f"{flat[1]}@{flat[2]}" if flat else here)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
         hint = "" if _function(word) else _hint(word, spec)
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
-    name, inner, k = match[1].lower(), match[2], match[3]
+    given, inner, k = match[1].lower(), match[2], match[3]
+    name = _OF_PEERS.get(given, given)
     function = _function(name)
     if function is None:
         raise ValueError(
@@ -262,11 +276,31 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     }
     if k is not None:
         params["k"] = int(k)
+        is_of_peer = own is None and (here != spec or given != name)
+        if is_of_peer and name == "map":
+            _check_divides_by_relevant(spec, convention, params)
     try:
         return BoundMetric(function, params, negative=name.startswith(NEGATIVE))
     except (TypeError, ValueError) as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
+
+
+def _in_trec_eval(spec: str, convention: str) -> str | None:
+    """The spelling here of a name of the convention or of trec_eval."""
+    return own_spelling(spec, convention) or own_spelling(spec, "trec_eval")
+
+
+def _check_divides_by_relevant(spec: str, convention: str, params: Mapping[str, Any]) -> None:
+    """Refuse peers' names of average precision at a cutoff, which mean another number than "map@10"."""
+    normalizer = {**convention_defaults(convention, "map"), **params}.get("normalizer")
+    if normalizer != "relevant":
+        named = [peer for peer in CONVENTIONS if own_spelling(spec, peer)]
+        k = params["k"]
+        raise ValueError(
+            f"{spec!r} divides by the number of relevant documents elsewhere, but 'map@{k}' by at most {k}. Pass "
+            f"convention={(named or ['trec_eval'])[0]!r}, or 'map(normalizer=relevant)@{k}'."
+        )
 
 
 def _function(name: str) -> MetricFunction | None:

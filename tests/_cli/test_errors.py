@@ -26,7 +26,7 @@ evaluate qrels run ngcd@10 -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did 
 explain qrels run mrr map --conventions sklearn lightgbm -> explain takes one ranking and one metric; got run and mrr
 evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
 evaluate qrels . -> .: Is a directory
-evaluate rows.csv ROWS P_5 -> Did you mean 'precision@5'
+evaluate rows.csv ROWS map_cut_5 -> divides by the number of relevant documents
 evaluate mrr map --label y -> Pass files beside the metrics; got mrr, map.
 compare saved.json saved.json --format trec -> Rankings must have different names; got saved.json, saved.json.
 evaluate qrels run run -> Rankings must have different names; got run, run.

@@ -188,15 +188,8 @@ HINTS = """\
 ndcg10 -> 'ndcg@10'
 hit_rate_5 -> 'hit_rate@5'
 average_precision -> 'map'
-p@5 -> 'precision@5'
-P@10 -> 'precision@10', or get_metric('P@10', convention='ir_measures')
-P_5 -> 'precision@5', or get_metric('P_5', convention='trec_eval')
-recip_rank -> 'mrr', or get_metric('recip_rank', convention='trec_eval')
-ndcg_cut_10 -> 'ndcg@10', or get_metric('ndcg_cut_10', convention='trec_eval')
-success@5 -> 'hit_rate@5'
 pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')
-AP -> 'map', or get_metric('AP', convention='ir_measures')
 fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'nerr@5' or 'err@5'
@@ -297,3 +290,47 @@ def test_bad_dicts_of_metrics(metrics, error, message):
 def test_metrics_under_names_of_the_users_own():
     report = evaluate(**ROWS, metrics={"at worst": "mrr(ties=worst)", "mrr": "mrr(ties=best)"})
     assert report.mean == {"at worst": 1 / 4, "mrr": 1 / 2}
+
+
+OF_PEERS = """\
+P@5 -> precision@5
+R@5 -> recall@5
+RR -> mrr
+RR@10 -> mrr@10
+Rprec -> r_precision
+success@5 -> hit_rate@5
+hit@5 -> hit_rate@5
+HR@5 -> hit_rate@5
+recip_rank -> mrr
+P_5 -> precision@5
+recall_5 -> recall@5
+success_5 -> hit_rate@5
+ndcg_cut_10 -> ndcg@10
+nDCG@10 -> ndcg@10
+AP -> map
+P(relevance_threshold=2)@5 -> precision(relevance_threshold=2)@5
+AP(normalizer=relevant)@5 -> map(normalizer=relevant)@5"""
+
+
+@pytest.mark.parametrize("line", OF_PEERS.splitlines())
+def test_names_of_peers_for_the_same_number(line):
+    name, meant = line.split(" -> ")
+    assert str(get_metric(name)) == meant
+    assert get_metric(name).definition == get_metric(meant).definition
+    assert list(get_metrics(name)) == [name]
+
+
+def test_names_of_peers_with_several_cutoffs():
+    assert list(get_metrics("P_1,5", "R@1,5")) == ["P_1", "P_5", "R@1", "R@5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "convention"),
+    [("AP@10", "ir_measures"), ("map_cut_10", "trec_eval"), ("ap@10", "trec_eval")],
+)
+def test_average_precision_of_peers_has_another_divisor_at_a_cutoff(name, convention):
+    with pytest.raises(ValueError, match="divides by the number of relevant documents") as caught:
+        get_metric(name)
+    assert f"Pass convention={convention!r}, or 'map(normalizer=relevant)@10'" in str(caught.value)
+    assert get_metric(name, convention=convention).get("normalizer") == "relevant"
+    assert get_metric("map_cut_10", convention="ranx").get("normalizer") == "relevant"

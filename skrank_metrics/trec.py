@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.ids import Lists
+from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics.sources.evaluate_run import SCORE_TYPES, evaluate_run
+from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.trec_lines import read_lines
 
 __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
@@ -20,26 +20,26 @@ __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
 class _File:
     """The lines of a file as columns."""
 
-    _lists: Lists
+    lists: Lists
     _name: str
 
     @property
     def n_topics(self) -> int:
         """Number of topics."""
-        return len(self._lists.queries)
+        return len(self.lists.queries)
 
     @property
     def qid(self) -> NDArray[np.object_]:
         """Topic of each line, a string."""
-        return np.array(self._lists.queries, dtype=object)[self._lists.codes]
+        return np.array(self.lists.queries, dtype=object)[self.lists.codes]
 
     @property
     def document(self) -> NDArray[np.object_]:
         """Document of each line, a string."""
-        return np.array(self._lists.documents.tolist(), dtype=object)
+        return np.array(self.lists.documents.tolist(), dtype=object)
 
     def __len__(self) -> int:
-        return len(self._lists.values)
+        return len(self.lists.values)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._name}: {self.n_topics} topics, {len(self)} lines>"
@@ -51,7 +51,7 @@ class Qrels(_File):
     @property
     def label(self) -> NDArray[np.int64]:
         """Label of each line; a negative one means that the document was not judged."""
-        return self._lists.values.astype(np.int64)
+        return self.lists.values.astype(np.int64)
 
 
 class Run(_File):
@@ -60,7 +60,7 @@ class Run(_File):
     @property
     def score(self) -> FloatArray:
         """Score of each line."""
-        return self._lists.values
+        return self.lists.values
 
 
 def read_qrels(path: Any) -> Qrels:
@@ -93,7 +93,7 @@ def read_qrels(path: Any) -> Qrels:
     return Qrels(*read_lines(path, "qrels"))
 
 
-def read_run(path: Any) -> Run:
+def read_run(path: Any, *, score_type: Literal["float32", "float64"] | None = None) -> Run:
     """Read a run, lines of "topic Q0 document rank score tag" as in TREC's results.
 
     Parameters
@@ -101,6 +101,10 @@ def read_run(path: Any) -> Run:
     path : str, path or open file
         The file, as in read_qrels. As in trec_eval, the rank is ignored, since scores order the documents, and so is
         anything after the tag.
+    score_type : {"float32", "float64"}, default=None
+        Precision in which ``evaluate_run`` compares scores. In float32, scores that agree to about seven digits are
+        tied, as in trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64. None means float32 in the convention
+        "trec_eval", else float64.
 
     Returns
     -------
@@ -119,4 +123,7 @@ def read_run(path: Any) -> Run:
     >>> read_run(io.StringIO("301 Q0 doc-a 1 7.5 mine")).score
     array([7.5])
     """
-    return Run(*read_lines(path, "run"))
+    if score_type is not None:
+        check_choice(score_type, "score_type", SCORE_TYPES)
+    lists, name = read_lines(path, "run")
+    return Run(replace(lists, score_type=score_type), name)

@@ -21,7 +21,7 @@ from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import read_scores, read_svmlight
-from skrank_metrics.trec import read_qrels
+from skrank_metrics.trec import read_qrels, read_run
 
 Reports = dict[str, RankingReport]
 Metrics = Mapping[str, BoundMetric]
@@ -95,14 +95,17 @@ def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> 
     given = {
         "missing": chosen.missing,
         "exclude": chosen.exclude,
-        "score_type": chosen.score_type,
     }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options["convention"] = chosen.convention
     options["condense"] = bool(chosen.condense)
     judgments, *runs = files
     truth = read_qrels(judgments)
-    return {run: evaluate_run(truth, run, metrics, **options) for run in runs}
+    reports: Reports = {}
+    for name in runs:
+        run = read_run(name, score_type=chosen.score_type)
+        reports[name] = evaluate_run(truth, run, metrics, **options)
+    return reports
 
 
 def _reports_of_rows(file: str, form: str, metrics: Metrics, chosen: Chosen) -> Reports:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import skrank_metrics
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
@@ -46,7 +46,7 @@ class Chosen(argparse.Namespace):
     condense: bool
     missing: str | None
     exclude: str | None
-    score_type: str | None
+    score_type: Literal["float32", "float64"] | None
     by: list[str] | None
     groups: str | None
     weight: str | None

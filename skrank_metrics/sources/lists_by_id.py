@@ -1,149 +1,193 @@
-"""Judgments and ranked lists of any kind as columns: query ids, document ids and values."""
+"""Judgments, ranked lists and exclusions of any kind, read into lists by id."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, to_float64
+from skrank_metrics._input.arrays import FloatArray, Mask, to_float64
+from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.files import format_of
-from skrank_metrics.sources.ids import Keys, Lists, ids_of
-from skrank_metrics.sources.tables import Columns, TableFile, check_column_names, import_arrow
+from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
+from skrank_metrics.sources.files import format_of, read_bytes
+from skrank_metrics.sources.join import Duplicates
+from skrank_metrics.sources.lists import (
+    PLAIN,
+    Ids,
+    Lists,
+    comparable,
+    is_from,
+    plain_arrow,
+    valid_ids,
+)
+from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
 KINDS = {
-    "qrels": "dicts of labels or of relevant documents, a frame, what trec.read_qrels returns, or a path",
+    "qrels": "dicts of labels or of relevant documents, a frame, a sparse matrix, what "
+    "trec.read_qrels returns, or a path",
     "run": "dicts of scores or ranked lists, a frame, an array with queries=, what trec.read_run returns, or a path",
-    "exclude": "a dict of documents by query, pairs of a query and a document, a frame, or a path to a table",
+    "exclude": "a dict of documents by query, pairs of a query and a document, a frame, a sparse matrix, or a "
+    "path to a table",
 }
 
 
-Names: TypeAlias = Mapping[
-    str, str | None
-]  # of columns of frames, by argument; those that are None have defaults
-
-
-def lists_of(
-    source: Any, argument: str, names: Names, queries: Any = None, *, negative: bool = False
+def read_lists(
+    source: Any,
+    argument: str,
+    names: ColumnNames,
+    *,
+    duplicates: Duplicates = "error",
+    queries: Any = None,
+    negative: bool = False,
 ) -> Lists:
     """Judgments, ranked lists or pairs to exclude, from anything that can hold them.
 
     ``negative`` is whether negative labels mean that a document was not judged, as they do in files of TREC.
     """
-    lists, is_path = getattr(source, "_lists", None), isinstance(source, str | PathLike)
+    refuse_lazy(source, argument)
+    known = getattr(source, "lists", None)
     if argument == "run" and queries is not None:
-        found = _of_array(source, queries)
-    elif isinstance(lists, Lists) and lists.argument == argument:
-        found = lists
+        lists = _from_array(source, queries)
+    elif isinstance(known, Lists) and known.argument == argument:
+        lists = known
     elif isinstance(source, Mapping):
-        found = _of_dict(source, argument)
-    elif hasattr(source, "columns") or hasattr(source, "column_names"):
-        found = _of_frame(source, argument, names)
-    elif is_path and (form := format_of(fspath(source))):
-        found = _of_table(fspath(source), form, argument, names)
-    elif argument in FORMS and (is_path or hasattr(source, "read")):
-        found = read_lines(source, argument, argument)[0]
-    elif (
-        argument == "exclude"
-        and isinstance(source, Iterable)
-        and not isinstance(source, str | bytes | PathLike)
-    ):
-        found = _of_pairs(list(source))
+        lists = _from_dict(source, argument)
+    elif has_columns(source):
+        lists = _from_frame(source, argument, names, argument)
+    elif isinstance(source, str | PathLike):
+        lists = _from_path(fspath(source), argument, names, duplicates)
+    elif hasattr(source, "tocoo") and argument != "run":
+        lists = _from_sparse(source, argument)
+    elif hasattr(source, "read") and argument in FORMS:
+        lists = read_lines(source, argument, argument, duplicates=duplicates)[0]
+    elif argument == "exclude" and isinstance(source, Iterable) and not isinstance(source, bytes):
+        lists = _from_pairs(list(source))
     else:
-        array = argument == "run" and hasattr(source, "shape")
-        got = "pass queries=, the query id of each row" if array else f"got {type(source).__name__}"
-        raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.")
-    _check_values(found, negative or found.in_trec)
-    return found
+        raise TypeError(f"{argument} must be {KINDS[argument]}; {_got(source, argument)}.")
+    _check_values(lists, negative or lists.in_trec)
+    return lists
+
+
+def _got(source: Any, argument: str) -> str:
+    if argument == "run" and hasattr(source, "shape"):
+        return "pass queries=, the query id of each row"
+    return f"got {type(source).__name__}"
+
+
+def has_columns(source: Any) -> bool:
+    """Whether a source is a frame or a table."""
+    return hasattr(source, "columns") or hasattr(source, "column_names")
+
+
+def refuse_lazy(source: Any, argument: str) -> None:
+    """Refuse frames that are not in memory."""
+    if hasattr(source, "__len__") and not hasattr(source, "dask"):
+        return
+    for method, frames in (("collect", "LazyFrame"), ("toPandas", "DataFrame"), ("compute", "")):
+        if hasattr(source, method) and type(source).__name__.startswith(frames):
+            raise TypeError(
+                f"{argument} must be in memory; got a {type(source).__name__} of "
+                f"{type(source).__module__.partition('.')[0]}. Pass {argument}.{method}()."
+            )
 
 
 def _check_values(lists: Lists, negative: bool) -> None:
     """Refuse labels and scores that are NaN, and labels that are negative or infinite."""
-    values, labels = lists.values, lists.argument == "qrels"
+    values = lists.values
+    labels = lists.argument == "qrels"
     low = 0.0 if labels and not negative else -np.inf
-    if not len(values) or (
-        values.min() >= low and (values.max() < np.inf or not labels)
-    ):  # NaN fails both
+    if not len(values):
+        return
+    # NaN fails both comparisons.
+    if values.min() >= low and (values.max() < np.inf or not labels):
         return
     bad = ~(values >= low) | (labels & (values == np.inf))
     row = int(np.argmax(bad))
     if np.isnan(values[row]):
-        raise ValueError(
-            f"{lists.argument} has no {'label' if labels else 'score'} for {lists.pair(row)}: NaN."
-        )
-    hint = (
-        ""
-        if values[row] == np.inf
-        else " Only in the convention 'trec_eval', it means 'not judged'."
-    )
+        what = "label" if labels else "score"
+        raise ValueError(f"{lists.argument} has no {what} for {lists.pair(row)}: NaN.")
+    hint = " Only in the convention 'trec_eval', it means 'not judged'."
     raise ValueError(
-        f"Labels must be finite and >= 0; got {values[row]:g} for {lists.pair(row)} in qrels.{hint}"
+        f"Labels must be finite and >= 0; got {values[row]:g} for {lists.pair(row)} in qrels."
+        + (hint if values[row] < 0 else "")
     )
 
 
-def _of_dict(source: Mapping[Any, Any], argument: str) -> Lists:
-    lists = list(source.values())
-    scored = [isinstance(one, dict | Mapping) for one in lists]
+# --- Dicts and pairs
+
+
+def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
+    queries = valid_ids(source, f"queries of {argument}")
+    rows = list(source.values())
+    scored = [isinstance(row, dict | Mapping) for row in rows]
     if any(scored) and not all(scored):
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
-    dicts = source if all(scored) else None
-    if dicts is None:
-        for query, one in source.items():
-            unordered = argument == "run" and isinstance(one, AbstractSet)
-            if (
-                isinstance(one, str | bytes)
-                or unordered
-                or not hasattr(one, "__len__")
-                or hasattr(one, "iloc")
-            ):
-                what = (
-                    "a dict of scores or a ranked list"
-                    if argument == "run"
-                    else "a dict or the documents"
-                )
-                raise TypeError(
-                    f"{argument} must have {what} for each query; got {type(one).__name__} for {query!r}."
-                )
-        lists = [one.tolist() if hasattr(one, "tolist") else one for one in lists]
-    elif any(None in one for one in lists):
-        raise ValueError(f"{argument} must not hold missing ids; got None.")
-    sizes = np.fromiter(map(len, lists), np.intp, len(lists))
-    codes = np.repeat(np.arange(len(lists)), sizes)
+    if not all(scored):
+        rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
+    documents = Ids.from_values(list(chain.from_iterable(rows)), argument)
+    sizes = np.fromiter(map(len, rows), np.intp, len(rows))
+    codes = np.repeat(np.arange(len(sizes)), sizes)
     values = np.ones(len(codes))
-    # Ids that can be looked up are converted only if they are compared with others.
-    documents = ids_of(list(chain.from_iterable(lists)), argument) if dicts is None else Keys(lists)
-    if dicts is not None and argument != "exclude":
-        values = _to_values(list(chain.from_iterable(one.values() for one in lists)), argument)
-    elif argument == "run":
-        values = -np.fromiter(
-            chain.from_iterable(map(range, sizes.tolist())), np.float64, len(codes)
-        )
-    return Lists(
-        argument, list(source), codes, documents, values, unique=dicts is not None, dicts=dicts
+    ranked = argument == "run" and not all(scored)
+    if ranked:
+        values = -places_within(sizes).astype(np.float64)
+    elif all(scored) and argument != "exclude":
+        given = chain.from_iterable(row.values() for row in rows)
+        values = _to_values(list(given), argument)
+    dicts = None
+    if all(scored) and documents.names is not None and set(map(type, documents.names)) <= PLAIN:
+        dicts = dict(zip(queries, rows, strict=True))
+    return Lists(argument, queries, codes, documents, values, dicts, ranked=ranked)
+
+
+def _as_list(row: Any, argument: str, query: Any) -> Sequence[Any] | AbstractSet[Any]:
+    """The documents of a query as Python's objects."""
+    if isinstance(row, list):  # most of them
+        return row
+    _check_list(row, argument, query)
+    return as_python(row) if isinstance(row, np.ndarray) else row
+
+
+def _check_list(row: Any, argument: str, query: Any) -> None:
+    """Refuse anything but a list of documents, which has an order if it is ranked."""
+    unordered = argument == "run" and isinstance(row, AbstractSet)
+    is_list = hasattr(row, "__len__") and not hasattr(row, "iloc") and getattr(row, "ndim", 1) == 1
+    if is_list and not unordered and not isinstance(row, str | bytes):
+        return
+    expected = "a dict or the documents"
+    if argument == "run":
+        expected = "a dict of scores or a ranked list"
+    raise TypeError(
+        f"{argument} must have {expected} for each query; got {type(row).__name__} for {query!r}."
     )
 
 
-def _of_pairs(pairs: list[Any]) -> Lists:
+def _from_pairs(pairs: list[Any]) -> Lists:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise TypeError(f"exclude must be {KINDS['exclude']}; got others than tuples of two ids.")
     lists: dict[Any, list[Any]] = {}
     for query, document in pairs:
         lists.setdefault(query, []).append(document)
-    return _of_dict(lists, "exclude")
+    return _from_dict(lists, "exclude")
 
 
-def _of_array(source: Any, queries: Any) -> Lists:
-    """An array of ids, one row per query, as searches for nearest neighbours return them."""
+# --- Arrays and matrices
+
+
+def _from_array(source: Any, queries: Any) -> Lists:
+    """An array of ids, one row per query, as searches for nearest neighbors return them."""
+    masked = np.ma.getmaskarray(source) if isinstance(source, np.ma.MaskedArray) else None
     array = np.asarray(source)
-    if isinstance(source, Mapping) or hasattr(source, "columns") or array.ndim != 2:
+    if isinstance(source, Mapping) or has_columns(source) or array.ndim != 2:
         raise TypeError(
             "queries= applies only to a run that is a 2-D array of document ids, one row per query."
         )
@@ -151,83 +195,125 @@ def _of_array(source: Any, queries: Any) -> Lists:
     if len(grouping.ids) < len(array):
         twice = as_python(grouping.ids[np.bincount(grouping.codes) > 1])[0]
         raise ValueError(f"queries has {twice!r} twice.")
-    numbers = array.dtype.kind in "if"
-    filled = (
-        (array >= 0) | (array < -1)
-        if numbers
-        else np.vectorize(lambda one: one is not None, [bool])(array)
-    )
-    rows, ranks = np.nonzero(filled)
-    return Lists(
-        "run",
-        as_python(grouping.ids),
-        rows,
-        ids_of(array[rows, ranks], "run"),
-        -ranks.astype(np.float64),
-    )
+    filled = _is_document(array)
+    if masked is not None:
+        filled &= ~masked
+    ids = [comparable(one) for one in as_python(grouping.ids)]
+    n_queries, n_ranks = array.shape
+    if filled.all():
+        codes = np.repeat(np.arange(n_queries), n_ranks)
+        ranks = np.tile(-np.arange(float(n_ranks)), n_queries)
+        return Lists("run", ids, codes, Ids.from_column(array.ravel(), "run"), ranks, ranked=True)
+    codes, places = np.nonzero(filled)
+    documents = Ids.from_column(array[filled], "run")
+    return Lists("run", ids, codes, documents, -places.astype(np.float64), ranked=True)
 
 
-def _of_table(path: str, form: str, argument: str, names: Names) -> Lists:
+def _is_document(array: NDArray[Any]) -> Mask:
+    """Which entries of an array are ids, rather than -1, NaN or None."""
+    kind = array.dtype.kind
+    if kind == "i":
+        return array != -1
+    if kind == "f":
+        return (array != -1) & (array == array)
+    if kind == "u":
+        # What -1 becomes in unsigned types; small ones have it as an id, too.
+        padding = array == np.iinfo(array.dtype).max
+        if array.dtype.itemsize < 4 and padding.any():
+            raise ValueError(
+                f"run has {np.iinfo(array.dtype).max} in an array of {array.dtype}, which may be an id or -1; pass "
+                "run.astype(np.int64), with -1 for padding."
+            )
+        return ~padding
+    if kind == "O":
+        found = (one is not None and one == one and not _is_minus_one(one) for one in array.flat)
+        return np.fromiter(found, np.bool_, array.size).reshape(array.shape)
+    return np.ones(array.shape, dtype=bool)
+
+
+def _is_minus_one(one: Any) -> bool:
+    return isinstance(one, int | float | np.number) and bool(one == -1)
+
+
+def _from_sparse(matrix: Any, argument: str) -> Lists:
+    """Entries of a sparse matrix: rows are the queries 0, 1, ..., columns the documents."""
+    entries = matrix.tocoo(copy=True)
+    entries.sum_duplicates()
+    values = np.asarray(entries.data)
+    kept = np.ones(len(values), dtype=bool)
+    if argument == "exclude":
+        kept = values != 0
+    queries, codes = np.unique(entries.row[kept], return_inverse=True)
+    documents = Ids(entries.col[kept].astype(np.int64))
+    if argument == "exclude":
+        values = np.ones(len(values))
+    values = _to_values(values[kept], argument)
+    return Lists(argument, queries.tolist(), codes.reshape(-1), documents, values)
+
+
+# --- Frames and files
+
+
+def _from_path(path: str, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
+    form = format_of(path)
+    if form == "tsv" and argument in FORMS and not _has_header(path, names):
+        form = None
+    if form is not None:
+        return _from_table(path, form, argument, names)
+    if argument not in FORMS:
+        raise TypeError(f"{argument} must be {KINDS[argument]}; got the path {path!r}.")
+    return read_lines(path, argument, argument, duplicates=duplicates)[0]
+
+
+def _has_header(path: str, names: ColumnNames) -> bool:
+    """Whether the first line of a text file names columns of ids."""
+    data, _ = read_bytes(path, text=True)
+    cells = data.partition(b"\n")[0].decode().rstrip("\r").split("\t")
+    roles = {role_of(cell) for cell in cells}
+    return {"query", "document"} <= roles or not set(names.values()).isdisjoint(cells)
+
+
+def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> Lists:
     """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
-    (_, query), (_, document), (_, value) = _named_columns(
-        file.column_names(), argument, names, path
-    )
-    columns = Columns(None, [] if value is None else [value], query, documents=[document])
-    return _of_frame(pa.table(read_columns(file, columns)), argument, names)
+    roles = find_roles(file.column_names(), argument, names, path)
+    values = [] if roles.value is None else [roles.value]
+    columns = Columns(None, values, roles.query, documents=[roles.document])
+    return _from_frame(pa.table(read_columns(file, columns)), argument, names, path)
 
 
-def _of_frame(frame: Any, argument: str, names: Names) -> Lists:
+def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
-    (_, query), (_, document), (option, value) = _named_columns(columns, argument, names, argument)
+    roles = find_roles(columns, argument, names, holder)
     n_rows = len(frame)
-    queries: list[Any] = []
-    codes, values = np.zeros(n_rows, dtype=np.intp), np.ones(n_rows)
-    if n_rows:
-        grouping = group_ids(frame[query], n_rows, f"{argument}[{query!r}]", argument)
-        queries, codes = as_python(grouping.ids), grouping.codes
-        values = values if value is None else _to_values(frame[value], argument)
-    documents = ids_of(frame[document], f"{argument}[{document!r}]")
-    lists = Lists(argument, queries, codes, documents, -values if option == "rank" else values)
-    if (
-        option == "rank"
-        and (row := replace(lists, documents=values.view(np.int64)).repeated()) is not None
-    ):
-        raise ValueError(f"{argument} has rank {values[row]:g} twice, again for {lists.pair(row)}.")
+    if not n_rows:
+        empty = np.empty(0)
+        return Lists(argument, [], empty.astype(np.intp), Ids(None, []), empty)
+    of_queries = frame[roles.query]
+    if is_from(of_queries, "pyarrow"):
+        of_queries = plain_arrow(of_queries)
+    grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
+    queries, codes = [comparable(one) for one in as_python(grouping.ids)], grouping.codes
+    documents = Ids.from_column(frame[roles.document], f"{argument}[{roles.document!r}]")
+    values = np.ones(n_rows)
+    if roles.value is not None:
+        values = _to_values(frame[roles.value], argument)
+    lists = Lists(argument, queries, codes, documents, values)
+    if roles.ranked:
+        return _from_ranks(lists)
     return lists
 
 
-def _named_columns(
-    columns: list[Any], argument: str, names: Names, holder: str
-) -> list[tuple[str, Any]]:
-    """The arguments and columns of queries, of documents, and of labels, scores or ranks, if there are any."""
-    option = "label"
-    if argument == "run":
-        if names["score"] is not None and names["rank"] is not None:
-            raise ValueError(
-                "Pass either score= or rank=, since one of them orders the documents; got both."
-            )
-        ranks = names["rank"] is not None or (
-            names["score"] is None and "rank" in columns and "score" not in columns
-        )
-        option = "rank" if ranks else "score"
-    value = names[option] or option
-    # Without labels, all documents of two columns are relevant.
-    no_labels = (
-        argument == "qrels"
-        and names["label"] is None
-        and "label" not in columns
-        and len(columns) == 2
-    )
-    none = argument == "exclude" or no_labels
-    found = [
-        ("query", names["query"]),
-        ("document", names["document"]),
-        (option, None if none else value),
-    ]
-    check_column_names(found, columns, holder)
-    return found
+def _from_ranks(lists: Lists) -> Lists:
+    """Lists with ranks as values, none of which may be twice in a list."""
+    order = np.lexsort((lists.values, lists.codes))
+    codes, ranks = lists.codes[order], lists.values[order]
+    repeated = np.flatnonzero((codes[1:] == codes[:-1]) & (ranks[1:] == ranks[:-1]))
+    if len(repeated):
+        row = int(order[repeated + 1].min())
+        raise ValueError(f"run has rank {lists.values[row]:g} twice, again for {lists.pair(row)}.")
+    return replace(lists, values=-lists.values, ranked=True)
 
 
 def _to_values(values: Any, argument: str) -> FloatArray:

@@ -1,43 +1,36 @@
-"""Lines of fields separated by whitespace, as in TREC files, as columns.
-
-A file is read in blocks that stay in the cache, without a Python loop over lines.
-"""
+"""Lines of fields separated by whitespace, as in TREC files, as dicts of documents by topic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
-from skrank_metrics._input.id_hash import END, WORD, Strings
-from skrank_metrics.sources.files import read_bytes, refuse, to_number
-from skrank_metrics.sources.ids import Lists
-
-Bytes: TypeAlias = NDArray[np.uint8]
-
-BLOCK = 2**18
-PADDING = 2 * WORD
-LONGEST_NUMBER = 4  # words
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
+from skrank_metrics.sources.files import read_bytes, refuse
+from skrank_metrics.sources.join import refuse_twice
+from skrank_metrics.sources.lists import Ids, Lists
 
 
 class Form(NamedTuple):
-    """The fields of the lines of a file."""
+    """The fields of the lines of a file; topics are the first."""
 
     fields: tuple[str, ...]
-    value: int  # the place of the number; topics are the first field, documents the third
-    expected: str  # a number, in words
+    document: int  # the place of the document
+    value: int  # the place of the number
+    expected: str  # the number, in words
     whole: bool  # whether the number must be an integer
     more: bool  # whether further fields are ignored
+    ranks: bool = False  # whether the number is a rank, of which 1 is the best
 
 
 # As in trec_eval, a tag may hold blanks, but judgments have nothing after the label.
 FORMS = {
     "qrels": Form(
         ("topic", "iteration", "document", "label"),
+        2,
         3,
         "a whole number as label",
         whole=True,
@@ -45,133 +38,136 @@ FORMS = {
     ),
     "run": Form(
         ("topic", "Q0", "document", "rank", "score", "tag"),
+        2,
         4,
         "a number as score",
         whole=False,
         more=True,
     ),
+    # As in MS MARCO.
+    "ranks": Form(
+        ("topic", "document", "rank"),
+        1,
+        2,
+        "a whole number as rank",
+        whole=True,
+        more=False,
+        ranks=True,
+    ),
 }
 
 
-# Consecutive lines: topics without repetitions, the lines of each, starts and sizes of documents in the file, values.
-_Block: TypeAlias = tuple[list[bytes], IntArray, IntArray, IntArray, FloatArray]
-
-
-class _LineError(Exception):
-    """The number of a line of a block, and what is expected there."""
-
-
-def read_lines(source: Any, kind: str, argument: str = "path") -> tuple[Lists, str]:
+def read_lines(
+    source: Any, kind: str, argument: str = "path", *, duplicates: str = "error"
+) -> tuple[Lists, str]:
     """Read qrels or a run: a path, "-" for standard input, or an open file. Also returns the name of the file.
 
-    Errors name the argument that it came as.
+    Errors name the argument that it came as. A run of lines with three fields has ranks instead of scores if it did
+    not come as a path to ``trec.read_run``.
     """
     data, name = read_bytes(source, text=True, argument=argument)
-    blocks = list(_read_blocks(data, FORMS[kind], name))
-    if not blocks:
+    if b"\0" in data:
+        number = data.count(b"\n", 0, data.index(b"\0"))
+        refuse(name, number + 1, data.split(b"\n")[number], "text without NUL")
+    ranked = argument == "run" and n_fields(data) == len(FORMS["ranks"].fields)
+    form = FORMS["ranks" if ranked else kind]
+    topics = _read_topics(data, form, name, duplicates)
+    if not topics:
         raise ValueError(f"{name} must hold at least one line; got only comments.")
-    topics: dict[bytes, int] = {}
-    numbers = [topics.setdefault(topic, len(topics)) for block in blocks for topic in block[0]]
-    sizes, starts, lengths, values = (
-        np.concatenate(part) for part in zip(*(block[1:] for block in blocks), strict=True)
+    sizes = np.fromiter(map(len, topics.values()), np.intp, len(topics))
+    codes = np.repeat(np.arange(len(topics)), sizes)
+    found = chain.from_iterable(row.values() for row in topics.values())
+    values = np.fromiter(found, np.float64, len(codes))
+    documents = Ids(None, list(chain.from_iterable(topics.values())))
+    lists = Lists(
+        kind,
+        list(topics),
+        codes,
+        documents,
+        -values if ranked else values,
+        dicts=topics,
+        in_trec=not ranked,
+        ranked=ranked,
     )
-    documents = Strings(np.frombuffer(data + END, dtype=np.uint8), starts, lengths)
-    codes, queries = np.repeat(numbers, sizes), [topic.decode() for topic in topics]
-    lists = Lists(kind, queries, codes, documents, values, in_trec=True, unique=True)
-    if (row := lists.repeated()) is not None:
-        raise ValueError(f"{name} has {lists.pair(row)} twice.")
     return lists, name
 
 
-def _read_blocks(data: bytes, form: Form, name: str) -> Iterator[_Block]:
-    """Read whole lines, some at a time; the first that is wrong is shown in an error."""
-    start, n_before = 0, 1
+def n_fields(data: bytes) -> int:
+    """Number of fields of the first line that is not blank or a comment."""
+    start = 0
     while start < len(data):
-        end = data.find(b"\n", start + BLOCK) + 1 or len(data)
-        part = data[start:end]
+        end = data.find(b"\n", start) + 1 or len(data)
+        fields = data[start:end].split()
+        if fields and not fields[0].startswith(b"#"):
+            return len(fields)
+        start = end
+    return 0
+
+
+def _read_topics(
+    data: bytes, form: Form, name: str, duplicates: str
+) -> dict[str, dict[str, float]]:
+    """The numbers of the documents of each topic; the first line that is wrong is shown in an error."""
+    topics: dict[str, dict[str, float]] = {}
+    topic, documents = b"", dict[str, float]()
+    n_expected, place, place_of_value = len(form.fields), form.document, form.value
+    to_number = _converter(data, form)
+    # What follows the last field that matters is not split.
+    most = n_expected - 1 if form.more else n_expected
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        # Of the control characters, bytes are split only at those that are blanks in C, too.
+        fields = line.split(None, most)
+        if len(fields) != n_expected:
+            if not fields or fields[0].startswith(b"#"):
+                continue
+            refuse(name, number, line, f"{n_expected} fields ({' '.join(form.fields)})")
+        if fields[0] != topic:
+            if fields[0].startswith(b"#"):
+                continue
+            topic = fields[0]
+            documents = topics.setdefault(topic.decode(), {})
         try:
-            block = _read_block(part, form, start)
-        except _LineError as error:
-            number, expected = error.args
-            refuse(name, n_before + number, part.split(b"\n")[number], expected)
-        if len(block[-1]):
-            yield block
-        start, n_before = end, n_before + part.count(b"\n")
+            value = to_number(fields[place_of_value])
+        except ValueError:
+            refuse(name, number, line, form.expected)
+        document = fields[place].decode()
+        if document not in documents:
+            documents[document] = value
+            continue
+        if duplicates == "error":
+            refuse_twice(name, f"document {document!r} of query {topic.decode()!r}")
+        if duplicates == "best":
+            _keep_best(documents, document, value, form)
+    return topics
 
 
-def _read_block(data: bytes, form: Form, offset: int) -> _Block:
-    """Read lines that begin at ``offset`` of the file."""
-    # Words of 8 bytes are read around the fields, so the block needs bytes around it.
-    codes = np.frombuffer(b"".join((b"\n" * PADDING, data, b"\n" * PADDING)), dtype=np.uint8)
-    starts, ends, lines = _fields(codes, form)
-    if b"\0" in data:
-        raise _LineError(data.count(b"\n", 0, data.index(b"\0")), "text without NUL")
-    topics = Strings(codes, starts[:, 0], ends[:, 0] - starts[:, 0])
-    first = np.flatnonzero(np.concatenate(([True], ~topics[1:].equals(topics[:-1])))[: len(starts)])
-    names = [
-        codes[a:b].tobytes()
-        for a, b in zip(starts[first, 0].tolist(), ends[first, 0].tolist(), strict=True)
-    ]
-    values = _numbers(codes, starts[:, form.value], ends[:, form.value])
-    bad = np.isnan(values)
+def _keep_best(documents: dict[str, float], document: str, value: float, form: Form) -> None:
+    """Give a document the place and the number of its best line."""
+    known = documents[document]
+    better = value < known if form.ranks else value > known
+    if better:
+        del documents[document]
+        documents[document] = value
+
+
+def _converter(data: bytes, form: Form) -> Callable[[bytes], float]:
+    """A function that converts the numbers of a file, or raises ValueError."""
     if form.whole:
-        bad |= (values != np.floor(values)) | (np.abs(values) > LARGEST_EXACT_INTEGER)
-    if bad.any():
-        raise _LineError(int(lines[np.argmax(bad)]), form.expected)
-    lengths = ends[:, 2] - starts[:, 2]
-    return (
-        names,
-        np.diff(first, append=len(starts)),
-        starts[:, 2] + (offset - PADDING),
-        lengths,
-        values,
-    )
+        return _whole_number
+    # A call of a function of Python takes as long as the rest of the line.
+    plain = b"_" not in data and b"nan" not in data.lower()
+    return float if plain else _number
 
 
-def _fields(codes: Bytes, form: Form) -> tuple[IntArray, IntArray, IntArray]:
-    """The start and end of the fields of each line that is not blank or a comment, and the number of the line."""
-    # As in C and Python, fields end at a blank, and at no control characters but those from \t to \r.
-    blank = (codes == ord(" ")) | (
-        codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t")
-    )  # differences wrap around
-    edges, n_fields = np.flatnonzero(blank[1:] != blank[:-1]) + 1, len(form.fields)
-    if len(edges) and not len(edges) % (2 * n_fields):
-        regular = edges.reshape(-1, 2 * n_fields)
-        starts, ends, lines = regular[:, ::2], regular[:, 1::2], np.arange(len(regular))
-        breaks = np.flatnonzero(codes == ord("\n"))[PADDING:]
-        between = (ends[:, -1] <= breaks[: len(lines)]).all() and (
-            breaks[: len(lines) - 1] <= starts[1:, 0]
-        ).all()
-        if between and not (codes[starts[:, 0]] == ord("#")).any():  # most files
-            return starts, ends, lines
-    starts, ends = edges[::2], edges[1::2]
-    lines = np.cumsum(codes == ord("\n"))[starts] - PADDING
-    first = np.flatnonzero(np.diff(lines, prepend=-1))
-    sizes = np.diff(first, append=len(starts))
-    data = codes[starts[first]] != ord("#")
-    first, sizes = first[data], sizes[data]
-    wrong = (sizes < n_fields) | ((sizes > n_fields) & (not form.more))
-    if wrong.any():
-        raise _LineError(
-            int(lines[first[np.argmax(wrong)]]), f"{n_fields} fields ({' '.join(form.fields)})"
-        )
-    fields = first[:, None] + np.arange(n_fields)
-    return starts[fields], ends[fields], lines[first]
+def _number(word: bytes) -> float:
+    value = float(word)
+    if value != value or b"_" in word:  # float accepts 1_0
+        raise ValueError
+    return value
 
 
-def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Decimal numbers, rounded like Python's float; NaN for fields that are none."""
-    fields, width = (
-        Strings(codes, starts, ends - starts),
-        -(-int((ends - starts).max(initial=1)) // WORD),
-    )
-    if width <= LONGEST_NUMBER:  # else all would take the memory of the longest
-        words = np.stack([fields.words(number, slice(None)) for number in range(width)], axis=1)
-        text = words.view(f"S{WORD * width}").ravel()
-        if b"_" not in text.tobytes():  # float accepts 1_0
-            with suppress(ValueError):
-                return text.astype(np.float64)
-    found = (
-        to_number(codes[a:b].tobytes()) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
-    )
-    return np.array([np.nan if value is None else value for value in found])
+def _whole_number(word: bytes) -> float:
+    value = _number(word)
+    if abs(value) > LARGEST_EXACT_INTEGER or value != int(value):
+        raise ValueError
+    return value

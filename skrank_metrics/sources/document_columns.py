@@ -1,0 +1,104 @@
+"""Values by the ids of documents or queries: columns for custom metrics, weights, slices and groups."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import document_columns
+from skrank_metrics._output.result import counted
+from skrank_metrics.sources.column_roles import ColumnNames, role_of
+from skrank_metrics.sources.lists import Ids
+from skrank_metrics.sources.lists_by_id import has_columns, refuse_lazy
+
+
+def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
+    """One value per query or document, from values by its id."""
+    table = values
+    if hasattr(values, "index") and hasattr(values, "iloc") and getattr(values, "ndim", 1) == 1:
+        table = dict(zip(values.index.tolist(), values.tolist(), strict=True))
+        if len(table) < len(values):
+            raise ValueError(f"{name} has a {what} twice in its index.")
+    if not isinstance(table, Mapping):
+        hint = (
+            " Pass one of its columns as a Series, with the ids as index."
+            if has_columns(values)
+            else ""
+        )
+        raise TypeError(
+            f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}.{hint}"
+        )
+    absent = dict.fromkeys(one for one in ids if one not in table)
+    if absent:
+        first = next(iter(absent))
+        raise ValueError(
+            f"{name} has no value for {counted(len(absent), what)}, such as {first!r}."
+        )
+    return [table[one] for one in ids]
+
+
+def columns_by_id(
+    documents: Any, names: ColumnNames, ids: Sequence[Any]
+) -> dict[str, NDArray[Any]]:
+    """The entries of documents, with the given ids, in each column."""
+    if documents is None:
+        return {}
+    refuse_lazy(documents, "documents")
+    columns = document_columns(documents)
+    if isinstance(documents, Mapping):
+        found = {
+            name: values_by_id(column, ids, f"documents[{name!r}]", "document")
+            for name, column in columns.items()
+        }
+        return {name: to_column(values) for name, values in found.items()}
+    given = _ids_of_frame(documents, columns, names)
+    table = {one: place for place, one in enumerate(Ids.from_column(given, "documents").tolist())}
+    if len(table) < len(given):
+        raise ValueError("documents has a document twice.")
+    places = np.array(values_by_id(table, ids, "documents", "document"), dtype=np.intp)
+    return {name: _entries(column)[places] for name, column in columns.items()}
+
+
+def _ids_of_frame(documents: Any, columns: dict[str, Any], names: ColumnNames) -> Any:
+    """The column of ids, which is taken out of the columns, or the index."""
+    chosen = names.get("document")
+    candidates = [name for name in columns if role_of(name) == "document"]
+    if chosen is None and len(candidates) > 1:
+        raise ValueError(
+            f"documents has several columns that could be ids: {', '.join(map(repr, candidates))}. "
+            f"Choose one with columns={{'document': {candidates[0]!r}}}."
+        )
+    if chosen is None and candidates:
+        chosen = candidates[0]
+    given = getattr(documents, "index", None) if chosen is None else columns.pop(chosen, None)
+    if given is None:
+        raise ValueError(
+            "documents has no column 'document' of ids; name it with columns={'document': ...}."
+        )
+    return given
+
+
+def _entries(column: Any) -> NDArray[Any]:
+    """The entries of a column; lists and other objects stay what they are."""
+    if hasattr(column, "to_pylist"):  # pyarrow's nulls would turn integers into floats
+        return to_column(column.to_pylist())
+    array = np.asarray(column)
+    # NumPy would cut longer strings, if some are replaced.
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def to_column(values: list[Any]) -> NDArray[Any]:
+    """Numbers and times as an array, arrays as rows, and anything else as objects."""
+    kinds = set(map(type, values))
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    if arrays and len(arrays) == len(values) and len({value.shape for value in arrays}) == 1:
+        return np.stack(arrays)
+    if kinds and all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds):
+        return np.array(values)
+    if kinds in ({np.datetime64}, {np.timedelta64}):
+        return np.array(values)
+    return np.fromiter(values, dtype=object, count=len(values))

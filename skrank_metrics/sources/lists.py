@@ -1,0 +1,192 @@
+"""Lists by id: the documents of queries with their labels or scores, and ids as numbers."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import numbers
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_masked
+from skrank_metrics._input.query_ids import as_python, group_ids
+
+# None of these can be missing, and numbers of different types are equal if their values are.
+PLAIN = frozenset((str, int, bytes))
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids, one per row: integers, or places among the names of different ids, or just names."""
+
+    places: NDArray[np.int64] | IntArray | None  # None if there is a name per row
+    names: Sequence[Any] | None = None  # None if the places are the ids
+
+    @classmethod
+    def from_values(cls, values: list[Any], name: str) -> Ids:
+        """Ids of Python, one per row, which may be repeated."""
+        kinds = set(map(type, values))
+        if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
+            return cls(np.fromiter(values, np.int64, len(values)))
+        if not kinds <= PLAIN:
+            values = valid_ids(values, name)
+        return cls(None, values)
+
+    @classmethod
+    def from_column(cls, column: Any, name: str) -> Ids:
+        """Ids of any library, none of which may be missing."""
+        refuse_masked(column, name)
+        if not len(column):
+            return cls(None, [])
+        if is_from(column, "pyarrow"):
+            column = plain_arrow(column)
+        if hasattr(column, "dtype") or is_from(column, "pyarrow"):
+            array = np.asarray(column)
+            if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.max() < 2**63):
+                return cls(array.astype(np.int64, copy=False))
+        grouping = group_ids(column, len(column), name)
+        names = [comparable(one) for one in as_python(grouping.ids)]
+        return cls(grouping.codes, names)
+
+    def __len__(self) -> int:
+        return len(self.names or ()) if self.places is None else len(self.places)
+
+    def __getitem__(self, rows: IntArray) -> Ids:
+        if self.places is None:
+            return Ids(rows, self.names)
+        return Ids(self.places[rows], self.names)
+
+    def tolist(self) -> list[Any]:
+        """One id per row."""
+        if self.names is None:
+            return self._numbers.tolist()
+        if self.places is None:
+            return list(self.names)
+        return list(map(self.names.__getitem__, self.places.tolist()))
+
+    def different(self) -> tuple[Sequence[Any], IntArray | None]:
+        """All ids, each at least once, and the place of each row's id among them; None if it is that of the row."""
+        if self.names is not None:
+            return self.names, self.places
+        ids, places = np.unique(self._numbers, return_inverse=True)
+        return ids.tolist(), places
+
+    @property
+    def _numbers(self) -> NDArray[np.int64]:
+        return np.empty(0, dtype=np.int64) if self.places is None else self.places
+
+
+def valid_ids(values: Iterable[Any], name: str) -> list[Any]:
+    """Ids that can be compared, none of which may be missing."""
+    ids = list(values)
+    if set(map(type, ids)) <= PLAIN:
+        return ids
+    array = np.fromiter(ids, dtype=object, count=len(ids))  # NumPy would make rows of tuples
+    group_ids(array, len(ids), name)
+    return [comparable(one) for one in ids]
+
+
+def is_from(value: Any, library: str) -> bool:
+    """Whether a value is an object of a library."""
+    return type(value).__module__.partition(".")[0] == library
+
+
+def plain_arrow(column: Any) -> Any:
+    """Values that NumPy would change, such as times with a zone, as Python's."""
+    from pyarrow import types
+
+    kept = types.is_integer(column.type) and not column.null_count
+    strings = types.is_string(column.type) or types.is_large_string(column.type)
+    if kept or strings or types.is_dictionary(column.type):
+        return column
+    return column.to_pylist()
+
+
+def comparable(one: Any) -> Any:
+    """An id that equals the same id of another library: times have a type for each resolution."""
+    if isinstance(one, np.datetime64 | np.timedelta64) and "pandas" in sys.modules:
+        pandas = sys.modules["pandas"]
+        kind = pandas.Timestamp if isinstance(one, np.datetime64) else pandas.Timedelta
+        return kind(one)
+    return one
+
+
+def kind_of(one: Any) -> str:
+    """The type of an id, in a word; ids of different kinds are never equal."""
+    if isinstance(one, numbers.Number | np.bool_):
+        return "number"
+    if isinstance(one, datetime.datetime | np.datetime64):
+        return "time"
+    for kind in (str, bytes, tuple):
+        if isinstance(one, kind):
+            return kind.__name__
+    return type(one).__name__
+
+
+def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:
+    """Numbers that are equal exactly if the ids are equal in Python."""
+    if all(ids.names is None for ids in columns):
+        return [ids.places for ids in columns if ids.places is not None]
+    table: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
+    return [_number_by(ids, table) for ids in columns]
+
+
+def _number_by(ids: Ids, table: defaultdict[Any, int]) -> IntArray:
+    """The numbers of ids in a table, which gets those that it does not have yet."""
+    names, places = ids.different()
+    numbers = np.fromiter(map(table.__getitem__, names), np.intp, len(names))
+    return numbers if places is None else numbers[places]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Documents of queries with their labels or scores, one row each."""
+
+    argument: str  # that they came as
+    queries: list[Any]  # different ids, also of queries without rows
+    codes: IntArray  # the number of the query of each row
+    documents: Ids
+    values: FloatArray
+    dicts: Mapping[Any, Mapping[Any, Any]] | None = None  # the source, if it has a dict per query
+    in_trec: bool = False  # whether they came in the format of TREC
+    ranked: bool = False  # whether values are negative ranks instead of scores
+    score_type: str | None = None  # in which scores are to be compared
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: IntArray) -> Lists:
+        """Some of the rows."""
+        return replace(
+            self,
+            codes=self.codes[rows],
+            documents=self.documents[rows],
+            values=self.values[rows],
+            dicts=None,
+        )
+
+    def of_queries(self, queries: list[Any]) -> Lists:
+        """The rows of some queries, which are numbered in the given order."""
+        if queries == self.queries:
+            return self
+        place = {query: number for number, query in enumerate(queries)}
+        places = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)
+        lists = replace(self, queries=queries, codes=places[self.codes])
+        if (places >= 0).all():
+            return lists
+        lists = lists.take(np.flatnonzero(lists.codes >= 0))
+        if self.dicts is None:
+            return lists
+        dicts = {query: row for query, row in self.dicts.items() if query in place}
+        return replace(lists, dicts=dicts)
+
+    def pair(self, row: int) -> str:
+        """The query and the document of a row, in words."""
+        (document,) = self.documents[np.array([row])].tolist()
+        return f"document {document!r} of query {self.queries[self.codes[row]]!r}"

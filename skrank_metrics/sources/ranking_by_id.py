@@ -1,0 +1,89 @@
+"""The ranking of documents that were joined by id: those that were returned, and those that were only judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.documents import Documents, Queries
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics.sources.lists import Lists
+
+
+def rank_lists(
+    returned: Lists,
+    labels: FloatArray,
+    others: Lists,
+    columns: Mapping[str, NDArray[Any]],
+    queries: Queries,
+    *,
+    condense: bool,
+    by_id: bool,
+) -> Ranking:
+    """The documents by query: those that were returned, in their order or by score and id, and the others.
+
+    Labels, like columns, are those of the returned documents and then of the others; they are below 0 if nobody judged
+    a document.
+    """
+    n_queries = len(queries)
+    codes = np.concatenate((returned.codes, others.codes))
+    # A query without documents gets one that was neither returned nor judged.
+    sizes = np.bincount(codes, minlength=n_queries)
+    empty = np.flatnonzero(sizes == 0)
+    codes = np.concatenate((codes, empty))
+    codes = codes.astype(np.min_scalar_type(n_queries))  # sorting is fastest for small types
+    order = np.argsort(codes, kind="stable")
+    if by_id:
+        rows = np.concatenate((_by_score_and_id(returned), np.arange(len(returned), len(codes))))
+        order = rows[np.argsort(codes[rows], kind="stable")]
+    del codes
+    sizes[empty] = 1
+    retrieved = order < len(returned)
+    labels = _filled(labels, len(empty), -1.0)[order]
+    judged = labels >= 0
+    np.maximum(labels, 0, out=labels)
+    documents = Documents(
+        Grouping(queries.ids, sizes, None),
+        labels,
+        queries,
+        judged=None if judged.all() else judged,
+        condense=condense,
+        # Queries without documents get any value.
+        columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
+    )
+    scores = _filled(returned.values, len(others) + len(empty), 0.0)[order]
+    return Ranking(documents, scores, None if retrieved.all() else retrieved)
+
+
+def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
+    """Values, followed by fillers."""
+    if not n_more:
+        return values
+    fillers = np.full((n_more, *values.shape[1:]), filler, dtype=values.dtype)
+    return np.concatenate((values, fillers))
+
+
+def _by_score_and_id(lists: Lists) -> IntArray:
+    """Rows in order of query, score descending, and id descending as text."""
+    codes, scores, order = lists.codes, lists.values, np.arange(len(lists.codes))
+    rising = (codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1])
+    if ((codes[1:] < codes[:-1]) | rising).any():  # most runs are sorted
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
+    tied = np.zeros(len(order) + 1, dtype=bool)  # with the document before
+    tied[1:-1] = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
+    # Groups of tied documents are ranges of this order.
+    starts = np.flatnonzero(tied[1:] & ~tied[:-1])
+    ends = np.flatnonzero(tied[:-1] & ~tied[1:]) + 1
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        rows = order[start:end]
+        # Python compares code points, which are in the order of their bytes in UTF-8.
+        names = list(map(str, lists.documents[rows].tolist()))
+        places = sorted(range(len(names)), key=names.__getitem__, reverse=True)
+        order[start:end] = rows[places]
+    return order

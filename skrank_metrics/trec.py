@@ -46,7 +46,7 @@ class _File:
 
 
 class Qrels(_File):
-    """Relevance judgments (qrels), in the order of the file: ``qid``, ``document``, ``label`` and ``n_topics``."""
+    """Relevance judgments (qrels) by topic: ``qid``, ``document``, ``label`` and ``n_topics``."""
 
     @property
     def label(self) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ class Qrels(_File):
 
 
 class Run(_File):
-    """A ranking of documents, in the order of the file: ``qid``, ``document``, ``score`` and ``n_topics``."""
+    """Ranked documents by topic: ``qid``, ``document``, ``score`` and ``n_topics``."""
 
     @property
     def score(self) -> FloatArray:

@@ -21,7 +21,7 @@ from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import read_scores, read_svmlight
-from skrank_metrics.trec import read_qrels, read_run
+from skrank_metrics.trec import Run, read_qrels, read_run
 
 Reports = dict[str, RankingReport]
 Metrics = Mapping[str, BoundMetric]
@@ -103,7 +103,9 @@ def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> 
     truth = read_qrels(judgments)
     reports: Reports = {}
     for name in runs:
-        run = read_run(name, score_type=chosen.score_type)
+        run: str | Run = name
+        if chosen.score_type is not None:
+            run = read_run(name, score_type=chosen.score_type)
         reports[name] = evaluate_run(truth, run, metrics, **options)
     return reports
 

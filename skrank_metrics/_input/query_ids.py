@@ -364,6 +364,9 @@ def _kind(name: str) -> str:
     return "value" if name == "by" else "id"  # slices are no ids
 
 
+WIDE = ("Int128", "UInt128")  # types of polars that NumPy does not have
+
+
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
     # np.asarray turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
@@ -373,6 +376,8 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     ):  # for chunked categories, pyarrow's array has "" in place of missing ids
         ids = ids.combine_chunks()
     ids = ids.dictionary_decode() if hasattr(ids, "dictionary_decode") else ids
+    if str(getattr(ids, "dtype", "")) in WIDE:
+        ids = ids.to_list()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
         # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.

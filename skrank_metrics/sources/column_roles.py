@@ -78,7 +78,7 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     if argument == "exclude":
         return Roles(query, document, None)
     if argument == "qrels":
-        return Roles(query, document, _find_labels(names, given, holder))
+        return Roles(query, document, _find_labels(names, given, holder, document))
     if "score" in given and "rank" in given:
         raise ValueError(
             f"columns must name the scores or the ranks of {holder}, since one of them orders the documents; got both."
@@ -93,13 +93,15 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     return Roles(query, document, score)
 
 
-def _find_labels(names: Sequence[Any], given: ColumnNames, holder: str) -> str | None:
+def _find_labels(
+    names: Sequence[Any], given: ColumnNames, holder: str, document: str
+) -> str | None:
     """The column of labels; None if there are only two columns, of relevant documents."""
     label = _find("label", names, given, holder)
-    if label is None:
-        label = _find("score", names, {}, holder)  # as in BEIR's judgments
+    if label is None and document == "corpus-id":  # BEIR's judgments have scores
+        label = _find("score", names, {}, holder)
     if label is None and len(names) > 2:
-        _find("label", names, given, f"{holder} has more than two columns, and", needed=True)
+        _find("label", names, given, holder, needed=True)
     return label
 
 

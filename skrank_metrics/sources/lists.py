@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_masked
-from skrank_metrics._input.query_ids import as_python, group_ids
+from skrank_metrics._input.query_ids import WIDE, as_python, group_ids
 
 # None of these can be missing, and numbers of different types are equal if their values are.
 PLAIN = frozenset((str, int, bytes))
@@ -44,8 +44,7 @@ class Ids:
         refuse_masked(column, name)
         if not len(column):
             return cls(None, [])
-        if is_from(column, "pyarrow"):
-            column = plain_arrow(column)
+        column = plain_column(column)
         if hasattr(column, "dtype") or is_from(column, "pyarrow"):
             array = np.asarray(column)
             if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.max() < 2**63):
@@ -97,8 +96,12 @@ def is_from(value: Any, library: str) -> bool:
     return type(value).__module__.partition(".")[0] == library
 
 
-def plain_arrow(column: Any) -> Any:
-    """Values that NumPy would change, such as times with a zone, as Python's."""
+def plain_column(column: Any) -> Any:
+    """Values that NumPy does not have or would change, such as times with a zone, as Python's."""
+    if str(getattr(column, "dtype", "")) in WIDE:
+        return column.to_list()
+    if not is_from(column, "pyarrow"):
+        return column
     from pyarrow import types
 
     kept = types.is_integer(column.type) and not column.null_count

@@ -19,15 +19,7 @@ from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
-from skrank_metrics.sources.lists import (
-    PLAIN,
-    Ids,
-    Lists,
-    comparable,
-    is_from,
-    plain_arrow,
-    valid_ids,
-)
+from skrank_metrics.sources.lists import PLAIN, Ids, Lists, comparable, plain_column, valid_ids
 from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
@@ -290,9 +282,7 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     if not n_rows:
         empty = np.empty(0)
         return Lists(argument, [], empty.astype(np.intp), Ids(None, []), empty)
-    of_queries = frame[roles.query]
-    if is_from(of_queries, "pyarrow"):
-        of_queries = plain_arrow(of_queries)
+    of_queries = plain_column(frame[roles.query])
     grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
     queries, codes = [comparable(one) for one in as_python(grouping.ids)], grouping.codes
     documents = Ids.from_column(frame[roles.document], f"{argument}[{roles.document!r}]")

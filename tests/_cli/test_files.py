@@ -24,6 +24,7 @@ from support.policies import with_policies
 from skrank_metrics import (
     evaluate_run,
 )
+from skrank_metrics.trec import read_run
 
 OPTIONS = {
     "--by kind": {"by": "kind"},
@@ -144,7 +145,8 @@ def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
     options = with_policies(
         ["P_1,5", "mrr"], convention="trec_eval", **dict([given] if given else [])
     )
-    expected = evaluate_run("qrels", "run", **options)
+    run = read_run("run", score_type=options.pop("score_type", None))
+    expected = evaluate_run("qrels", run, **options)
     assert (
         output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
         == f"{expected}\n"

@@ -12,7 +12,6 @@ import pytrec_eval
 from support.policies import with_policies
 
 from skrank_metrics import compare, evaluate, evaluate_run, make_metric, trec
-from skrank_metrics.sources import ids
 
 QRELS = {"q 1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"d": 0}}
 RUN = {"q 1": {"a": 0.5, "x": 2.0, "b": 0.5}, "q2": {"b": 1.0, "a": 0.25}, "q4": {"a": 1.0}}
@@ -112,9 +111,7 @@ FRAMES = {
 NAMES = {"query": "user", "document": "item", "label": "rating", "score": "s"}  # of other columns
 
 
-@pytest.mark.option(
-    "evaluate_run.query", "evaluate_run.document", "evaluate_run.label", "evaluate_run.score"
-)
+@pytest.mark.option("evaluate_run.columns")
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("kind", [str, int])
 def test_frames_are_the_same_as_dicts(frame, kind):
@@ -130,10 +127,9 @@ def test_frames_are_the_same_as_dicts(frame, kind):
         assert per_query(evaluate_run(frame(judged), frame(ranked), METRICS)) == expected
         assert per_query(evaluate_run(qrels, frame(ranked), METRICS)) == expected
         renamed = (pd.DataFrame(columns).rename(columns=NAMES) for columns in (judged, ranked))
-        assert per_query(evaluate_run(*renamed, METRICS, **NAMES)) == expected
+        assert per_query(evaluate_run(*renamed, METRICS, columns=NAMES)) == expected
 
 
-@pytest.mark.option("evaluate_run.rank")
 def test_ranked_lists_ranks_and_relevant_documents():
     truth = {"u": ["a", "b"], "v": ["c"]}
     lists = {"u": ["b", "x", "a"], "v": ["a", "c"]}
@@ -153,9 +149,9 @@ def test_ranked_lists_ranks_and_relevant_documents():
         for run in (lists, *others, pd.DataFrame(ranked), pl.DataFrame(ranked), scored):
             assert per_query(evaluate_run(judged, run, "map")) == expected
     named = pd.DataFrame(ranked).rename(columns={"rank": "place"}).assign(score=1.0)
-    assert per_query(evaluate_run(truth, named, "map", rank="place")) == expected
+    assert per_query(evaluate_run(truth, named, "map", columns={"rank": "place"})) == expected
     named = scored.rename(columns={"score": "s"})
-    assert per_query(evaluate_run(truth, named, "map", score="s")) == expected
+    assert per_query(evaluate_run(truth, named, "map", columns={"score": "s"})) == expected
 
 
 @pytest.mark.option("evaluate_run.queries")
@@ -210,9 +206,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_pytrec_eval_on_random_lists(seed, monkeypatch):
-    if seed % 3 == 0:  # different documents with one hash
-        monkeypatch.setattr(ids, "mix", lambda keys: keys % np.uint64(5))
+def test_pytrec_eval_on_random_lists(seed):
     qrels, run = random_lists(seed)
     expected = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
     frames = pd.DataFrame(rows(qrels, "label")), pl.DataFrame(rows(run, "score"))
@@ -359,7 +353,7 @@ def test_columns_of_documents():
     for documents in ({"price": PRICES}, {"price": pd.Series(PRICES)}, *frames):
         report = evaluate_run(QRELS, run, documents=documents, **OWN)
         assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 2 * 3, "q2": 0 * 1 + 1 * 3, "q3": 0}
-    assert evaluate_run(QRELS, run, documents=own, document="item", **OWN).mean == report.mean
+    assert evaluate_run(QRELS, run, documents=own, **OWN).mean == report.mean
 
 
 def test_reports_over_the_same_qrels_compare_whatever_was_returned():
@@ -444,23 +438,24 @@ def test_tables_of_files_are_the_same_as_frames(kind, tmp_path):
         paths = [tmp_path / f"{part}.{suffix}" for part in ("qrels", "run", "seen")]
         for path, frame in zip(paths, (qrels, run, run.drop(columns="score")), strict=True):
             getattr(frame.rename(columns=NAMES), write)(path, index=False)
-        found = per_query(evaluate_run(*paths[:2], METRICS, **NAMES))
+        found = per_query(evaluate_run(*paths[:2], METRICS, columns=NAMES))
         texts = "csv" in suffix  # whose ids are strings
         assert found == {
             m: {str(q) if texts else q: one for q, one in row.items()}
             for m, row in expected.items()
         }
-        assert evaluate_run(*paths[:2], "mrr", exclude=paths[2], **NAMES).mean == {"mrr": 0}
+        given = {"exclude": paths[2], "columns": NAMES}
+        assert evaluate_run(*paths[:2], "mrr", **given).mean == {"mrr": 0}
     paths[1].write_bytes(b"user,item,s\n1,2\n")
     with pytest.raises(
         ValueError,
         match=r"run\.csv\.gz must be .* csv in UTF-8; reading it failed: .*Expected 3 col",
     ):
-        evaluate_run(qrels, paths[1], **NAMES)
-    (tmp_path / "run.csv").write_text("query,item,score\n1,2,3\n")
+        evaluate_run(qrels, paths[1], columns=NAMES)
+    (tmp_path / "run.csv").write_text("query,thing,score\n1,2,3\n")
     with pytest.raises(
         ValueError,
-        match=r"run\.csv has no column 'document'; name it with document=. .*'query', 'item',",
+        match=r"run\.csv has no column 'document'; name it with columns=\{'document'.*'query', 'thing',",
     ):
         evaluate_run(qrels, tmp_path / "run.csv")
 
@@ -473,11 +468,6 @@ WRONG = [
     ({"301": ["a"]}, {301: ["a"]}, "run and qrels share no query: 301 ... against '301' ..."),
     ({}, A, "run and qrels share no query: 'q' ... against None"),
     ({"q": ["7"]}, {"q": [7]}, "run and qrels share no document: 7 ... against '7' ..."),
-    (
-        {"q": ["7"], "r": ["8"]},
-        {"q": ["d1"], "r": []},
-        "run and qrels share no document: 'd1' ... against '7' ...",
-    ),
     (A, {"q": ["a", "b", "a"]}, "run has document 'a' of query 'q' twice"),
     ({"q": ["a", "a"]}, A, "qrels has document 'a' of query 'q' twice"),
     (FRAME, pd.concat([FRAME] * 2), "run has document 'a' of query 'q' twice"),
@@ -507,13 +497,13 @@ WRONG = [
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
     ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),
-    (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with score="),
-    (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with label="),
+    (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with columns="),
+    (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with columns="),
     (
         FRAME[["query", "document"]],
         FRAME,
-        "qrels has no column 'rating'; name it with label=",
-        {"label": "rating"},
+        "qrels has no column 'rating'. Columns: 'query', 'document'",
+        {"columns": {"label": "rating"}},
     ),
     (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),
@@ -522,13 +512,13 @@ WRONG = [
     (
         FRAME,
         RANKS.assign(score=1),
-        "Pass either score= or rank=",
-        {"rank": "rank", "score": "score"},
+        "columns must name the scores or the ranks of run",
+        {"columns": {"rank": "rank", "score": "score"}},
     ),
     (A, A, "missing must be one of", {"missing": "mean"}),
     (QRELS, RUN, "run has no list for 1 query of qrels, such as 'q3'", {"missing": "error"}),
     (A, A, "exclude must be .* got others than tuples of two ids", {"exclude": ["ab"]}),
-    (A, A, "exclude must be .*; got str", {"exclude": "train.txt"}),
+    (A, A, "exclude must be .*; got the path", {"exclude": "train.txt"}),
     (QRELS, RUN, "by has no value for 1 query, such as 'q3'", {"by": {"q 1": 1, "q2": 2}}),
     (QRELS, RUN, "by must be a dict or a Series by query id; got list", {"by": ["x", "y", "z"]}),
     (A, A, "groups has a query twice in its index", {"groups": pd.Series(1, index=["q", "q"])}),

@@ -1,0 +1,353 @@
+"""Joins by id: what is joined silently wrong elsewhere, ids of many types, repeats, passages, and names of columns."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from skrank_metrics import evaluate_run, make_metric, trec
+
+TRUTH = {"u": ["a", "b"], "v": ["c"]}
+LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
+
+
+def mrr(qrels, run, **options):
+    return evaluate_run(qrels, run, "mrr", **options).per_query["mrr"].tolist()
+
+
+# --- Exclusions and ids that cannot match
+
+
+@pytest.mark.parametrize(
+    ("exclude", "message"),
+    [
+        ({1: ["x"]}, "exclude and run share no query: 1 ... against 'u'"),
+        ({"u": [1]}, "exclude and run share no document: 1 ... against 'x'"),
+        (pd.DataFrame({"user": [7], "item": ["x"]}), "exclude and run share no query: 7"),
+    ],
+)
+def test_exclusions_that_match_nothing_are_an_error(exclude, message):
+    with pytest.raises(ValueError, match=message):
+        mrr(TRUTH, LISTS, exclude=exclude)
+    assert mrr(TRUTH, LISTS, exclude={"u": ["c"], "w": ["x"]}) == [1 / 2, 1], "others may match"
+
+
+def test_a_run_without_a_shared_document_is_a_finding_but_other_types_are_an_error():
+    report = evaluate_run({"q": ["a"]}, {"q": ["z"]}, "mrr")
+    assert report.mean == {"mrr": 0}
+    finding = "No document in common: run and qrels share none, 'z' ... against 'a' ..., so no list has a hit."
+    assert finding in report.health.findings
+    assert evaluate_run({"q": [3]}, {"q": [4.0]}, "mrr").mean == {"mrr": 0}
+    with pytest.raises(ValueError, match=r"share no document: 7 .* against '7' .* different types"):
+        evaluate_run({"q": ["7"]}, {"q": [7]}, "mrr")
+
+
+# --- Ids of other types
+
+TIMES = ["2024-01-01", "2024-01-02", "2024-01-03"]
+TYPES = {
+    "float": pa.array([0.5, 1.5, 2.5]),
+    "bool": pa.array([True, False, True]),
+    "date": pa.array(TIMES).cast(pa.timestamp("s")).cast(pa.date32()),
+    "time": pa.array(TIMES).cast(pa.timestamp("us")),
+    "zone": pa.array([f"{day}T00:00Z" for day in TIMES]).cast(pa.timestamp("us", tz="UTC")),
+    "nanoseconds": pa.array([10**18 + 1, 10**18 + 2, 10**18 + 3]).cast(pa.timestamp("ns")),
+    "duration": pa.array([1, 2, 3]).cast(pa.duration("s")),
+    "large": pa.array([2**63 + 1, 2**63 + 2, 3], pa.uint64()),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_ids_of_arrow_equal_those_of_python_and_pandas(kind):
+    ids = TYPES[kind][:2]
+    run = pa.table({"query": ["q", "q"], "document": ids, "score": [2.0, 1.0]})
+    second = ids.to_pylist()[1]
+    frame = pd.DataFrame({"query": ["q"], "document": ids[1:].to_pandas()})
+    for qrels in ({"q": [second]}, {"q": {second: 1}}, frame, run.slice(1).drop_columns("score")):
+        assert mrr(qrels, run) == [1 / 2]
+        assert mrr(qrels, {"q": ids.to_pylist()}) == [1 / 2]
+    queries = pa.table({"query": ids, "document": ["a", "a"], "score": [2.0, 1.0]})
+    assert mrr({second: ["a"]}, queries) == [1]
+
+
+@pytest.mark.parametrize("ids", [[2**70, 2**70 + 1], [-(2**65), 5]])
+def test_integers_beyond_64_bits(ids):
+    columns = {"query": ["q", "q"], "document": ids, "score": [2.0, 1.0]}
+    frame = pd.DataFrame(columns)
+    categories = frame.astype({"document": "category"})
+    wide = pl.DataFrame(columns, schema_overrides={"document": pl.Int128})
+    for run in (
+        frame,
+        categories,
+        wide,
+        {"q": ids},
+        {"q": dict(zip(ids, (2.0, 1.0), strict=True))},
+    ):
+        assert mrr({"q": [ids[1]]}, run) == [1 / 2]
+
+
+def test_small_integers_that_change_places_are_different_pairs():
+    qrels = {3: [5], 5: [3]}
+    run = np.array([[3, 5], [5, 3]])
+    assert mrr(qrels, run, queries=[3, 5]) == [1 / 2, 1 / 2]
+    assert mrr(qrels, run, queries=[3, 5], exclude=[(3, 3), (5, 3)]) == [1, 0]
+
+
+@pytest.mark.parametrize("far", [1, 2**40, 2**57])
+@pytest.mark.parametrize("seed", range(5))
+def test_integers_from_0_and_far_apart_join_as_strings(seed, far):
+    rng = np.random.default_rng(seed)
+    truth = {query * far: (far * rng.choice(40, 4, replace=False)).tolist() for query in range(2)}
+    run = np.stack([far * rng.choice(40, 9, replace=False) for _ in truth])
+    seen = [(query, document) for query in truth for document in run[0, ::3].tolist()]
+    as_text = {str(query): list(map(str, row)) for query, row in truth.items()}
+    texts = {query: list(map(str, row)) for query, row in zip(as_text, run.tolist(), strict=True)}
+    pairs = [(str(query), str(document)) for query, document in seen]
+    expected = mrr(as_text, texts, exclude=pairs)
+    assert mrr(truth, run, queries=list(truth), exclude=seen) == expected
+
+
+# --- Missing ids and padding
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.nan, pd.NaT])
+def test_missing_ids_in_dicts_are_an_error(nothing):
+    for qrels in ({"q": ["a", nothing]}, {"q": {"a": 1, nothing: 1}}, {nothing: ["a"]}):
+        with pytest.raises(ValueError, match="must not hold missing ids"):
+            mrr(qrels, {"q": ["a"]})
+    with pytest.raises(ValueError, match="must not hold missing ids"):
+        mrr({"q": ["a"]}, {"q": [(1, nothing)]})
+
+
+def test_padding_of_arrays():
+    truth = {7: [3], 8: [4]}
+    padded = np.array([[1, 3], [-1, 4]])
+    for run in (
+        padded,
+        np.ma.masked_equal([[1, 3], [9, 4]], 9),
+        padded.astype(object),
+        padded.astype(np.uint64),
+        padded.astype(np.uint32),
+    ):
+        assert mrr(truth, run, queries=[7, 8]) == [1 / 2, 1]
+        report = evaluate_run(truth, run, "precision(divisor=retrieved)@2", queries=[7, 8])
+        assert report.per_query["precision(divisor=retrieved)@2"].tolist() == [1 / 2, 1]
+    with pytest.raises(ValueError, match="run has 255 in an array of uint8, which may be an id"):
+        mrr(truth, padded.astype(np.uint8), queries=[7, 8])
+
+
+def test_ranks_beyond_2_to_24_do_not_tie():
+    run = pd.DataFrame({"query": "q", "document": ["a", "b"], "rank": [2**24 + 1, 2**24]})
+    assert mrr({"q": ["a"]}, run, convention="trec_eval") == [1 / 2]
+
+
+# --- Frames that are no columns in memory
+
+
+def test_frames_that_are_not_in_memory_are_refused():
+    lazy = pl.LazyFrame({"query": ["u"], "document": ["a"]})
+    for given in ({"qrels": lazy}, {"run": lazy}, {"exclude": lazy}, {"documents": lazy}):
+        arguments = {"qrels": TRUTH, "run": LISTS} | given
+        (name,) = given
+        with pytest.raises(
+            TypeError, match=rf"{name} must be in memory; .* Pass {name}.collect\(\)"
+        ):
+            evaluate_run(**arguments)
+    weights = pd.DataFrame({"weight": [1.0, 2.0]}, index=["u", "v"])
+    for name in ("sample_weight", "by", "groups"):
+        with pytest.raises(
+            TypeError, match=rf"{name} must be a dict or a Series .* DataFrame\. Pass"
+        ):
+            evaluate_run(TRUTH, LISTS, **{name: weights})
+
+
+# --- Columns of documents
+
+SEEN = []
+
+
+def watch(labels, value, unranked=()):
+    SEEN.append(list(value[: len(labels)]))
+    return float(sum(labels))
+
+
+@pytest.mark.option("evaluate_run.documents")
+@pytest.mark.parametrize("documents", [{"b": [2.0, 2.5], "x": [9.0], "a": [1.0]}])
+def test_columns_of_lists_stay_with_their_documents(documents):
+    lists = {"value": documents}
+    frame = pd.DataFrame({"item": list(documents), "value": list(documents.values())})
+    for given in (
+        lists,
+        frame,
+        pl.DataFrame(frame.to_dict("list")),
+        pa.table(frame.to_dict("list")),
+    ):
+        SEEN.clear()
+        own = make_metric(watch, documents=["value"])
+        evaluate_run({"u": ["a", "b"]}, {"u": ["x", "b"]}, own, documents=given)
+        assert [list(one) for one in SEEN[0]] == [[9.0], [2.0, 2.5]]
+
+
+def test_arrays_per_document_are_rows_and_objects_stay_objects():
+    own = make_metric(watch, documents=["value"])
+    run, truth = {"u": ["x", "b"]}, {"u": ["a", "b"]}
+    SEEN.clear()
+    vectors = {one: np.full(3, place) for place, one in enumerate("abx")}
+    evaluate_run(truth, run, own, documents={"value": vectors})
+    assert [one.tolist() for one in SEEN[0]] == [[2, 2, 2], [1, 1, 1]]
+    SEEN.clear()
+    evaluate_run(truth, run, own, documents={"value": {"a": 1, "b": None, "x": "3"}})
+    evaluate_run(truth, run, own, documents={"value": {"a": "y", "b": 3, "x": float("inf")}})
+    assert [["3", None], [float("inf"), 3]] == SEEN
+
+
+# --- Repeats and passages
+
+
+@pytest.mark.option("evaluate_run.duplicates")
+def test_repeats():
+    log = pd.DataFrame({"user": list("uuuv"), "item": list("abac"), "rating": [1, 2, 3, 1]})
+    message = "qrels has document 'a' of query 'u' twice. Keep one with duplicates='first' or"
+    with pytest.raises(ValueError, match=message):
+        evaluate_run(log, LISTS)
+    lists = {"u": ["x", "a", "b"], "v": ["c"]}
+    for duplicates, gain in (("first", 1), ("best", 3)):
+        report = evaluate_run(log, lists, "dcg@2", duplicates=duplicates)
+        assert report.per_query["dcg@2"] == pytest.approx([gain / np.log2(3), 1])
+    scored = pd.DataFrame({"query": "q", "document": list("abba"), "score": [1.0, 2.0, 5.0, 4.0]})
+    text = "".join(f"q Q0 {d} 1 {s} t\n" for d, s in zip("abba", scored["score"], strict=True))
+    for run in (scored, pa.table(scored), io.StringIO(text)):
+        if run is not scored and not isinstance(run, pa.Table):
+            assert mrr({"q": ["a"]}, io.StringIO(text), duplicates="first") == [1 / 2]
+        assert mrr({"q": ["a"]}, run, duplicates="best") == [1 / 2]
+    shuffled = scored.iloc[::-1]
+    assert mrr({"q": ["a"]}, shuffled, duplicates="first") == [1 / 2]
+    assert mrr({"q": ["a"]}, shuffled.iloc[[0, 2]], duplicates="first") == [1]
+    assert mrr({"q": ["b"]}, {"q": ["a", "a", "b"]}, duplicates="first") == [1 / 2]
+    with pytest.raises(ValueError, match="duplicates must be one of"):
+        evaluate_run(log, LISTS, duplicates="last")
+
+
+@pytest.mark.option("evaluate_run.parents")
+def test_passages_count_as_their_documents():
+    parents = {"d1#0": "d1", "d1#1": "d1", "d2#0": "d2", "d3#0": "d3"}
+    run = {"q": {"d3#0": 4.0, "d1#1": 1.0, "d1#0": 3.0, "d2#0": 2.0}}
+    ranked = {"q": ["d3#0", "d1#0", "d2#0", "d1#1"]}
+    for given in (parents, lambda passage: passage.partition("#")[0]):
+        for lists in (run, ranked):
+            assert mrr({"q": ["d1"]}, lists, parents=given) == [1 / 2]
+            assert mrr({"q": ["d2"]}, lists, parents=given) == [1 / 3]
+    with pytest.raises(ValueError, match="parents has no document for passage 'd2#0'"):
+        mrr({"q": ["d1"]}, run, parents={"d1#0": "d1", "d1#1": "d1", "d3#0": "d3"})
+    with pytest.raises(ValueError, match="run has document 'd1#0' of query 'q' twice"):
+        mrr({"q": ["d1"]}, {"q": ["d1#0", "d1#0"]}, parents=parents)
+    integers = np.array([[10, 11, 20]])
+    assert mrr({0: [2]}, integers, queries=[0], parents=lambda one: one // 10) == [1 / 2]
+
+
+# --- Sparse matrices
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+def test_sparse_matrices(kind):
+    bought = kind(np.array([[0, 2, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0]]))
+    lists = np.array([[2, 1, 3], [0, 1, 2], [3, 0, -1]])
+    assert mrr(bought, lists, queries=[0, 1, 2]) == [1 / 2, 1 / 2]
+    seen = kind(np.array([[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1]]))
+    assert mrr(bought, lists, queries=[0, 1, 2], exclude=seen) == [1, 1]
+    labels = {0: {1: 2, 3: 1}, 2: {0: 1}}
+    expected = evaluate_run(labels, lists, "ndcg", queries=[0, 1, 2]).per_query["ndcg"]
+    found = evaluate_run(bought, lists, "ndcg", queries=[0, 1, 2])
+    assert (found.qid.tolist(), found.per_query["ndcg"].tolist()) == ([0, 2], expected.tolist())
+
+
+# --- Names of columns
+
+USUAL = {
+    "query": ["query", "qid", "query_id", "topic", "user", "user_id", "userID", "QueryID"],
+    "document": [
+        "document",
+        "docno",
+        "docid",
+        "doc_id",
+        "item",
+        "item_id",
+        "itemID",
+        "passage_id",
+        "corpus-id",
+    ],
+    "label": ["label", "relevance", "rel", "rating", "grade"],
+    "score": ["score", "prediction"],
+}
+
+
+@pytest.mark.parametrize("role", USUAL)
+@pytest.mark.option("evaluate_run.columns")
+def test_usual_names_are_recognized_and_two_of_them_are_an_error(role):
+    qrels = pd.DataFrame({"query": ["q"], "document": ["a"], "label": [1]})
+    run = pd.DataFrame({"query": ["q"] * 2, "document": ["b", "a"], "score": [2.0, 1.0]})
+    for name in USUAL[role]:
+        changed = [frame.rename(columns={role: name}) for frame in (qrels, run)]
+        assert mrr(*changed) == [1 / 2]
+    one, other, *_ = USUAL[role]
+    argument, frame = ("qrels", qrels) if role in qrels else ("run", run)
+    doubled = frame.assign(**{other: frame[one]})
+    frames = {"qrels": qrels, "run": run, argument: doubled}
+    message = f"{argument} has several columns that could be the {role}: '{one}', '{other}'"
+    with pytest.raises(ValueError, match=message):
+        evaluate_run(**frames)
+    assert mrr(*frames.values(), columns={argument: {role: one}}) == [1 / 2]
+
+
+def test_columns_of_each_frame():
+    qrels = pd.DataFrame({"customer": ["q"], "sku": ["a"], "stars": [1]})
+    run = pd.DataFrame({"client": ["q"] * 2, "sku": ["b", "a"], "score": [2.0, 1.0]})
+    own = {"qrels": {"query": "customer", "label": "stars"}, "run": {"query": "client"}}
+    assert mrr(qrels, run, columns={"document": "sku", **own}) == [1 / 2]
+    for columns, kind, message in (
+        ({"query": "customer", "document": "sku"}, ValueError, "run has no column 'customer'"),
+        ({"quary": "customer"}, ValueError, "got 'quary'. Did you mean 'query'"),
+        ({"run": {"label": "stars"}}, ValueError, r"columns\['run'\] must name .*; got 'label'"),
+        ({"query": 3}, TypeError, r"columns\['query'\] must be the name of a column; got 3"),
+        (["customer"], TypeError, "columns must be a dict such as"),
+    ):
+        with pytest.raises(kind, match=message):
+            evaluate_run(qrels, run, columns=columns)
+    with pytest.raises(ValueError, match="columns= applies to frames and files; got none"):
+        evaluate_run(TRUTH, LISTS, columns={"query": "customer"})
+
+
+def test_files_as_people_have_them(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+        return path
+
+    trec_qrels, trec_run = "q 0 a 1\nq 0 c 0\n", "q Q0 b 1 9.5 t\nq Q0 a 2 7 t\n"
+    beir = write("test.tsv", "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tc\t0\n")
+    all_qrels = [
+        beir,
+        write("beir.tsv.gz", beir.read_text()),
+        write("msmarco.tsv", trec_qrels.replace(" ", "\t")),
+        write("trec.tsv", trec_qrels),
+        write("qrels.csv", "query_id,doc_id,relevance\nq,a,1\nq,c,0\n"),
+    ]
+    all_runs = [
+        write("top.tsv", "q\tb\t1\nq\ta\t2\n"),
+        write("trec_run.tsv", trec_run.replace(" ", "\t")),
+        write("ranks.txt", "q b 1\nq a 2\n"),
+        write("run.csv", "qid,docno,score\nq,b,9.5\nq,a,7\n"),
+        write("run.tsv", "qid\tdocno\trank\nq\tb\t1\nq\ta\t2\n"),
+    ]
+    for qrels in all_qrels:
+        for run in all_runs:
+            assert mrr(qrels, run) == [1 / 2]
+    with pytest.raises(ValueError, match="expected 6 fields"):
+        trec.read_run(all_runs[0])
+    with pytest.raises(ValueError, match=r"line 1: expected a whole number as rank; got 'q b 1.5'"):
+        mrr(beir, write("scores.txt", "q b 1.5\n"))

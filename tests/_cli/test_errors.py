@@ -47,7 +47,7 @@ evaluate rows.csv --format parquet ROWS -> rows.csv must be a file of parquet; r
 evaluate qrels run --nope -> unrecognized arguments: --nope
 match qrels run -> the following arguments are required: --value
 explain qrels run --conventions sklearn -> expected 2 arguments
-evaluate qrels rows.csv -> rows.csv has no column 'query'
+evaluate qrels rows.csv -> rows.csv has no column 'document'
 evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id

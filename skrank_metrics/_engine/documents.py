@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -66,6 +66,22 @@ class DocumentCounts:
 
 
 @dataclass(frozen=True, eq=False)
+class DocumentIds:
+    """Ids of documents, which are looked up only if they are shown."""
+
+    lookup: Callable[[IntArray], list[Any]]
+    rows: IntArray  # of each document, for the lookup
+
+    def take(self, places: IntArray | Mask) -> DocumentIds:
+        """Those of some of the documents."""
+        return DocumentIds(self.lookup, self.rows[places])
+
+    def tolist(self) -> list[Any]:
+        """One id per document."""
+        return self.lookup(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
 class Documents:
     """Validated documents grouped by query, queries in order of first appearance. They know no score.
 
@@ -82,6 +98,7 @@ class Documents:
     label_type: type[np.floating[Any]] = np.float64  # original type of the labels
     # Where the first negative label is, for the error of metrics that need labels >= 0.
     negative: str = ""
+    document_ids: DocumentIds | None = None  # in grouped order; None if rows have no ids
     shape: tuple[int, ...] | None = None  # of the rows as given; None if there were none
     row_labels: Any = None  # the index of the rows as given, if they had one
     _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
@@ -133,6 +150,7 @@ class Documents:
             queries=queries,
             judged=None if judged is None or judged.all() else judged,
             columns={name: column[rows] for name, column in self.columns.items()},
+            document_ids=None if self.document_ids is None else self.document_ids.take(rows),
             shape=None,
             row_labels=None,
         )

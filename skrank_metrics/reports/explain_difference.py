@@ -12,11 +12,13 @@ import numpy as np
 
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
+from skrank_metrics.reports.ranking_report import RankingReport
 
 # Parameters in which conventions differ, and their names in the explanation.
 CAUSES = {
@@ -94,7 +96,7 @@ class Difference(Result):
 
 def explain_difference(
     y_true: Any,
-    y_score: Any,
+    y_score: Any = None,
     *,
     qid: Any = None,
     metric: Any = "ndcg@10",
@@ -113,7 +115,7 @@ def explain_difference(
     Parameters
     ----------
     y_true, y_score, qid : array-like
-        As in evaluate.
+        As in evaluate. Or pass only a RankingReport, such as the one of evaluate_run, as y_true.
     metric : str, metric function or bound metric, default="ndcg@10"
         Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
@@ -166,7 +168,7 @@ def explain_difference(
         frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)
     ]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
-    ranking = ranking_from_rows(
+    ranking = rows_or_report(
         y_true,
         y_score,
         qid=qid,
@@ -192,6 +194,19 @@ def explain_difference(
         causes,
         [f"Not reproduced from {one}: {remark}" for one, remark in remarks.items() if remark],
     )
+
+
+def rows_or_report(y_true: Any, y_score: Any, **columns: Any) -> Ranking:
+    """The ranking of a report, or of rows."""
+    if not isinstance(y_true, RankingReport):
+        if y_score is None:
+            raise TypeError("Pass labels and scores, y_true and y_score, or a report of evaluate.")
+        return ranking_from_rows(y_true, y_score, **columns)
+    given = {"y_score": y_score, **columns}
+    for name, column in given.items():
+        if column is not None:
+            raise TypeError(f"{name} must be left out with a report, which holds its documents.")
+    return y_true.own_ranking
 
 
 def _cause(

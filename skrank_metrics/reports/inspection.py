@@ -35,6 +35,7 @@ _SUMS = ("gains", "hazards", "products", "misses")
 # Columns of the printed table by their names in the frame.
 _SHOWN = {
     "row": Column("row"),
+    "id": Column("id"),
     "label": Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"),
     "score": Column("score", "{:z.4g}".format),
     "discount": Column("discount"),
@@ -59,6 +60,7 @@ class InspectedQuery:
     n_relevant: int
     n_unranked: int
     missed: list[int]
+    unranked: list[Any]
 
     def _parts(self) -> Iterator[Part]:
         ranks = [
@@ -67,6 +69,8 @@ class InspectedQuery:
         ]
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
+        if "id" in self.columns:  # lists by id have no rows that a user could look up
+            unknown.add("row")
         shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
         rows = list(zip(ranks, *(self.columns[name] for name in shown), strict=True))
         yield (
@@ -82,7 +86,11 @@ class InspectedQuery:
             )
             yield f"{counted(len(self.missed), 'relevant document')} below, at rank {below}."
         if self.n_unranked:
-            yield f"{counted(self.n_unranked, 'relevant document')} not ranked."
+            which = ""
+            if "id" in self.columns:
+                which = ": " + ", ".join(map(str, self.unranked[:MOST_MISSED]))
+                which += ", ..." * (len(self.unranked) > MOST_MISSED)
+            yield f"{counted(self.n_unranked, 'relevant document')} not ranked{which}."
 
     def _value(self) -> str:
         if not self.is_defined:
@@ -107,12 +115,13 @@ class Inspection(Result):
     queries : list of list of InspectedQuery
         For each query, one entry per ranking, with attributes ``qid``; ``ranking``, its name, "" if there is only one;
         ``value`` and ``is_defined``; the numbers of documents ``n_ranked``, ``n_relevant``, and ``n_unranked``, which
-        are relevant but not ranked; ``missed``, the ranks of relevant ones that are not shown; and the following.
+        are relevant but not ranked; ``unranked``, the ids of these, or their rows; ``missed``, the ranks of relevant
+        ones that are not shown; and the following.
 
-        ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the
-        document; "score"; whether it is "tied" with another; "discount", if the metric has one; what the rank has
-        "added" to the value; what it adds in the "ideal" order; and "document", if known. ``rest`` is what all further
-        ranks add, NaN if the metric is undefined or not a sum over ranks.
+        ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays; "id", in lists by id; "label",
+        NaN if nobody judged the document; "score"; whether it is "tied" with another; "discount", if the metric has
+        one; what the rank has "added" to the value; what it adds in the "ideal" order; and "document", if known.
+        ``rest`` is what all further ranks add, NaN if the metric is undefined or not a sum over ranks.
 
         ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN if ``rest`` is, or if
         there is none: labels define none, or not all documents are ranked and the metric divides by their number.
@@ -223,7 +232,14 @@ def _notes(
 
 
 def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
-    """Refuse documents that are not those of the rows that were evaluated."""
+    """Refuse documents that are not those of the rows, or of the ids, that were evaluated."""
+    by_id = [report.ranking.documents.document_ids is not None for report, _ in reports.values()]
+    if any(by_id):
+        if not all(by_id) or not hasattr(documents, "get") or hasattr(documents, "columns"):
+            raise TypeError(
+                f"documents must be a dict or a Series by document id; got {type(documents).__name__}."
+            )
+        return
     (first, rows), *others = (
         (
             name,
@@ -312,12 +328,21 @@ def _inspected(
     ):
         columns, of_query = _first_ranks(ranking, metric, number, depth)
         first, n = columns["row"], len(columns["row"])
+        rows = _rows_of(report, place)
+        names: list[Any] = rows.tolist()
+        if of_queries.document_ids is not None:
+            in_query = of_queries.rows_of(np.array([number]))
+            names = of_queries.document_ids.take(in_query).tolist()
+            columns["id"] = [names[place] for place in first.tolist()]
+        of_query["unranked"] = [names[place] for place in of_query["unranked"].tolist()]
         columns |= {
-            "row": _rows_of(report, place)[first],
+            "row": rows[first],
             "added": added[number, :n],
             "ideal": ideal[number, :n],
         }
-        if documents is not None:
+        if documents is not None and "id" in columns:
+            columns["document"] = _texts([documents.get(name, "") for name in columns["id"]])
+        elif documents is not None:
             columns["document"] = _texts(take_rows(documents, columns["row"]))
         elif of_queries.columns:
             cells = of_queries.grouping.starts[number] + first
@@ -372,6 +397,7 @@ def _first_ranks(
         "n_ranked": len(order),
         "n_relevant": int(relevant.sum()),
         "n_unranked": int(relevant.sum() - hits.sum()),
+        "unranked": np.flatnonzero(relevant & ~np.isin(np.arange(len(labels)), order)),
         "missed": (np.flatnonzero(hits[depth:]) + depth + 1).tolist(),
     }
 

@@ -10,7 +10,6 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
-from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
@@ -21,7 +20,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import IDEALS
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
-from skrank_metrics.reports.explain_difference import CAUSES
+from skrank_metrics.reports.explain_difference import CAUSES, rows_or_report
 from skrank_metrics.reports.mean_intervals import bounds_of
 
 # Values to try of each parameter, besides those of the conventions.
@@ -151,7 +150,7 @@ def _text(value: Any) -> str:
 
 def match_convention(
     y_true: Any,
-    y_score: Any,
+    y_score: Any = None,
     *,
     qid: Any = None,
     value: float | str,
@@ -169,7 +168,7 @@ def match_convention(
     Parameters
     ----------
     y_true, y_score, qid : array-like
-        As in evaluate.
+        As in evaluate. Or pass only a RankingReport, such as the one of evaluate_run, as y_true.
     value : float or str
         The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
@@ -214,7 +213,7 @@ def match_convention(
         raise ValueError(
             f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}"
         )
-    ranking = ranking_from_rows(
+    ranking = rows_or_report(
         y_true,
         y_score,
         qid=qid,

@@ -272,8 +272,9 @@ class RankingReport(Result):
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
         documents that were not retrieved; metrics that divide by the number of ranked documents then have none.
 
-        ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list; None
-        means those passed to evaluate. ``n_ranks`` is None for all ranks up to the cutoff of the metric, at most 20.
+        ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list, or for
+        lists by id, a dict or Series by document id; None means those passed to evaluate. ``n_ranks`` is None for all
+        ranks up to the cutoff of the metric, at most 20.
         """
         return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
 

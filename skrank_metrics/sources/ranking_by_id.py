@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.documents import Documents, Queries
+from skrank_metrics._engine.documents import DocumentIds, Documents, Queries
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics.sources.lists import Lists
+from skrank_metrics.sources.lists import Ids, Lists
 
 
 def rank_lists(
@@ -55,9 +56,24 @@ def rank_lists(
         condense=condense,
         # Queries without documents get any value.
         columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
+        document_ids=DocumentIds(partial(_names_at, returned.documents, others.documents), order),
     )
     scores = _filled(returned.values, len(others) + len(empty), 0.0)[order]
     return Ranking(documents, scores, None if retrieved.all() else retrieved)
+
+
+def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
+    """Ids of rows of the returned documents, then of the others, then of queries without documents, which have none."""
+    n_returned, n_known = len(returned), len(returned) + len(others)
+    names: list[Any] = []
+    for row in rows.tolist():
+        if row < n_returned:
+            names += returned[np.array([row])].tolist()
+        elif row < n_known:
+            names += others[np.array([row - n_returned])].tolist()
+        else:
+            names.append(None)
+    return names
 
 
 def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:

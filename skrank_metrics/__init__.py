@@ -30,6 +30,7 @@ _MODULES = {
     "reports.compare": "compare leaderboard",
     "reports.comparison": "Comparison",
     "reports.evaluate": "evaluate",
+    "reports.evaluate_lists": "evaluate_lists",
     "reports.explain_difference": "explain_difference",
     "reports.match_convention": "match_convention",
     "reports.ranking_report": "RankingReport",

@@ -43,6 +43,7 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import compare, leaderboard
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.evaluate_lists import evaluate_lists
 from skrank_metrics.reports.explain_difference import explain_difference
 from skrank_metrics.reports.match_convention import match_convention
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -81,6 +82,7 @@ __all__ = [
     "err_score",
     "evaluate",
     "evaluate_batches",
+    "evaluate_lists",
     "evaluate_run",
     "explain_difference",
     "f1_at_k_score",

@@ -57,6 +57,7 @@ MADE_BY_THE_PACKAGE = {"Comparison", "RankingReport"}
 BY_POSITION = {
     "n_splits",
     "compare.metrics",
+    "evaluate_lists.metrics",
     "evaluate_run.metrics",
     "search_report.X",
     "search_report.y",

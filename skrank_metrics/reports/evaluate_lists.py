@@ -1,0 +1,162 @@
+"""Metrics of lists that are given by the labels of their documents, in ranked order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
+from skrank_metrics._input.query_ids import without_labels
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
+
+
+def evaluate_lists(
+    labels: Any,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    *,
+    convention: str = "sklearn",
+    n_relevant: Any = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    groups: Any = None,
+) -> RankingReport:
+    """Evaluate lists without scores and ids: the labels of what was returned, first rank first.
+
+    Only the documents in the lists are known. If relevant ones are missing from them, pass ``n_relevant``, or use
+    evaluate_run, which finds them by their ids; otherwise recall, MAP and NDCG are too high.
+
+    Parameters
+    ----------
+    labels : sequence of lists, dict of lists by query id, or array of shape (n_queries, n_ranks)
+        Relevance labels of each list in ranked order, 0/1 or graded. Lists may have different lengths; some may be
+        empty.
+    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
+        Metrics to compute, as in evaluate.
+    convention : str, default="sklearn"
+        Library whose defaults apply, as in evaluate.
+    n_relevant : array-like of int of shape (n_queries,), default=None
+        Number of relevant documents of each query, in its list or not. Only for labels of 0 and 1. If None, all are in
+        the lists.
+    sample_weight, by, groups : array-like of shape (n_queries,), default=None
+        Weight, slice and group of each query, as in evaluate.
+
+    Returns
+    -------
+    report : RankingReport
+        Report with one query per list: its key in a dict, else its number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``labels`` is not a sequence of lists of numbers, other arguments do not have one entry per list, a list
+        holds more than ``n_relevant`` relevant documents, or as in evaluate.
+
+    See Also
+    --------
+    evaluate_run : Evaluate lists of document ids.
+
+    Examples
+    --------
+    The first relevant document is at rank 1 and at rank 2:
+
+    >>> from skrank_metrics import evaluate_lists
+    >>> evaluate_lists([[1, 0, 0], [0, 1]], ["mrr", "hit_rate@1"]).mean
+    {'mrr': 0.75, 'hit_rate@1': 0.5}
+    """
+    named = _named_lists(labels)
+    lists = [_checked_list(values, name) for name, values in named.items()]
+    missed = _numbers_missed(lists, list(named), n_relevant)
+    # A list without any document has one that was not returned, so that the query counts.
+    n_others = [
+        number or int(not len(values)) for values, number in zip(lists, missed, strict=True)
+    ]
+    n_ranked = [len(values) for values in lists]
+    sizes = np.add(n_ranked, n_others)
+    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    retrieved = place < np.repeat(n_ranked, sizes)
+    y_true = np.repeat(np.greater(missed, 0).astype(np.float64), sizes)
+    y_true[retrieved] = np.concatenate(lists)
+    query = np.repeat(np.arange(len(lists)), sizes)
+    of_queries = {"sample_weight": sample_weight, "by": by, "groups": groups}
+    of_rows = {
+        name: _spread(values, query, len(lists), name) for name, values in of_queries.items()
+    }
+    return evaluate(
+        y_true,
+        -place.astype(np.float64),
+        qid=take_rows(list(named), query),
+        metrics=metrics,
+        convention=convention,
+        retrieved=None if retrieved.all() else retrieved,
+        **of_rows,
+    )
+
+
+def _named_lists(labels: Any) -> Mapping[Any, Any]:
+    """The lists by query id."""
+    if isinstance(labels, Mapping):
+        named = dict(labels)
+    elif isinstance(labels, Iterable) and not isinstance(labels, str):
+        named = dict(enumerate(labels))
+    else:
+        raise TypeError(
+            f"labels must be a sequence of lists of labels; got {type(labels).__name__}."
+        )
+    if not named:
+        raise ValueError("labels must hold at least one list; got none.")
+    return named
+
+
+def _checked_list(values: Any, name: Any) -> FloatArray:
+    if isinstance(values, str | Mapping) or not isinstance(
+        values, Sequence | np.ndarray | Iterable
+    ):
+        raise TypeError(
+            f"labels must hold one list of labels per query, as in [[1, 0], [0, 1, 0]]; got {values!r} for query "
+            f"{name!r}. Pass documents by their ids to evaluate_run."
+        )
+    entries = list(values)
+    array = to_float64(entries, "labels") if entries else np.zeros(0)
+    if array.ndim != 1:
+        raise ValueError(
+            f"labels must hold flat lists of labels; got {values!r} for query {name!r}."
+        )
+    return array
+
+
+def _numbers_missed(lists: list[FloatArray], names: list[Any], n_relevant: Any) -> list[int]:
+    """How many relevant documents of each query are not in its list."""
+    if n_relevant is None:
+        return [0] * len(lists)
+    numbers = to_float64(n_relevant, "n_relevant")
+    if numbers.shape != (len(lists),) or not (numbers % 1 == 0).all():
+        raise ValueError(f"n_relevant must hold one whole number per list; got {n_relevant!r}.")
+    missed = []
+    for labels, name, number in zip(lists, names, numbers.tolist(), strict=True):
+        if not np.isin(labels, (0, 1)).all():
+            raise ValueError(
+                f"n_relevant must be left out unless all labels are 0 or 1, since the grades of missing documents are "
+                f"unknown; got {labels.max():g} in the list of query {name!r}."
+            )
+        n_found = int(labels.sum())
+        if n_found > number:
+            raise ValueError(
+                f"n_relevant must count the relevant documents of the list, too; got {number:g} for query {name!r}, "
+                f"whose list has {n_found}."
+            )
+        missed.append(int(number) - n_found)
+    return missed
+
+
+def _spread(values: Any, query: IntArray, n_lists: int, name: str) -> Any:
+    """Repeat the entry of each query for its documents."""
+    if values is None:
+        return None
+    if len(values) != n_lists:
+        raise ValueError(
+            f"{name} must hold one entry per list; got {len(values)} for {n_lists} lists."
+        )
+    return take_rows(without_labels(values), query)

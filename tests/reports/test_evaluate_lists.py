@@ -1,0 +1,92 @@
+"""Lists of labels in ranked order, without scores and ids."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrank_metrics import evaluate, evaluate_lists, get_metrics
+
+LISTS = [[1, 0, 0], [0, 1], [], [0, 0, 3, 1]]
+METRICS = ["mrr", "hit_rate@2", "recall@3", "ndcg(gain=exp2)"]
+
+
+@pytest.mark.option("evaluate_lists.metrics", "evaluate_lists.labels")
+def test_values_by_hand():
+    report = evaluate_lists(LISTS, METRICS)
+    assert report.per_query["mrr"].tolist() == [1, 1 / 2, 0, 1 / 3]
+    assert report.per_query["hit_rate@2"].tolist() == [1, 1, 0, 0]
+    assert report.per_query["recall@3"].tolist() == [1, 1, 0, 1 / 2]
+    log3, log5 = np.log2(3), np.log2(5)
+    ndcg = [1, 1 / log3, 0, (7 / 2 + 1 / log5) / (7 + 1 / log3)]
+    np.testing.assert_allclose(report.per_query["ndcg(gain=exp2)"], ndcg, rtol=1e-12)
+    assert report.qid.tolist() == [0, 1, 2, 3]
+    assert report.n_undefined["mrr"] == 1
+    assert list(evaluate_lists([[1, 0]]).mean) == ["ndcg@10", "map", "mrr"]
+
+
+def test_forms_of_lists():
+    array = np.array([[1, 0, 0], [0, 1, 0]])
+    expected = evaluate(array, -np.tile(np.arange(3.0), (2, 1)), metrics=METRICS)
+    for labels in (array, array.tolist(), [np.array(row) for row in array], map(tuple, array)):
+        assert evaluate_lists(labels, METRICS).mean == expected.mean
+    by_id = evaluate_lists({"a": [1], ("b", 2): (True, False)}, "mrr")
+    assert by_id.qid.tolist() == ["a", ("b", 2)]
+    assert by_id.mean == {"mrr": 1}
+    assert evaluate_lists(pd.Series({"x": [0, 1], "y": [1]}), "mrr").mean == {"mrr": 3 / 4}
+
+
+@pytest.mark.option("evaluate_lists.n_relevant")
+def test_relevant_documents_that_are_not_in_the_lists():
+    metrics = ["recall", "map", "ndcg@3"]
+    report = evaluate_lists([[1, 0, 1], [], [0]], metrics, n_relevant=[4, 1, 0])
+    assert report.per_query["recall"].tolist() == [2 / 4, 0, 0]
+    assert report.per_query["map"].tolist() == pytest.approx([(1 + 2 / 3) / 4, 0, 0])
+    log3 = np.log2(3)
+    assert report.per_query["ndcg@3"].tolist() == pytest.approx([1.5 / (1.5 + 1 / log3), 0, 0])
+    assert report.n_undefined == dict.fromkeys(metrics, 1)
+
+
+@pytest.mark.option("evaluate_lists.sample_weight", "evaluate_lists.by", "evaluate_lists.groups")
+@pytest.mark.option("evaluate_lists.convention")
+def test_weights_slices_groups_and_conventions():
+    report = evaluate_lists(
+        LISTS,
+        "mrr",
+        sample_weight=[3, 1, 0, 1],
+        by=["x", "y", "x", "y"],
+        groups=pd.Series(list("uuvv")),
+    )
+    assert report.mean["mrr"] == pytest.approx((3 * 1 + 1 / 2 + 1 / 3) / 5)
+    assert report.slices["y"].mean["mrr"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert report.groups.tolist() == list("uuvv")
+    assert evaluate_lists([[0]], "ndcg", convention="lightgbm").mean == {"ndcg": 1}
+    worst = get_metrics("mrr", replace_undefined_by=np.nan)
+    assert evaluate_lists(LISTS, worst).mean["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "error", "message"),
+    [
+        (
+            [1, 0, 1],
+            {},
+            TypeError,
+            r"one list of labels per query, as in \[\[1, 0\], \[0, 1, 0\]\]; got 1",
+        ),
+        ("101", {}, TypeError, "a sequence of lists of labels; got str"),
+        (3, {}, TypeError, "a sequence of lists of labels; got int"),
+        ([], {}, ValueError, "at least one list; got none"),
+        ({"a": {"x": 1}}, {}, TypeError, "Pass documents by their ids to evaluate_run"),
+        ([["x"]], {}, (TypeError, ValueError), "labels"),
+        ([[[1]]], {}, ValueError, "flat lists"),
+        ([[-1]], {}, ValueError, "Labels must be >= 0 for mrr"),
+        ([[1]], {"n_relevant": [1, 2]}, ValueError, "one whole number per list"),
+        ([[1]], {"n_relevant": [1.5]}, ValueError, "one whole number per list"),
+        ([[1, 1]], {"n_relevant": [1]}, ValueError, "whose list has 2"),
+        ([[1, 2]], {"n_relevant": [3]}, ValueError, "unless all labels are 0 or 1"),
+        ([[1]], {"by": [1, 2]}, ValueError, "by must hold one entry per list; got 2 for 1 lists"),
+    ],
+)
+def test_bad_input(labels, options, error, message):
+    with pytest.raises(error, match=message):
+        evaluate_lists(labels, "mrr", **options)

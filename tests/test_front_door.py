@@ -62,6 +62,8 @@ BY_POSITION = {
     "search_report.X",
     "search_report.y",
 }
+# Of a report, there are no scores to pass.
+BY_POSITION |= {"explain_difference.y_score", "match_convention.y_score"}
 BY_POSITION |= {"within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
 
 

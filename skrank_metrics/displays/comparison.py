@@ -146,8 +146,9 @@ class ComparisonDisplay(Display):
                 marks.append(Mark(row.difference, row.interval, text))
         self._draw_rows(ax, marks, aligned=True)
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
-        if plan.margin is not None:
-            limit = -plan.margin if self._board.greater_is_better else plan.margin
+        margin = self._board.outcome().margin
+        if margin is not None:
+            limit = -margin if self._board.greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
         other = style.plain(plan.baseline or "the best other")
         level = f"simultaneous {100 * plan.confidence:g}% intervals"

@@ -27,7 +27,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 class CrossEvaluation(Comparison):
     """A Comparison of models on queries that they were not fitted on; also of a single model.
 
-    Also prints the means over folds. If folds vary more than queries, intervals and tests follow from folds.
+    If folds vary more than queries, intervals and tests follow from folds. ``details()`` has the means over folds.
 
     Attributes
     ----------
@@ -56,27 +56,22 @@ class CrossEvaluation(Comparison):
             for name, report in self.reports.items()
         }
 
-    def _parts(self) -> list[Part]:
-        parts, n_folds = super()._parts(), len(np.unique(np.asarray(self.folds)))
-        if not self.verdict:
-            return [f"Out of fold, in {n_folds} folds.", *parts]
-        covers = f"Out of fold, in {n_folds} folds: this is about fitting such models, not about {n_folds} fits alone."
-        return [parts[0], covers, *parts[1:]]
-
-    def _notes(self) -> Iterator[Any]:
+    def _details(self) -> Iterator[Part]:
+        yield from super()._details()
         for start in range(0, len(self.metrics), 3):  # which fit side by side into 80 columns
-            shown = self.metrics[start : start + 3]
-            found = [self.by_metric(metric).fold_means() for metric in shown]
-            columns = (
-                Column("mean ± std over folds", str),
-                *(Column(metric, plus_minus) for metric in shown),
-            )
-            rows = [
-                (name, *((means[name].mean(), means[name].std()) for means in found))
-                for name in self.names
-            ]
-            yield Table(columns, rows)
-        yield from super()._notes()
+            yield self._table_of_folds(self.metrics[start : start + 3])
+
+    def _table_of_folds(self, metrics: Sequence[str]) -> Table:
+        means = [self.by_metric(metric).fold_means() for metric in metrics]
+        columns = [
+            Column("mean ± std over folds", str),
+            *(Column(metric, plus_minus) for metric in metrics),
+        ]
+        rows = []
+        for name in self.names:
+            of_folds = [by_name[name] for by_name in means]
+            rows.append((name, *((values.mean(), values.std()) for values in of_folds)))
+        return Table(columns, rows)
 
 
 def cross_evaluate(

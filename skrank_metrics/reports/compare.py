@@ -16,11 +16,12 @@ from skrank_metrics._input.arrays import by_text, check_bool, check_choice, to_f
 from skrank_metrics._input.query_ids import as_python, carried
 from skrank_metrics._input.slices import frame_columns, slice_of_query
 from skrank_metrics._output.result import counted
-from skrank_metrics.metrics.names import bind_metrics, column_of
+from skrank_metrics.metrics.names import bind_metrics, check_column, column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate_ranking
+from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
 from skrank_metrics.reports.outcome import sample_of
-from skrank_metrics.reports.plan import Correction, Plan, Test
+from skrank_metrics.reports.plan import Correction, Margin, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 
 C = TypeVar("C", bound=Comparison)
@@ -33,7 +34,7 @@ def compare(
     metrics: Any = ...,
     *,
     baseline: str | None = ...,
-    margin: float | None = ...,
+    margin: Margin | None = ...,
     by: Any = ...,
     groups: Any = ...,
     test: Test = ...,
@@ -47,7 +48,7 @@ def compare(
     metrics: Any = ...,
     *,
     baseline: str | None = ...,
-    margin: float | None = ...,
+    margin: Margin | None = ...,
     by: Any = ...,
     groups: Any = ...,
     test: Test = ...,
@@ -60,7 +61,7 @@ def compare(
     metrics: Any = None,
     *,
     baseline: str | None = None,
-    margin: float | None = None,
+    margin: Margin | None = None,
     by: Any = None,
     groups: Any = None,
     test: Test = "permutation",
@@ -81,8 +82,10 @@ def compare(
         first one ranks them. Queries without a value in one of the rankings are left out.
     baseline : str, default=None
         Name of the report that all others are compared with. None compares all pairs.
-    margin : float, default=None
-        The loss that does not matter, at least 0: a ranking is "not worse" than another if it loses at most this.
+    margin : float or dict of float by metric, default=None
+        The loss that does not matter, at least 0 and less than the range of the metric: a ranking is "not worse" than
+        another if it loses at most this. All metrics then guard the decision of the comparison, "ship" or "do not
+        ship": a ranking is shipped if it is better or not worse by each of them.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
         Slices to also compare within, whose p-values are corrected together: one value per query of the first report,
         in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
@@ -140,13 +143,13 @@ def compare(
     >>> comparison.pair().difference, comparison.pair().p_value
     (0.5, 0.0625)
     >>> comparison.verdict
-    '5 queries cannot tell good from bad.'
+    'good and bad cannot be told apart on 5 queries.'
     """
     plan = Plan(baseline, margin, test, correction, confidence, random_state)
     if isinstance(reports, Comparison):
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)
-        return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=plan)
+        return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=decided.plan)
     named = _named(reports)
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
@@ -182,6 +185,8 @@ def compare_reports(
         check_choice(plan.baseline, "baseline", reports)
     wanted = _metrics_of(reports, metrics)
     aligned = _aligned(reports, wanted, by, groups)
+    if plan.margin is not None:
+        plan = _with_margins(plan, next(iter(aligned.values())), wanted)
     samples = [sample_of(aligned, metric) for metric in wanted]
     for sample in samples:
         if sample.can_be_tested and not sample.counts.any():
@@ -210,7 +215,7 @@ def leaderboard(
     by: Any = None,
     groups: Any = None,
     baseline: str | None = None,
-    margin: float | None = None,
+    margin: Margin | None = None,
     test: Test = "permutation",
     correction: Correction | None = "max",
     confidence: float = 0.95,
@@ -305,6 +310,30 @@ def _rank_returned(documents: Documents, column: Any, retrieved: Any, name: str)
     if retrieved is not None and np.shape(retrieved) == returned.shape:
         returned = returned & np.asarray(retrieved)
     return rank_rows(documents, scores, retrieved=returned, name=name)
+
+
+def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> Plan:
+    """The plan with margins by the names of the metrics in the report, which must all be tested."""
+    bound = {metric: report.metrics[metric] for metric in wanted}
+    margin = plan.margin
+    if isinstance(margin, Mapping):
+        margin = {check_column(metric, bound): number for metric, number in margin.items()}
+        missing = [metric for metric in wanted if metric not in margin]
+        if missing:
+            raise ValueError(
+                f"margin must have a number for each metric; got none for {missing[0]!r}. Add one, or pass metrics "
+                f"to compare by others only."
+            )
+        plan = replace(plan, margin=margin)
+    for metric in wanted:
+        check_by_query(metric, bound[metric])
+        low, high = bounds_of(bound[metric])
+        limit = plan.margin_of(metric)
+        if limit is not None and limit >= high - low:
+            raise ValueError(
+                f"margin must be less than {high - low:g}, the range of {metric}; got {limit:g}."
+            )
+    return plan
 
 
 # Reports over the same queries and documents

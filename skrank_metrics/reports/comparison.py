@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -16,9 +16,10 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports import planning, wording
+from skrank_metrics.reports import comparison_columns, gate, planning, wording
+from skrank_metrics.reports.gate import Decision
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import check_by_query, is_mean, weighting
+from skrank_metrics.reports.mean_intervals import check_by_query, is_mean
 from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, outcomes_of_slices
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -29,6 +30,7 @@ from skrank_metrics.reports.saved_reports import (
     write_saved,
 )
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
+from skrank_metrics.reports.verdict import verdict_of
 
 
 class QueryDifference(NamedTuple):
@@ -38,6 +40,16 @@ class QueryDifference(NamedTuple):
     first: float
     second: float
     difference: float
+
+
+class Details(Result):
+    """Tables and sentences."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._all = list(parts)
+
+    def _parts(self) -> list[Part]:
+        return self._all
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,8 +208,26 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> str:
-        """What is known about the best ranking, in one or two sentences."""
-        return visible(wording.verdict_of(self.outcome()))
+        """What is known, in a few sentences that name their metric if there are several."""
+        return visible(verdict_of(self.outcomes))
+
+    @property
+    def decisions(self) -> dict[str, Decision]:
+        """The decision on each ranking by all metrics, each with its margin: "ship", "do not ship" or "undecided".
+
+        Against a baseline, a ranking is shipped if it is better or not worse by every metric, and not if it is worse by
+        one. Without a baseline, it is shipped if it is known to lose at most the margin against the best.
+        """
+        if self.plan.margin is None:
+            raise ValueError("A decision needs a margin. Pass margin= to compare.")
+        return gate.decisions(self.outcomes)
+
+    @property
+    def decision(self) -> Decision:
+        """One decision on all rankings: with a baseline, every other one must pass; without, one is enough."""
+        return gate.overall(
+            self.decisions.values(), against_baseline=self.plan.baseline is not None
+        )
 
     def standings(self) -> tuple[Standing, ...]:
         """What is known about each ranking, best first."""
@@ -221,7 +251,8 @@ class Comparison(Result):
         """
         self.check()
         if first is None and second is None:
-            first, second = wording.usual_pair(self.outcome())
+            others = [name for name in self.names if name != self.plan.baseline]
+            first, second = others[0], self.plan.baseline or others[1]
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():
             raise ValueError(
@@ -347,16 +378,24 @@ class Comparison(Result):
         return [
             *verdict,
             self._brief(),
-            *wording.tables(self.outcomes),
-            *self._notes(),
+            wording.table_of_rankings(self.outcomes),
+            *list(self._notes())[: wording.MOST_NOTES],
             *wording.slices(of_slices),
         ]
 
-    def _notes(self) -> Iterator[Part]:
-        """Sentences below the tables; subclasses add theirs."""
-        yield from wording.notes(self.outcomes)
-        yield from weighting(self._first.weights)
-        yield from wording.findings(self.reports)
+    def _notes(self) -> Iterator[str]:
+        """Sentences below the table, the most important first; subclasses add theirs."""
+        return wording.notes(self.outcomes, self.reports)
+
+    def _explanations(self) -> list[str]:
+        return self._first._explanations()
+
+    def details(self) -> Details:
+        """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
+        return Details([self._brief(), *self._details(), *self._notes()])
+
+    def _details(self) -> Iterator[Part]:
+        return wording.details(self.outcomes)
 
     def to_frame(
         self, library: str = "pandas", *, pairs: bool = False, slices: bool = False
@@ -381,8 +420,8 @@ class Comparison(Result):
         return self._frame(library, columns, None if pairs or slices else self._index)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return wording.columns_of_rankings(self.outcomes, self.reports)
+        return comparison_columns.columns_of_rankings(self.outcomes, self.reports)
 
     def columns_of_pairs(self) -> Mapping[str, list[Any]]:
         """Columns of a frame with one row per metric and pair."""
-        return wording.columns_of_pairs(self.outcomes)
+        return comparison_columns.columns_of_pairs(self.outcomes)

@@ -73,6 +73,7 @@ class Standing(NamedTuple):
     p_value: float = math.nan
     status: Status = ""
     regret: float = math.nan
+    rival: str = ""  # that it is compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,11 @@ class Sample:
     def greater_is_better(self) -> bool:
         """Whether larger values are better."""
         return bool(self.bound.greater_is_better)
+
+    @property
+    def n_counted(self) -> int:
+        """Number of queries that count."""
+        return len(self.values)
 
     @property
     def can_be_tested(self) -> bool:
@@ -209,6 +215,11 @@ class Outcome:
         return self.sample.names
 
     @property
+    def margin(self) -> float | None:
+        """The loss that does not matter; None if none is given."""
+        return self.plan.margin_of(self.metric)
+
+    @property
     def ranked(self) -> tuple[str, ...]:
         """Names of the rankings, best first."""
         return tuple(self.names[i] for i in self.sample.order)
@@ -222,6 +233,13 @@ class Outcome:
     def flips(self) -> SignFlips:
         """The tests of this sample."""
         return self.tests.family.parts[self.place]
+
+    @cached_property
+    def better(self) -> Mask:
+        """Whether the ranking of a row is significantly better than that of a column."""
+        different = self.tests.family.decided(self.place) <= self.plan.level
+        totals = self.flips.sums.sum(axis=0)
+        return np.asarray(different & (totals[:, None] > totals))
 
     @cached_property
     def best(self) -> BestSet:
@@ -286,7 +304,7 @@ class Outcome:
     def _verdict(self, ends: Interval, n_equal: int) -> PairVerdict:
         """Verdict from an interval of a difference, where larger is better; n_equal if no query differs."""
         low, high = ends
-        margin = self.plan.margin
+        margin = self.margin
         if low > 0:
             return "better"
         # A change without any effect on these queries passes a release gate, if as many could have shown one.
@@ -322,19 +340,22 @@ class Outcome:
             pair.p_adjusted,
             pair.verdict,
             float(self.regret[i]),
+            pair.second,
         )
 
     def _against_best(self, i: int) -> Standing:
+        rival = int(self.best.rivals[i])
         means = self.sample.means
         low, high = self.best.intervals[i].tolist()
         return Standing(
             self.names[i],
             float(means[i]),
-            float(means[i] - means[self.best.rivals[i]]),
+            float(means[i] - means[rival]),
             self._directed((low, high)),
             float(self.best.p_values[i]),
             self._status(i),
             float(self.regret[i]),
+            self.names[rival],
         )
 
     def _status(self, i: int) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -14,6 +15,7 @@ from skrank_metrics._input.arrays import (
 
 Test: TypeAlias = Literal["permutation", "t"]
 Correction: TypeAlias = Literal["max", "holm", "bh"]
+Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each by its name
 
 TESTS: tuple[Test, ...] = get_args(Test)
 CORRECTIONS: tuple[Correction | None, ...] = (*get_args(Correction), None)
@@ -24,7 +26,7 @@ class Plan:
     """The options of a decision between rankings, as described in compare. Invalid ones raise an error."""
 
     baseline: str | None = None
-    margin: float | None = None
+    margin: Margin | None = None
     test: Test = "permutation"
     correction: Correction | None = "max"
     confidence: float = 0.95
@@ -35,8 +37,7 @@ class Plan:
         check_choice(self.correction, "correction", CORRECTIONS)
         baseline = None if self.baseline is None else str(self.baseline)
         object.__setattr__(self, "baseline", baseline)
-        margin = check_number(self.margin, "margin", "[0, inf)", other="None")
-        object.__setattr__(self, "margin", margin)
+        object.__setattr__(self, "margin", _as_margin(self.margin))
         confidence = check_number(self.confidence, "confidence", "(0, 1)")
         object.__setattr__(self, "confidence", confidence)
         object.__setattr__(self, "random_state", _as_seed(self.random_state))
@@ -45,6 +46,24 @@ class Plan:
     def level(self) -> float:
         """The largest p-value that is significant."""
         return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
+
+    def margin_of(self, metric: str) -> float | None:
+        """The loss of a metric that does not matter; None without margins."""
+        if isinstance(self.margin, Mapping):
+            return self.margin[metric]
+        return self.margin
+
+
+def _as_margin(margin: Any) -> Margin | None:
+    """A number of at least 0, or a dict of them."""
+    if not isinstance(margin, Mapping):
+        return check_number(margin, "margin", "[0, inf)", other="None")
+    if not margin:
+        raise ValueError("margin must hold a number for each metric; got an empty dict.")
+    return {
+        metric: check_number(number, f"margin[{metric!r}]", "[0, inf)")
+        for metric, number in margin.items()
+    }
 
 
 def _as_seed(random_state: Any) -> int:

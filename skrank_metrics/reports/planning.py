@@ -61,3 +61,15 @@ def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float
 def _normal(power: float) -> float:
     """The normal quantile of a power."""
     return quantile(2 * power - 1, math.inf)
+
+
+def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
+    """The number of queries that would show that a ranking is not worse by more than the margin, if both are equal.
+
+    None if there is no margin, if the number cannot be trusted because few queries differ, or if it is not larger.
+    """
+    margin, flips = outcome.margin, outcome.flips
+    if not margin or margin > flips.span or pair.wins + pair.losses < FEW_CHANGED:
+        return None
+    needed = queries_needed(outcome, pair, margin)
+    return needed if needed > pair.n_queries else None

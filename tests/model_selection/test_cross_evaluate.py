@@ -84,8 +84,8 @@ def test_both_aggregates_are_shown_and_named(result):
     means = result.by_metric("map").fold_means()["ridge"]
     row = result.to_frame().loc["ridge"]
     assert row["map"] == result.reports["ridge"].mean["map"]
-    text = " ".join(str(result).split())
-    assert text.startswith(f"{result.verdict} Out of fold, in 3 folds: ")
+    assert "Cross-validated: ridge is best in " in " ".join(str(result).split())
+    text = " ".join(str(result.details()).split())
     cells = [
         f"{f.mean():.4f} ± {f.std():.4f}"
         for m in result.metrics
@@ -100,12 +100,12 @@ def test_both_aggregates_are_shown_and_named(result):
 def test_means_over_folds_of_many_metrics():
     metrics = ["ndcg@10", "map", "mrr", "recall@5", "precision@5", "err", "rbp"]
     found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV, metrics=metrics)
-    text = " ".join(str(found).split())
+    text = " ".join(str(found.details()).split())
     assert all(
         f"{found.by_metric(metric).fold_means()['Ridge'].mean():.4f} ±" in text
         for metric in metrics
     )
-    assert max(map(len, str(found).splitlines())) <= 80
+    assert max(map(len, str(found.details()).splitlines())) <= 80
 
 
 def test_negative_labels_if_only_their_order_counts():
@@ -121,7 +121,8 @@ def test_negative_labels_if_only_their_order_counts():
 def test_a_single_model_is_reported_without_a_verdict(result):
     found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV)
     assert found.verdict == ""
-    assert str(found).startswith("Out of fold, in 3 folds.\n1 ranking by ndcg@10")
+    assert str(found).startswith("1 ranking by ndcg@10")
+    assert str(found).endswith("Cross-validated in 3 folds.")
     np.testing.assert_array_equal(found.fold_means()["Ridge"], result.fold_means()["ridge"])
 
 
@@ -174,7 +175,7 @@ def test_folds_that_vary_more_than_queries_decide():
     # A mean difference of 1/12 with a standard error of 1/12 over three folds.
     by_t = compare(found, test="t").pair()
     assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-5)
-    assert "vary more between folds than between queries" in " ".join(str(found).split())
+    assert "The folds disagree more than the queries do" in " ".join(str(found).split())
 
 
 @pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by")

@@ -104,9 +104,10 @@ def test_candidates_are_those_of_the_search_compared_as_cross_evaluate_does(sear
 
 
 def test_reads_well_and_converts(found):
-    text = words(found)
+    text = words(found.details())
     best = next(iter(found.params))
-    assert text.startswith(f"{found.verdict} Out of fold, in 3 folds: ")
+    assert words(found).startswith(found.verdict)
+    assert f"Cross-validated: {best} is best in " in text
     assert (
         f"{best} has the best mean over folds, {found.naive_score:.4f}, which is too good, as it is the best of 3. The "
         f"best on all other folds scores {found.expected_score:.4f}."

@@ -1,0 +1,64 @@
+"""Columns of the frames of comparisons, from their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from skrank_metrics.reports.families import Interval
+from skrank_metrics.reports.outcome import Outcome, Pair
+from skrank_metrics.reports.ranking_report import RankingReport
+
+_PAIR_COLUMNS = (
+    *("metric", "first", "second", "difference", "p_value", "p_adjusted"),
+    *("wins", "ties", "losses", "verdict"),
+)
+
+
+def columns_of_rankings(
+    outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]
+) -> dict[str, list[object]]:
+    """Columns of a frame with one row per ranking."""
+    first = outcomes[0]
+    columns: dict[str, list[object]] = {
+        "ranking": list(first.names),
+        "n_queries": [first.sample.n_queries] * len(first.names),
+    }
+    for outcome in outcomes:
+        confidence = outcome.plan.confidence
+        intervals = [report.intervals(confidence)[outcome.metric] for report in reports.values()]
+        columns[outcome.metric] = outcome.sample.means.tolist()
+        columns |= _ends(f"{outcome.metric} ", intervals)
+        if outcome.tested:
+            columns |= _columns_of_test(outcome)
+    return columns
+
+
+def _columns_of_test(outcome: Outcome) -> dict[str, list[object]]:
+    metric, letters_of = outcome.metric, outcome.letters
+    standing_of = {row.name: row for row in outcome.standings}
+    rows = [standing_of[name] for name in outcome.names]
+    columns: dict[str, list[object]] = {f"{metric} difference": [row.difference for row in rows]}
+    columns |= _ends(f"{metric} difference ", [row.interval for row in rows])
+    columns[f"{metric} p"] = [row.p_value for row in rows]
+    columns[f"{metric} status"] = [row.status for row in rows]
+    columns[f"{metric} regret"] = [row.regret for row in rows]
+    columns[f"{metric} letters"] = [letters_of[name] for name in outcome.names]
+    return columns
+
+
+def columns_of_pairs(outcomes: Sequence[Outcome]) -> dict[str, list[object]]:
+    """Columns of a frame with one row per metric and pair."""
+    pairs: list[Pair] = []
+    for outcome in outcomes:
+        if outcome.tested:
+            pairs += outcome.pairs()
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
+    columns |= _ends("", [pair.interval for pair in pairs])
+    return columns | _ends("simultaneous ", [pair.simultaneous for pair in pairs])
+
+
+def _ends(prefix: str, intervals: Sequence[Interval]) -> dict[str, list[object]]:
+    return {
+        f"{prefix}low": [low for low, _ in intervals],
+        f"{prefix}high": [high for _, high in intervals],
+    }

@@ -1,0 +1,274 @@
+"""Verdicts, decisions and prints of comparisons: each names its metric, and says what the attributes hold."""
+
+import numpy as np
+import pytest
+from support.ranks import report_of_ranks
+from support.shown import html_of, words
+
+from skrank_metrics import RankingReport, compare, evaluate
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(60, random_state=0)
+
+
+def of_values(values, **options):
+    """Compare rankings given by a dict of values per query for each metric, by name."""
+    reports = {}
+    for name, columns in values.items():
+        n_queries = len(next(iter(columns.values())))
+        reports[name] = RankingReport.from_frame({"qid": np.arange(n_queries), **columns})
+    return compare(reports, **options)
+
+
+def noisy(mean, seed=0, n=100, spread=0.05):
+    return np.clip(mean + spread * np.random.default_rng(seed).normal(size=n), 0, 1)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    metrics = ["ndcg@10", "mrr"]
+    features = {"noise": 9, "second": 1, "first": 0}
+    return {
+        name: evaluate(Y, X[:, column], qid=QID, metrics=metrics)
+        for name, column in features.items()
+    }
+
+
+# Several metrics
+
+
+def test_a_verdict_names_its_metric_and_those_that_say_otherwise():
+    values = {
+        "a": {"ndcg@10": noisy(0.6, 1), "mrr": noisy(0.5, 2), "map": noisy(0.5, 3)},
+        "b": {"ndcg@10": noisy(0.4, 4), "mrr": noisy(0.7, 5), "map": noisy(0.6, 6)},
+        "c": {"ndcg@10": noisy(0.3, 7), "mrr": noisy(0.3, 8), "map": noisy(0.4, 9)},
+    }
+    found = of_values(values)
+    assert (
+        found.verdict
+        == "By ndcg@10, a is best (95% confidence). By mrr and map, b is better than a."
+    )
+    assert found.by_metric("mrr").verdict.startswith(
+        "By mrr, b is best (95% confidence). By ndcg@10, a"
+    )
+    assert compare(found, "mrr").verdict == "With 95% confidence, b is best."
+    beside = compare(found, baseline="a")
+    assert beside.verdict == (
+        "By ndcg@10, b and c are worse than a (95% confidence). By mrr and map, b is better than a."
+    )
+
+
+def test_a_metric_that_can_tell_rankings_apart_is_named():
+    same = noisy(0.5)
+    values = {"a": {"ndcg@10": same, "mrr": noisy(0.6)}, "b": {"ndcg@10": same, "mrr": noisy(0.4)}}
+    assert of_values(values).verdict == (
+        "By ndcg@10, a and b cannot be told apart on 100 queries. a and b are equal on every query. By mrr, a is "
+        "better than b."
+    )
+
+
+def test_queries_that_do_not_count_are_not_counted():
+    scores = [1.0, *[np.nan] * 29]
+    values = {"a": {"judge": scores}, "b": {"judge": [0.5, *scores[1:]]}}
+    assert of_values(values).verdict == "a and b cannot be told apart on 1 query."
+
+
+# Margins
+
+
+def test_all_metrics_guard_a_release():
+    values = {
+        "old": {"recall@10": noisy(0.50, 1), "mrr": noisy(0.5, 2)},
+        "new": {"recall@10": noisy(0.55, 1), "mrr": noisy(0.4, 2)},
+    }
+    gate = of_values(values, baseline="old", margin=0.01)
+    assert (gate.decision, gate.decisions) == ("do not ship", {"new": "do not ship"})
+    assert gate.verdict == (
+        "Do not ship new. By recall@10, new is better than old (95% confidence). By mrr, new is worse than old (95% "
+        "confidence)."
+    )
+    assert gate.by_metric("mrr").decision == "do not ship"
+    wide = compare(gate, baseline="old", margin={"recall@10": 0.01, "MRR": 0.2})
+    assert wide.plan.margin == {"recall@10": 0.01, "mrr": 0.2}
+    assert (wide.decision, wide.by_metric("mrr").pair().verdict) == ("ship", "not worse")
+    assert "By mrr, new is not worse than old by more than 0.2 (95% confidence)." in wide.verdict
+    alone = compare(gate, "recall@10", baseline="old", margin=0.01)
+    assert alone.verdict == "Ship new. With 95% confidence, new is better than old."
+
+
+def test_every_other_ranking_must_pass_a_baseline():
+    values = {
+        "old": {"mrr": noisy(0.5, 1)},
+        "good": {"mrr": noisy(0.6, 2)},
+        "bad": {"mrr": noisy(0.3, 3)},
+        "like": {"mrr": noisy(0.5, 4)},
+    }
+    gate = of_values(values, baseline="old", margin=0.001)
+    expected = {"good": "ship", "like": "undecided", "bad": "do not ship"}
+    assert gate.decisions == expected
+    assert gate.decision == "do not ship"
+    assert gate.verdict.startswith("Ship good. Do not ship bad. Do not ship like yet. With 95%")
+    del values["bad"]
+    assert of_values(values, baseline="old", margin=0.001).decision == "undecided"
+    del values["like"]
+    assert of_values(values, baseline="old", margin=0.001).decision == "ship"
+
+
+def test_the_number_of_queries_that_would_decide_is_printed_if_it_can_be_trusted():
+    values = {"old": {"mrr": noisy(0.5, 1)}, "new": {"mrr": noisy(0.5, 2)}}
+    gate = of_values(values, baseline="old", margin=0.005)
+    needed = gate.queries_needed(0.005)
+    assert needed > 100
+    digits = len(str(needed)) - 2
+    rounded = -(-needed // 10**digits) * 10**digits
+    assert f"If they are equal, about {rounded:,} queries would probably show it." in gate.verdict
+    few = of_values(
+        {name: {"mrr": own["mrr"][:20]} for name, own in values.items()},
+        baseline="old",
+        margin=0.005,
+    )
+    assert few.decision == "undecided"
+    assert few.verdict.endswith("whether new is worse than old by more than 0.005.")
+
+
+def test_without_a_baseline_the_best_is_shipped():
+    values = {"a": {"mrr": noisy(0.5, 1, 400)}, "b": {"mrr": noisy(0.5, 2, 400)}}
+    close = of_values(values, margin=0.02)
+    assert set(close.decisions.values()) == {"ship"}
+    assert close.verdict.startswith(
+        f"Ship {close.names[0]} or {close.names[1]}: each is at most 0.02 worse than the best."
+    )
+    assert compare(close, margin=0.0001).decision == "undecided"
+    with pytest.raises(ValueError, match="A decision needs a margin"):
+        compare(close).decision  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("margin", "error", "message"),
+    [
+        (1, ValueError, "margin must be less than 1, the range of ndcg@10; got 1"),
+        ({"ndcg@10": 0.1, "mrr": 5}, ValueError, "less than 1, the range of mrr; got 5"),
+        (
+            {"ndcg@10": 0.1},
+            ValueError,
+            "margin must have a number for each metric; got none for 'mrr'",
+        ),
+        (
+            {"ndcg@10": 0.1, "mrr": -1},
+            ValueError,
+            r"margin\['mrr'\] must be a number in \[0, inf\); got -1",
+        ),
+        ({"ndcg@10": 0.1, "mrr": 0.1, "map": 0.1}, ValueError, "metric must be one of"),
+        ({}, ValueError, "margin must hold a number for each metric; got an empty dict"),
+        ("0.1", TypeError, "margin must be a number"),
+    ],
+)
+def test_margins_that_make_no_sense_are_refused(reports, margin, error, message):
+    with pytest.raises(error, match=message):
+        compare(reports, margin=margin)
+
+
+def test_metrics_that_cannot_be_tested_have_no_margin(reports):
+    median = {
+        name: evaluate(Y, X[:, column], qid=QID, metrics=["mrr", "mrr(average=median)"])
+        for name, column in (("a", 0), ("b", 1))
+    }
+    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'mrr"):
+        compare(median, margin=0.1)
+
+
+def test_a_large_margin_is_said(reports):
+    assert "The margin of 0.2 is large: 20% of the range of ndcg@10." in words(
+        compare(reports, "ndcg@10", margin=0.2)
+    )
+    assert "is large" not in words(compare(reports, margin=0.1))
+
+
+# The print
+
+
+def test_the_table_shows_what_the_attributes_hold(reports):
+    comparison = compare(reports)
+    (table,), _ = html_of(comparison)
+    assert str(comparison).startswith(comparison.verdict[:40])
+    assert table[0] == ["", "ndcg@10", "behind leader", "95% interval", "status", "mrr"]
+    leader, *others = comparison.standings()
+    means = comparison.by_metric("mrr").means()
+    assert table[1][:5] == [leader.name, f"{leader.mean:.4f}", "", "", leader.status]
+    for row, one in zip(table[2:], others, strict=True):
+        low, high = one.interval
+        ends = f"[{-high:z.4f}, {-low:z.4f}]"
+        assert row[:5] == [one.name, f"{one.mean:.4f}", f"{-one.difference:.4f}", ends, one.status]
+        assert row[5].lstrip("*") == f"{means[one.name]:.4f}"
+        assert (high < 0) == (one.status == "worse")
+    beside = compare(reports, "mrr", baseline="noise", confidence=0.9)
+    (table,), _ = html_of(beside)
+    assert table[0] == ["", "mrr", "minus noise", "90% interval", "status"]
+    for row, one in zip(table[1:-1], beside.standings(), strict=False):
+        ends = "[{:+z.4f}, {:+z.4f}]".format(*one.interval)
+        assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, one.status]
+
+
+def test_distances_behind_the_leader_are_positive_in_both_directions():
+    ranks = {"a": [1] * 40, "b": [3] * 40}
+    reports = {
+        name: report_of_ranks(own, metrics=["kendall_tau_distance", "mrr"])
+        for name, own in ranks.items()
+    }
+    # Two inversions more, and 1 - 1/3 less.
+    for metric, distance in (("kendall_tau_distance", "2.0000"), ("mrr", "0.6667")):
+        (table,), _ = html_of(compare(reports, metric))
+        assert table[2][2] == distance
+        assert table[2][3].startswith(("[0.", "[1.", "[2."))
+
+
+def test_another_leader_is_marked():
+    # "a" is on top half of the time, and beyond rank 2 else.
+    ranks = {"a": [1] * 20 + [5] * 20, "b": [2] * 40, "c": [6] * 40}
+    metrics = ["hit_rate@1", "hit_rate@2"]
+    reports = {name: report_of_ranks(own, metrics=metrics) for name, own in ranks.items()}
+    found = compare(reports)
+    (table,), lines = html_of(found)
+    assert [row[-1] for row in table[1:]] == ["0.5000", "*1.0000", "0.0000"]
+    assert "* leads by hit_rate@2." in lines
+    assert found.verdict.endswith("By hit_rate@2, b is better than a.")
+
+
+def test_ends_of_intervals_next_to_0_show_their_side():
+    from skrank_metrics.reports.wording import interval_text
+
+    assert interval_text((1e-300, 0.5)) == "[>0, 0.5000]"
+    assert interval_text((-1e-6, 0.5)) == "[<0, 0.5000]"
+    assert interval_text((0.0, np.inf)) == "[0.0000, inf]"
+    assert interval_text((np.nan, np.nan)) == "none"
+
+
+@pytest.mark.parametrize("n_rankings", [2, 5, 40])
+@pytest.mark.parametrize(
+    "options", [{}, {"baseline": "ranking 1"}, {"baseline": "ranking 1", "margin": 0.01}]
+)
+def test_prints_are_short(n_rankings, options):
+    values = {
+        f"ranking {i}": {"ndcg@10": noisy(0.5 - i / 200, i), "mrr": noisy(0.5 + i / 200, i)}
+        for i in range(n_rankings)
+    }
+    lines = str(of_values(values, **options)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 24 - 5 + n_rankings
+
+
+def test_names_are_escaped(reports):
+    two = compare({"<b>\x1b": reports["first"], "c": reports["second"]}, "mrr")
+    assert "<b>\\x1b" in two.verdict
+    assert ">&lt;b&gt;\\x1b<" in two._repr_html_()
+
+
+def test_details_have_what_the_print_leaves_out(reports):
+    comparison = compare(reports)
+    tables, lines = html_of(comparison.details())
+    assert [table[0] for table in tables] == [
+        ["", metric, "p", "letters", "regret", "status"] for metric in comparison.metrics
+    ]
+    for row, one in zip(tables[0][1:], comparison.standings(), strict=True):
+        assert row[3:5] == [comparison.letters[one.name], f"{one.regret:.4f}"]
+    assert any("hold together for 3 comparisons" in line for line in lines)

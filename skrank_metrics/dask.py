@@ -43,8 +43,8 @@ def evaluate(
 
     Returns
     -------
-    report : RankingReport, or dict of str to RankingReport
-        The report, with queries in no particular order. If score is a list, one report per score column.
+    report : RankingReport, or Comparison of several score columns
+        The report, with queries in no particular order. If score is a list, their Comparison.
 
     Raises
     ------
@@ -81,4 +81,4 @@ def evaluate(
     rows = frame[evaluation.columns.names]
     rows = rows.shuffle(on=qid) if order == "shuffle" else rows
     on_workers = dask.delayed(evaluation, traverse=False)
-    return evaluation.reports(dask.compute(*map(on_workers.of_partition, rows.to_delayed())), score)
+    return evaluation.result(dask.compute(*map(on_workers.of_partition, rows.to_delayed())), score)

@@ -46,8 +46,8 @@ def evaluate(
 
     Returns
     -------
-    report : RankingReport, or dict of str to RankingReport
-        The report, with queries in no particular order. If score is a list, one report per score column.
+    report : RankingReport, or Comparison of several score columns
+        The report, with queries in no particular order. If score is a list, their Comparison.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def evaluate(
     for part in parts:
         if isinstance(part, Exception):
             raise part
-    return evaluation.reports(parts, score)
+    return evaluation.result(parts, score)
 
 
 def _in_arrow(evaluation: TableEvaluation) -> Any:

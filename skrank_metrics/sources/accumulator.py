@@ -14,16 +14,19 @@ from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_bool
+from skrank_metrics._input.arrays import by_text, check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
 
+_ONLY = ""  # the name of a ranking that has none
 _OPTIONAL = {"sample_weight", "by", "groups"}
 CAME_BACK = (
     "query {!r} came back: all its documents must be in one update, batch or partition, and next to each other in a "
@@ -96,9 +99,10 @@ class RankingAccumulator:
 
         Parameters
         ----------
-        y_true, y_score, qid : array-like of shape (n_documents,)
-            Relevance labels, scores to rank by, and the query id of each document: integers, strings, dates, or tuples
-            of these.
+        y_true, qid : array-like of shape (n_documents,)
+            Relevance labels, and the query id of each document: integers, strings, dates, or tuples of these.
+        y_score : array-like of shape (n_documents,), or dict or frame of these
+            Scores to rank by, or the scores of several models by name, the same in all updates.
         sample_weight, retrieved, judged, documents, by, groups : default=None
             As in evaluate. Weights, slices and groups must each be passed in all updates or in none.
 
@@ -124,7 +128,10 @@ class RankingAccumulator:
             groups=groups,
             beside={"y_score": y_score, "retrieved": retrieved},
         )
-        rankings = {"": rank_rows(truth, y_score, retrieved=retrieved)}
+        rankings = {
+            name: rank_rows(truth, scores, retrieved=retrieved)
+            for name, scores in _scores_by_name(y_score).items()
+        }
         self._values.add(self._evaluation.of_rankings(truth, rankings, sample_weight))
         return self
 
@@ -153,12 +160,12 @@ class RankingAccumulator:
         self._values.add(other._values)
         return self
 
-    def result(self) -> RankingReport:
+    def result(self) -> RankingReport | Comparison:
         """Make the report of all documents so far.
 
         Returns
         -------
-        report : RankingReport
+        report : RankingReport, or Comparison of several models
             Means, intervals, counts of undefined queries, and the part of the health that needs no rows. Methods that
             need labels and scores raise an error.
 
@@ -169,7 +176,20 @@ class RankingAccumulator:
         """
         if not self.n_queries:
             raise ValueError("The accumulator holds no query; call update before result.")
-        return self._evaluation.report(self._values, "")
+        reports = {
+            name: self._evaluation.report(self._values, name) for name in self._values.counts
+        }
+        return reports[_ONLY] if _ONLY in reports else compare_reports(reports)
+
+
+def _scores_by_name(y_score: Any) -> dict[str, Any]:
+    """The scores of each model; those of a single model have no name."""
+    if not isinstance(y_score, Mapping) and not hasattr(y_score, "columns"):
+        return {_ONLY: y_score}
+    names = y_score if isinstance(y_score, Mapping) else y_score.columns
+    if not len(names):
+        raise ValueError("y_score must hold the scores of at least one model; got none.")
+    return by_text([(name, y_score[name]) for name in names], "y_score")
 
 
 @dataclass(frozen=True)
@@ -264,6 +284,11 @@ class QueryValues:
 
     def add(self, other: QueryValues) -> None:
         """Add other queries."""
+        if self.counts and other.counts and self.counts.keys() != other.counts.keys():
+            raise ValueError(
+                f"y_score must have the same models in all updates; got {list(other.counts)} after "
+                f"{list(self.counts)}."
+            )
         if (
             self.kept
             and other.kept

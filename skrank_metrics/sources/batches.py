@@ -86,8 +86,8 @@ def evaluate_batches(
 
     Returns
     -------
-    report : RankingReport, or dict of str to RankingReport
-        The report. If score is a list, one report per score column.
+    report : RankingReport, or Comparison of several score columns
+        The report. If score is a list, their Comparison.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def evaluate_batches(
         tables = progress.count_rows(tables, known)
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
-            return evaluation.reports(
+            return evaluation.result(
                 (evaluation.of_table(table, contiguous=True) for table in whole), score
             )
         n_files = min(
@@ -136,7 +136,7 @@ def evaluate_batches(
         # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
         first = evaluate_file(files[0])
         others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
-        return evaluation.reports(progress.count_parts(chain([first], others), len(files)), score)
+        return evaluation.result(progress.count_parts(chain([first], others), len(files)), score)
 
 
 def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:

@@ -3,40 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from os import PathLike
+from typing import Any, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from skrank_metrics._engine.documents import Queries
-from skrank_metrics._input.arrays import check_bool, check_choice, check_weights
-from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import to_id_array
-from skrank_metrics._input.slices import slice_of_query
-from skrank_metrics._output.result import counted
+from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.evaluate import evaluate_ranking
+from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.column_roles import columns_by_argument
-from skrank_metrics.sources.document_columns import columns_by_id, values_by_id
-from skrank_metrics.sources.join import (
-    Duplicates,
-    have_kinds_in_common,
-    join_documents,
-    share_no_document,
-    with_parents,
-)
+from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.lists_by_id import has_columns, read_lists
-from skrank_metrics.sources.ranking_by_id import rank_lists
+from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation
+from skrank_metrics.sources.several_runs import Runs, runs_by_name
 
-Missing: TypeAlias = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
 DUPLICATES = ("error", "first", "best")
 SCORE_TYPES = ("float32", "float64")
 
 
+@overload
+def evaluate_run(
+    qrels: Any,
+    run: Runs,
+    metrics: Any = ...,
+    *,
+    convention: str | None = ...,
+    sample_weight: Any = ...,
+    missing: Missing = ...,
+    exclude: Any = ...,
+    duplicates: Duplicates = ...,
+    parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
+    condense: bool = ...,
+    documents: Any = ...,
+    by: Any = ...,
+    groups: Any = ...,
+    queries: Any = ...,
+    columns: Mapping[str, Any] | None = ...,
+) -> Comparison: ...
+@overload
+def evaluate_run(
+    qrels: Any,
+    run: Any,
+    metrics: Any = ...,
+    *,
+    convention: str | None = ...,
+    sample_weight: Any = ...,
+    missing: Missing = ...,
+    exclude: Any = ...,
+    duplicates: Duplicates = ...,
+    parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
+    condense: bool = ...,
+    documents: Any = ...,
+    by: Any = ...,
+    groups: Any = ...,
+    queries: Any = ...,
+    columns: Mapping[str, Any] | None = ...,
+) -> RankingReport: ...
 def evaluate_run(
     qrels: Any,
     run: Any,
@@ -54,7 +78,7 @@ def evaluate_run(
     groups: Any = None,
     queries: Any = None,
     columns: Mapping[str, Any] | None = None,
-) -> RankingReport:
+) -> RankingReport | Comparison:
     """Evaluate lists of documents that are joined with separate judgments by the ids of queries and documents.
 
     For recommenders, retrieval and TREC, where what is true and what was returned come separately. Judged documents
@@ -74,6 +98,7 @@ def evaluate_run(
         What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
         scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
         return them, in which -1, None, NaN and masked entries are padding; what trec.read_run returns; or a TREC file.
+        A dict of several runs by name, ``{"bm25": run, "dense": other}``, is evaluated and compared.
     metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
     convention : default=None
@@ -112,7 +137,7 @@ def evaluate_run(
 
     Returns
     -------
-    report : RankingReport
+    report : RankingReport, or Comparison of several runs
         Report with the queries in the order of qrels.
 
     Raises
@@ -141,134 +166,61 @@ def evaluate_run(
     """
     check_choice(missing, "missing", MISSING)
     check_choice(duplicates, "duplicates", DUPLICATES)
-    check_bool(condense, "condense")
     named = columns_by_argument(columns)
-    _check_used(columns, (qrels, run, exclude, documents))
-    returned = read_lists(run, "run", named["run"], duplicates=duplicates, queries=queries)
-    convention = convention or ("trec_eval" if returned.in_trec else "sklearn")
-    bound = bind_metrics(metrics, convention)
+    runs = runs_by_name(run)
+    _check_used(columns, (qrels, *(runs or {"": run}).values(), exclude, documents))
+    lists = {
+        name: read_lists(one, "run", named["run"], duplicates=duplicates, queries=queries)
+        for name, one in (runs or {"": run}).items()
+    }
+    convention = convention or _default_convention(lists)
     in_trec_eval = convention == "trec_eval"
-    score_type = returned.score_type or ("float32" if in_trec_eval else "float64")
-    if score_type == "float32" and not returned.ranked:
-        returned = _in_float32(returned)
-    if parents is not None:
-        returned = with_parents(returned, parents, duplicates)
+    bound = bind_metrics(metrics, convention)
     judged = read_lists(
         qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
     )
     excluded = None
     if exclude is not None:
         excluded = read_lists(exclude, "exclude", named["exclude"])
-        _check_excluded(excluded, judged, returned)
-    ids, left_out = _evaluated_queries(judged, returned, missing)
-    known, ranked = judged.of_queries(ids), returned.of_queries(ids)
-    if excluded is not None:
-        excluded = excluded.of_queries(ids)
-    ranked, labels, others = join_documents(known, ranked, excluded, duplicates)
-    if (labels < 0).all():
-        left_out = (*left_out, *_check_documents(judged, returned))
-    own = {}
-    if documents is not None:
-        listed = [*ranked.documents.tolist(), *others.documents.tolist()]
-        own = columns_by_id(documents, named["documents"], listed)
-    ranking = rank_lists(
-        ranked,
-        np.concatenate((labels, others.values)),
-        others,
-        own,
-        _described(ids, sample_weight=sample_weight, by=by, groups=groups),
-        condense=condense,
-        by_id=in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()),
+    evaluation = RunEvaluation(
+        bound,
+        judged,
+        excluded,
+        in_trec_eval=in_trec_eval,
+        missing=missing,
+        duplicates=duplicates,
+        parents=parents,
+        condense=check_bool(condense, "condense"),
+        documents=documents,
+        document_names=named["documents"],
+        sample_weight=sample_weight,
+        by=by,
+        groups=groups,
     )
-    del returned, ranked, labels, others, judged, known, excluded  # as large as the input
-    return evaluate_ranking(ranking, bound, left_out=left_out)
+    del judged, excluded
+    reports: dict[str, RankingReport] = {}
+    for name in list(lists):
+        # Lists can be as large as everything else, and are not needed twice.
+        reports[name] = evaluation.report(lists.pop(name))
+    if runs is None:
+        return reports[""]
+    return compare_reports(reports)
 
 
-def _described(ids: list[Any], *, sample_weight: Any, by: Any, groups: Any) -> Queries:
-    """The queries with their weights, slices and groups."""
-    query_ids = to_id_array(ids, "queries")
-    weights = None
-    if sample_weight is not None:
-        given = values_by_id(sample_weight, ids, "sample_weight")
-        weights = check_weights(given, len(ids), "query")
-    one_each = Grouping(query_ids, np.ones(len(ids), dtype=np.intp), None)
-    found: dict[str, NDArray[Any]] = {}
-    for name, values in (("by", by), ("groups", groups)):
-        if values is not None:
-            column = values_by_id(values, ids, name)
-            found[name] = slice_of_query(column, one_each, name=name)
-    return Queries(query_ids, weights, **found)
-
-
-def _in_float32(lists: Lists) -> Lists:
-    """Scores that are equal if they agree to about seven digits; ranks would tie beyond 2^24."""
-    with np.errstate(over="ignore"):  # beyond float32, scores are infinite
-        return replace(lists, values=lists.values.astype(np.float32).astype(np.float64))
+def _default_convention(lists: Mapping[str, Lists]) -> str:
+    """The convention of trec_eval for runs in the format of TREC."""
+    in_trec = {one.in_trec for one in lists.values()}
+    if len(in_trec) > 1:
+        raise ValueError(
+            "Pass convention=, since only some of the runs are in the format of TREC, for which the default is "
+            "'trec_eval'."
+        )
+    return "trec_eval" if in_trec == {True} else "sklearn"
 
 
 def _check_used(columns: Any, sources: Iterable[Any]) -> None:
     """Refuse names of columns if nothing has columns."""
     if columns is None:
         return
-    if not any(
-        has_columns(source) or isinstance(source, str) or hasattr(source, "__fspath__")
-        for source in sources
-    ):
+    if not any(has_columns(source) or isinstance(source, str | PathLike) for source in sources):
         raise ValueError("columns= applies to frames and files; got none.")
-
-
-def _check_excluded(excluded: Lists, judged: Lists, returned: Lists) -> None:
-    """Refuse exclusions that cannot match, such as ids of another type."""
-    if not len(excluded):
-        return
-    queries = {*judged.queries, *returned.queries}
-    if queries.isdisjoint(excluded.queries):
-        raise ValueError(
-            f"exclude and run share no query: {excluded.queries[0]!r} ... against {returned.queries[0]!r} ..."
-        )
-    others = [lists for lists in (returned, judged) if len(lists)]
-    if others and all(share_no_document(excluded, lists) for lists in others):
-        one, other = (lists.documents[np.array([0])].tolist()[0] for lists in (excluded, others[0]))
-        raise ValueError(
-            f"exclude and {others[0].argument} share no document: {one!r} ... against {other!r} ..."
-        )
-
-
-def _check_documents(judged: Lists, returned: Lists) -> tuple[str, ...]:
-    """A finding if no returned document was judged for any query; an error if the ids are of different types."""
-    if not share_no_document(judged, returned):
-        return ()
-    one, other = (lists.documents[np.array([0])].tolist()[0] for lists in (returned, judged))
-    example = f"{one!r} ... against {other!r} ..."
-    if not have_kinds_in_common(judged, returned):
-        raise ValueError(
-            f"run and qrels share no document: {example} The ids are of different types; convert one of the two."
-        )
-    return (f"No document in common: run and qrels share none, {example}, so no list has a hit.",)
-
-
-def _evaluated_queries(
-    judged: Lists, returned: Lists, missing: str
-) -> tuple[list[Any], tuple[str, ...]]:
-    """The queries to evaluate, in the order of qrels, and findings about others; words before a colon are a kind."""
-    known, ranked = set(judged.queries), set(returned.queries)
-    if known.isdisjoint(ranked):
-        one, other = ([*lists.queries, None][0] for lists in (returned, judged))
-        raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
-    absent = [query for query in judged.queries if query not in ranked]
-    if absent and missing == "error":
-        raise ValueError(
-            f"run has no list for {counted(len(absent), 'query')} of qrels, such as {absent[0]!r}."
-        )
-    found = []
-    if absent:
-        fate = "counted as empty lists."
-        if missing == "skip":
-            fate = "left out; missing='zero' counts them as 0."
-        found.append(f"Queries without a list: {len(absent)}, {fate}")
-    unjudged = len(ranked - known)
-    if unjudged:
-        found.append(f"Queries without judgments: {unjudged}, ignored.")
-    if missing == "skip":
-        return [query for query in judged.queries if query in ranked], tuple(found)
-    return judged.queries, tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
 from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected
@@ -98,17 +100,17 @@ class TableEvaluation(Evaluation):
             raise ValueError(what + (f" for query {query!r}." if query is not None else "."))
         return self.of_table(table)
 
-    def reports(
-        self, parts: Iterable[QueryValues], score: Any
-    ) -> RankingReport | dict[str, RankingReport]:
-        """The report of all parts, which may have no query in common; one per score column if ``score`` is a list."""
+    def result(
+        self, parts: Iterable[QueryValues], score: str | Sequence[str]
+    ) -> RankingReport | Comparison:
+        """The report of all parts, which may have no query in common; a Comparison of several columns."""
         total = QueryValues()
         for part in parts:
             total.add(part)
         if not len(total):
             raise ValueError("frame must hold at least one document; got none.")
         reports = {name: self.report(total, name) for name in self.columns.scores}
-        return reports[score] if isinstance(score, str) else reports
+        return reports[score] if isinstance(score, str) else compare_reports(reports)
 
 
 def import_engine(engine: str, module: str) -> tuple[Any, Any]:

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from support.policies import with_policies
 from support.tables import check
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, get_metric_names, make_metric
+from skrank_metrics import (
+    Comparison,
+    RankingAccumulator,
+    compare,
+    evaluate,
+    get_metric_names,
+    make_metric,
+)
 
 METRICS = ["ndcg@10", "mrr", "recall@3", "precision(average=micro)@2", "map(average=geometric)"]
 # Their values per query do not depend on the lists that are computed with them, not even in the last bit.
@@ -293,3 +300,21 @@ def test_ids_of_several_types_stay_what_they_are():
     accumulator = RankingAccumulator("mrr").update([1, 0], [2, 1], qid=[1, 1])
     report = accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"])).result()
     assert report.qid.tolist() == [1, "b"]
+
+
+def test_scores_of_several_models_make_a_comparison():
+    labels, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
+    scores = {"one": [2.0, 1.0, 2.0, 1.0], "other": [1.0, 2.0, 1.0, 2.0]}
+    expected = {name: evaluate(labels, column, qid=qid).mean for name, column in scores.items()}
+    for models in (scores, pd.DataFrame(scores)):
+        several = RankingAccumulator(["ndcg@10", "map", "mrr"])
+        for rows in (slice(2), slice(2, 4)):
+            part = {name: models[name][rows] for name in scores}
+            several.update(labels[rows], type(models)(part), qid=qid[rows])
+        result = several.result()
+        assert isinstance(result, Comparison)
+        assert {name: report.mean for name, report in result.reports.items()} == expected
+        with pytest.raises(ValueError, match=r"the same models in all updates; got .'one'. after"):
+            several.update([1], {"one": [1.0]}, qid=["c"])
+    with pytest.raises(ValueError, match="y_score must hold the scores of at least one model"):
+        RankingAccumulator("mrr").update([1], {}, qid=["c"])

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
 
-from skrank_metrics import evaluate_batches, make_metric
+from skrank_metrics import Comparison, evaluate_batches, make_metric
 from skrank_metrics.sources import batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": METRICS}
@@ -175,26 +175,26 @@ def test_negative_labels(order):
 
 
 @pytest.mark.option("evaluate_batches.score")
-def test_several_scores_make_several_reports():
+def test_several_scores_make_a_comparison():
     masks = {"retrieved": "r", "judged": "j"}
     arrays = {name: TABLE[column].to_numpy() for name, column in masks.items()}
     for table, order in ((TABLE, "check"), (TABLE, "shuffle"), (SHUFFLED, "shuffle")):
         names = NAMES | masks | {"score": ["other", "s"], "batch_rows": 100, "order": order}
         for condense in (False, True):
-            reports = evaluate_batches(table, **names, condense=condense)
-            assert list(reports) == ["other", "s"]
-            for name, report in reports.items():
+            comparison = evaluate_batches(table, **names, condense=condense)
+            assert isinstance(comparison, Comparison)
+            assert set(comparison.reports) == {"other", "s"}
+            for name, report in comparison.reports.items():
                 check(report, in_memory(TABLE, name, condense=condense, **arrays))
     scores = pa.array(
         np.where(arrays["retrieved"], TABLE["s"], np.nan)
     )  # of documents that are not ranked, ignored
-    reports = evaluate_batches(
+    comparison = evaluate_batches(
         TABLE.drop(["s"]).append_column("s", scores), **NAMES | masks | {"score": ["other", "s"]}
     )
-    check(reports["s"], in_memory(TABLE, "s", **arrays))
-    assert list(evaluate_batches(TABLE, **NAMES | {"score": ["s"]})) == ["s"], (
-        "also for a list of one"
-    )
+    check(comparison.reports["s"], in_memory(TABLE, "s", **arrays))
+    only = evaluate_batches(TABLE, **NAMES | {"score": ["s"]})
+    assert list(only.reports) == ["s"], "also for a list of one"
 
 
 @pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.convention")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from skrank_metrics import evaluate_run, make_metric, trec
+from skrank_metrics import Comparison, compare, evaluate_run, make_metric, trec
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}
 LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
@@ -351,3 +351,48 @@ def test_files_as_people_have_them(tmp_path):
         trec.read_run(all_runs[0])
     with pytest.raises(ValueError, match=r"line 1: expected a whole number as rank; got 'q b 1.5'"):
         mrr(beir, write("scores.txt", "q b 1.5\n"))
+
+
+# --- Several runs
+
+
+def test_a_dict_of_runs_is_compared(tmp_path):
+    truth = {query: {"a": 1, "b": 2} for query in range(8)}
+    lists = {"als": {query: ["a", "x", "b"] for query in truth}}
+    lists["bpr"] = {query: ["x", "b", "a"][:: 1 - 2 * (query % 2)] for query in truth}
+    scored = {
+        name: {query: dict(zip(row, (3.0, 2.0, 1.0), strict=True)) for query, row in run.items()}
+        for name, run in lists.items()
+    }
+    frames = {
+        name: pd.DataFrame(
+            [(query, one, value) for query, row in run.items() for one, value in row.items()],
+            columns=["user", "item", "score"],
+        )
+        for name, run in scored.items()
+    }
+    tuples = {name: {q: tuple(row) for q, row in run.items()} for name, run in lists.items()}
+    arrays = {name: np.array(list(run.values())) for name, run in lists.items()}
+    reports = {name: evaluate_run(truth, run) for name, run in lists.items()}
+    expected = str(compare(reports))
+    for runs in (lists, scored, frames, tuples):
+        found = evaluate_run(truth, runs)
+        assert isinstance(found, Comparison)
+        assert str(found) == expected
+    for runs in (arrays, {name: run.tolist() for name, run in arrays.items()}):
+        assert str(evaluate_run(truth, runs, queries=list(truth))) == expected
+
+
+def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
+    message = "run must be a single run, or a dict of runs .*; got both: 'als' holds a run, and 'u'"
+    for other in (["a"], {"a": 1.0}, np.array(["a"])):
+        with pytest.raises(ValueError, match=message):
+            evaluate_run(TRUTH, {"als": {"u": ["a"]}, "u": other})
+    assert mrr({"u": [("a", 1)]}, {"u": [("b", 2), ("a", 1)]}) == [1 / 2], "ids can be tuples"
+    assert mrr({"u": [("a", 1)]}, {"u": {("b", 2): 2.0, ("a", 1): 1.0}}) == [1 / 2]
+    path = tmp_path / "run.txt"
+    path.write_text("u Q0 a 1 1.5 t\n")
+    runs = {"file": path, "other": {"u": ["a"]}}
+    with pytest.raises(ValueError, match="Pass convention=, since only some of the runs"):
+        evaluate_run(TRUTH, runs)
+    assert set(evaluate_run(TRUTH, runs, convention="trec_eval").reports) == set(runs)

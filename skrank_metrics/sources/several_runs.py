@@ -1,0 +1,52 @@
+"""Several runs in one argument, told from a single run by the depth of the dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from skrank_metrics._input.arrays import by_text
+from skrank_metrics.sources.lists_by_id import has_columns
+
+Runs: TypeAlias = Mapping[
+    str, Mapping[Any, Mapping[Any, float] | Sequence[Any]] | PathLike[str] | str
+]
+
+
+def runs_by_name(run: Any) -> dict[str, Any] | None:
+    """The runs of a dict of runs; None if it is a single run."""
+    if not isinstance(run, Mapping):
+        return None
+    found = {name: _is_run(value) for name, value in run.items()}
+    runs = [name for name, is_run in found.items() if is_run]
+    lists = [name for name, is_run in found.items() if is_run is False]
+    if not runs:
+        return None
+    if lists:
+        raise ValueError(
+            f"run must be a single run, or a dict of runs by name; got both: {runs[0]!r} holds a run, and {lists[0]!r} "
+            "the documents of a query."
+        )
+    return by_text(run.items(), "run")
+
+
+def _is_run(value: Any) -> bool | None:
+    """Whether an entry of a dict is a run rather than the documents of a query; None if it is empty."""
+    if isinstance(value, Mapping | list | tuple) and not value:
+        return None
+    if isinstance(value, Mapping):  # scores are no tuples
+        return any(isinstance(one, tuple) or _is_list(one) for one in value.values())
+    if isinstance(value, list | tuple):
+        return _is_list(value[0])
+    if isinstance(value, np.ndarray):
+        return value.ndim > 1
+    holds_lists = has_columns(value) or hasattr(value, "lists") or hasattr(value, "read")
+    return holds_lists or isinstance(value, str | PathLike)
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value holds documents; a tuple can be the id of one."""
+    return isinstance(value, Mapping | list | np.ndarray | set | frozenset)

@@ -72,17 +72,14 @@ def _versions() -> str:
 def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file; if that fails, leave the old one as it was and raise an error that names it."""
     # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
-    target, data = (
-        os.path.realpath(path),
-        text.encode("utf-8", "backslashreplace"),
-    )  # a link stays a link
+    data = text.encode("utf-8", "backslashreplace")
+    is_special = os.path.exists(path) and not os.path.isfile(path)
     try:
-        if os.path.exists(target) and not os.path.isfile(
-            target
-        ):  # a device or pipe must not be replaced
-            with open(target, "wb") as file:
+        if is_special:  # a device or a pipe must not be replaced; a pipe may have no other path
+            with open(path, "wb") as file:
                 file.write(data)
         else:
+            target = os.path.realpath(path)  # a link stays a link
             _replace(target, data, exists=os.path.exists(target))
     except OSError as error:
         raise OSError(
@@ -94,10 +91,8 @@ def _replace(target: str, data: bytes, *, exists: bool) -> None:
     """Replace a file by a new one with the same permissions, which nobody else can read before it has them."""
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied")
-    mode, new = (
-        0o600 if exists else 0o666,
-        os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new"),
-    )
+    mode = 0o600 if exists else 0o666
+    new = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new")
     try:
         with open(new, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)

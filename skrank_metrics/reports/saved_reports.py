@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -63,7 +64,7 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
             found["version"],
             found["written_by"],
         )
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         sound = known = False
     if not (sound and known):
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
@@ -72,7 +73,10 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
             f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
             f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
         )
-    body: dict[str, Any] = json.loads(text, object_hook=_restored)
+    try:
+        body: dict[str, Any] = json.loads(text, object_hook=_restored)
+    except (ValueError, LookupError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path} holds values that save() does not write: {error}.") from None
     return body
 
 
@@ -102,6 +106,24 @@ def saved_fields(report: Any) -> Any:
 
 def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a report from what ``read_saved`` gives."""
+    try:
+        fields = _restored_fields(saved)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"The file holds no report as save() writes it: {error}.") from None
+    queries, counts = fields["queries"], fields["recorded_counts"]
+    columns = [queries.weights, queries.by, queries.groups, queries.folds]
+    for result in fields["results"].values():
+        columns += [result.numerators, result.denominators]
+    if counts is not None:
+        columns += [counts.n_documents, counts.n_judged, counts.digests]
+    n_queries = np.shape(queries.ids)
+    for column in columns:
+        if column is not None and np.shape(column) != n_queries:
+            raise ValueError("The file holds a report whose columns differ in length.")
+    return fields
+
+
+def _restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     fields = dict(saved)
     values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
     results = {}
@@ -158,7 +180,20 @@ def _saved_array(array: NDArray[Any]) -> list[Any]:
 
 def _restored_array(saved: list[Any]) -> NDArray[Any]:
     dtype, values = saved
-    return object_array(values, len(values)) if dtype == "object" else np.array(values, dtype=dtype)
+    if not _DTYPES.fullmatch(dtype):
+        raise TypeError(f"{dtype[:40]!r} is no type of columns")
+    if dtype == "str" and len(values) * max(map(len, values), default=0) > _MOST_CHARACTERS:
+        dtype = "object"  # as all strings of an array take the memory of the longest
+    if dtype == "object":
+        return object_array(values, len(values))
+    return np.array(values, dtype="S" if "S" in dtype else dtype)
+
+
+# Types of arrays that are written. A file must not name others, which could be of any size.
+_DTYPES = re.compile(
+    r"object|str|bool|u?int(8|16|32|64)|float(16|32|64)|\|?S\d+|(datetime|timedelta)64(\[\d*\w+\])?"
+)
+_MOST_CHARACTERS = 50_000_000
 
 
 # How values are written that JSON does not have, by type.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,10 +17,14 @@ from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
+from skrank_metrics.reports.gate import Decision
 from skrank_metrics.reports.slices import ALL
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
+_CODES: dict[Decision, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
+# Longer words, such as names of files, are cut in messages.
+LONGEST_WORD = 300
 
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
@@ -56,95 +61,126 @@ def _discard_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"skrank-metrics: error: {visible(message)}", file=sys.stderr)
+    long_words = rf"(\S{{{LONGEST_WORD}}})\S+"
+    shown = re.sub(long_words, r"\1...", message)
+    print(f"skrank-metrics: error: {visible(shown)}", file=sys.stderr)
     sys.exit(INVALID)
 
 
 def _show_means(chosen: Chosen) -> None:
     reports = read_reports(chosen)
-    if chosen.save and len(reports) > 1:
-        raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
-
-    def content() -> dict[str, Any]:
-        columns = {
-            name: own._columns() if chosen.by_query else own.mean_columns()
-            for name, own in reports.items()
-        }
-        rows = [row for name, own in columns.items() for row in records(own, ranking=name)]
-        return {
-            "findings": {name: report.health.findings for name, report in reports.items()},
-            "rows": rows,
-        }
-
-    alone = len(reports) == 1 and not chosen.by_query
-    result = next(iter(reports.values())) if alone else Rankings(reports, by_query=chosen.by_query)
-    show(chosen, result, content)
+    first, *others = reports.values()
     if chosen.save:
-        next(iter(reports.values())).save(chosen.save)
+        if others:
+            raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
+        first.save(chosen.save)
+    is_plain = not others and not chosen.by_query
+    result = first if is_plain else Rankings(reports, by_query=chosen.by_query)
+
+    def content() -> Record:
+        rows = []
+        for name, report in reports.items():
+            columns = columns_of(report) if chosen.by_query else report.mean_columns()
+            rows += records(columns, ranking=name)
+        findings = {name: report.health.findings for name, report in reports.items()}
+        return {"findings": findings, "rows": rows}
+
+    show(chosen, result, content)
 
 
 def _show_comparison(chosen: Chosen) -> int:
     from skrank_metrics.reports.compare import compare
 
     reports = read_reports(chosen)
-    options = {
-        name: getattr(chosen, name) for name in ("margin", "test", "confidence", "random_state")
-    }
-    options["correction"] = None if chosen.correction == "none" else chosen.correction
-    if chosen.baseline is None and chosen.margin is not None:
-        chosen.baseline = next(iter(reports))
-    found = compare(reports, baseline=chosen.baseline, **options)
+    margin, baseline = _margin_of(chosen), chosen.baseline
+    if baseline is None and margin is not None:
+        baseline = next(iter(reports))
+    check_choice(baseline, "--baseline", (None, *reports))
+    found = compare(
+        reports,
+        baseline=baseline,
+        margin=margin,
+        test=chosen.test,
+        correction=None if chosen.correction == "none" else chosen.correction,
+        confidence=chosen.confidence,
+        random_state=chosen.random_state,
+    )
+    # Nothing is printed before the decision is known.
+    decision = None if margin is None else found.decision
 
-    def content() -> dict[str, Any]:
-        parts = {ALL: found, **found.named_slices}
-        rows = [
-            row
-            for name, part in parts.items()
-            for row in records(part.columns_of_pairs(), slice=name)
-        ]
-        verdicts = {metric: found.by_metric(metric).verdict for metric in found.metrics}
-        return {"verdicts": verdicts, "rankings": records(found._columns()), "rows": rows}
+    def content() -> Record:
+        rows = records(found.columns_of_pairs(), slice=ALL)
+        for name, part in found.named_slices.items():
+            rows += records(part.columns_of_pairs(), slice=name)
+        rankings = records(columns_of(found))
+        return {
+            "verdict": found.verdict,
+            "decision": decision,
+            "rankings": rankings,
+            "rows": rows,
+        }
 
     show(chosen, found, content)
-    if chosen.margin is None:
+    if decision is None:
         return 0
-    if (
-        len(found.metrics) > 1 or chosen.output_file or chosen.output != "table"
-    ):  # the table has the first verdict
-        for metric in found.metrics:
-            print(visible(f"{metric}: {found.by_metric(metric).verdict}"), file=sys.stderr)
-    verdicts = {
-        pair.verdict for metric in found.metrics for pair in found.by_metric(metric).pairs()
-    }
-    return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
+    if chosen.output_file or chosen.output != "table":  # the table has the verdict
+        print(found.verdict, file=sys.stderr)
+    return _CODES[decision]
+
+
+def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:
+    """The margin for all metrics, or by metric."""
+    if chosen.margin is None:
+        return None
+    margins = dict(chosen.margin)
+    is_for_all = "" in margins
+    if len(margins) < len(chosen.margin) or (is_for_all and len(margins) > 1):
+        raise ValueError(
+            "Pass --margin once, or once for each metric: --margin ndcg@10=0.005 --margin mrr=0.01."
+        )
+    return margins[""] if is_for_all else margins
 
 
 def _show_causes(chosen: Chosen) -> None:
     from skrank_metrics.reports.explain_difference import explain_difference
 
+    ranking, metric = _ranking_and_metric(chosen)
     first, second = chosen.conventions
-    found = explain_difference(**_rows_and_metric(chosen), conventions=(first, second))
-    facts = {name: getattr(found, name) for name in ("metric", "conventions", "start", "end")}
-    show(chosen, found, lambda: {**facts, "rows": records(found._columns())})
+    found = explain_difference(
+        **_rows_of(ranking), metric=metric, conventions=(first, second)
+    )
+    facts = {
+        "metric": found.metric,
+        "conventions": found.conventions,
+        "start": found.start,
+        "end": found.end,
+    }
+    show(chosen, found, lambda: {**facts, "rows": records(columns_of(found))})
 
 
 def _show_ways(chosen: Chosen) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
+    ranking, metric = _ranking_and_metric(chosen)
     found = match_convention(
-        **_rows_and_metric(chosen), value=chosen.value, tolerance=chosen.tolerance
+        **_rows_of(ranking), metric=metric, value=chosen.value, tolerance=chosen.tolerance
     )
-    show(chosen, found, lambda: {"rows": records(found._columns())})
+    show(chosen, found, lambda: {"rows": records(columns_of(found))})
 
 
-def _rows_and_metric(chosen: Chosen) -> dict[str, Any]:
-    """The rows of one ranking, with equal scores in the order of "stable", and its metric."""
+def _ranking_and_metric(chosen: Chosen) -> tuple[Ranking, BoundMetric]:
+    """The only ranking and the only metric."""
     reports = read_reports(chosen)
-    report = next(iter(reports.values()))
-    if len(reports) * len(report.metrics) > 1:
+    (report, *others) = reports.values()
+    (metric, *further) = report.metrics
+    if others or further:
         found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
         raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
-    ranking = report.own_ranking
+    return report.own_ranking, bind(metric, chosen.convention or "sklearn")
+
+
+def _rows_of(ranking: Ranking) -> dict[str, Any]:
+    """The rows of a ranking as arguments, with equal scores in the order of "stable"."""
     documents = ranking.documents
     return {
         "y_true": documents.given_labels,
@@ -152,15 +188,15 @@ def _rows_and_metric(chosen: Chosen) -> dict[str, Any]:
         "qid": np.repeat(documents.queries.ids, documents.grouping.sizes),
         "retrieved": ranking.retrieved,
         "judged": documents.judged,
-        "metric": bind(next(iter(report.metrics)), chosen.convention or "sklearn"),
     }
 
 
 def _list_metrics(_: Chosen) -> None:
-    names = [
-        (own.record.name + "@k" * own.record.has_cutoff, own) for _, own in sorted(REGISTRY.items())
-    ]
-    rows = [(name, own.__name__, own.record.bounds) for name, own in names]
+    rows = []
+    for _, function in sorted(REGISTRY.items()):
+        record = function.record
+        name = f"{record.name}@k" if record.has_cutoff else record.name
+        rows.append((name, function.__name__, record.bounds))
     print(Table(("name", "function", "range"), rows).as_text())
 
 

@@ -77,6 +77,12 @@ def number(text: str) -> float:
     return float(text)
 
 
+def margin(text: str) -> tuple[str, float]:
+    """Read a number, or a metric and its number; metrics may have "=" in their parameters."""
+    metric, _, size = text.rpartition("=")
+    return metric, number(size)
+
+
 def integer(text: str) -> int:
     """Read an integer of ASCII digits."""
     if not re.fullmatch("[+-]?[0-9]+", text):
@@ -99,6 +105,7 @@ class CommandOption:
     choices: Sequence[str] = ()
     is_flag: bool = False
     is_list: bool = False  # one or more values, which add up if the option is repeated
+    is_repeatable: bool = False  # one value at a time
     is_required: bool = False
     default: object = None
 
@@ -136,8 +143,10 @@ OPTIONS = [
     CommandOption(
         name="margin",
         commands=["compare"],
-        read=number,
-        help="the loss that does not matter; sets the exit code",
+        read=margin,
+        value="NUMBER",
+        is_repeatable=True,
+        help="the loss that does not matter, or METRIC=NUMBER for each metric; sets the exit code",
     ),
     CommandOption(
         name="baseline",

@@ -10,11 +10,18 @@ import numbers
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._output.page import write_whole
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import (
+    Part,
+    Result,
+    counted,
+    headline_of,
+    page_of,
+    parts_of,
+)
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
@@ -27,63 +34,62 @@ class Rankings(Result):
     """Several reports side by side, or one; on request with the values per query."""
 
     def __init__(self, reports: Mapping[str, RankingReport], *, by_query: bool) -> None:
-        self.reports, self.by_query = reports, by_query
+        self._reports, self._by_query = reports, by_query
+        self._first = next(iter(reports.values()))
 
     def _parts(self) -> Sequence[Part]:
-        first = next(iter(self.reports.values()))
-        parts = list(self._side_by_side() if len(self.reports) > 1 else first._parts())
-        for name, report in self.reports.items() if self.by_query else ():
-            rows = list(zip(map(str, report.qid), *report.per_query.values(), strict=True))
-            parts += [
-                f"{name}, {counted(len(rows), 'query')}",
-                Table(("qid", *report.per_query), rows),
-            ]
+        parts = [*(self._side_by_side() if len(self._reports) > 1 else parts_of(self._first))]
+        if not self._by_query:
+            return parts
+        for name, report in self._reports.items():
+            ids = map(str, report.qid)
+            rows = list(zip(ids, *report.per_query.values(), strict=True))
+            parts.append(f"{name}, {counted(len(rows), 'query')}")
+            parts.append(Table(("qid", *report.per_query), rows))
         return parts
 
     def _headline(self) -> str:
-        return "" if len(self.reports) > 1 else next(iter(self.reports.values()))._headline()
+        return "" if len(self._reports) > 1 else headline_of(self._first)
 
     def _side_by_side(self) -> list[Part]:
         """The means, one row per ranking and slice."""
-        parts = [dict([(ALL, report), *report._shown_slices]) for report in self.reports.values()]
-        rows = [
-            (value, name, own[value].n_queries, *own[value].mean.values())
-            for value in dict.fromkeys(value for own in parts for value in own)
-            for name, own in zip(self.reports, parts, strict=True)
-            if value in own
-        ]
-        first = 0 if any(len(own) > 1 for own in parts) else 1
-        heads = ("slice", "ranking", "queries", *next(iter(self.reports.values())).mean)
-        notes: dict[str, list[str]] = {}
-        for name, report in self.reports.items():
+        blocks = {
+            name: dict([(ALL, report), *report.shown_slices])
+            for name, report in self._reports.items()
+        }
+        slices = dict.fromkeys(value for of_slices in blocks.values() for value in of_slices)
+        rows = []
+        for value in slices:
+            for name, of_slices in blocks.items():
+                if value in of_slices:
+                    report = of_slices[value]
+                    rows.append((value, name, report.n_queries, *report.mean.values()))
+        heads = ("slice", "ranking", "queries", *self._first.mean)
+        if len(slices) == 1:
+            heads, rows = heads[1:], [row[1:] for row in rows]
+        return [counted(len(self._reports), "ranking"), Table(heads, rows), *self._notes()]
+
+    def _notes(self) -> list[str]:
+        """What was left out, each sentence once with the rankings that it is about."""
+        rankings: dict[str, list[str]] = {}
+        for name, report in self._reports.items():
             for sentence in report.left_out:
-                notes.setdefault(sentence, []).append(name)
-        table = Table(heads[first:], [row[first:] for row in rows])
-        return [
-            counted(len(self.reports), "ranking"),
-            table,
-            *(f"{', '.join(own)}: {note}" for note, own in notes.items()),
-        ]
+                rankings.setdefault(sentence, []).append(name)
+        return [f"{', '.join(names)}: {sentence}" for sentence, names in rankings.items()]
 
 
-def records(columns: Mapping[str, Any], **keys: str) -> list[dict[str, Any]]:
+Record: TypeAlias = dict[str, Any]
+
+
+def records(columns: Mapping[str, Any], **keys: str) -> list[Record]:
     """Rows of columns, each with the same keys before it."""
-    return [
-        {**keys, **dict(zip(columns, row, strict=True))}
-        for row in zip(*columns.values(), strict=True)
-    ]
+    rows = zip(*columns.values(), strict=True)
+    return [{**keys, **dict(zip(columns, row, strict=True))} for row in rows]
 
 
-def show(chosen: Chosen, result: Result, content: Callable[[], dict[str, Any]]) -> None:
+def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:
     """Write a result as chosen; TSV has the rows of its content, and JSON the whole content."""
-    if chosen.output == "table":
-        text = f"{result}\n"
-    elif chosen.output == "html":
-        text = result._page()
-    elif chosen.output == "tsv":
-        text = _as_tsv(content()["rows"])
-    else:  # ASCII, without control characters, NaN and infinity
-        text = json.dumps(_jsonable(content()), indent=2, allow_nan=False, default=str) + "\n"
+    text = _text_of(chosen.output, result, content)
     if chosen.output_file is not None:
         write_whole(text, chosen.output_file)
         return
@@ -92,25 +98,41 @@ def show(chosen: Chosen, result: Result, content: Callable[[], dict[str, Any]]) 
     print(text, end="")
 
 
+def _text_of(output: str, result: Result, content: Callable[[], Record]) -> str:
+    if output == "table":
+        return f"{result}\n"
+    if output == "html":
+        return page_of(result)
+    if output == "tsv":
+        return _as_tsv(content()["rows"])
+    # ASCII, without control characters, NaN and infinity
+    return json.dumps(_jsonable(content()), indent=2, allow_nan=False, default=str) + "\n"
+
+
 def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: _jsonable(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_jsonable(item) for item in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return list(map(_jsonable, value))
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
-def _as_tsv(rows: Sequence[Mapping[str, Any]]) -> str:
+def _as_tsv(rows: Sequence[Record]) -> str:
     """Rows under the names of all their columns."""
-    names, file = list(dict.fromkeys(name for row in rows for name in row)), io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    file = io.StringIO()
     writer = csv.writer(file, delimiter="\t", lineterminator="\n")
     writer.writerow(map(_tsv_cell, names))
-    writer.writerows([_tsv_cell(row.get(name, "")) for name in names] for row in rows)
+    for row in rows:
+        writer.writerow(_tsv_cell(row.get(name, "")) for name in names)
     return file.getvalue()
 
 
-def _tsv_cell(value: Any) -> Any:
+def _tsv_cell(value: object) -> object:
     """A value that a spreadsheet takes as it is: text that looks like a formula is preceded by an apostrophe."""
     if isinstance(value, numbers.Real):
         return value

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import skrank_metrics
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
 from skrank_metrics._output.table import visible
+from skrank_metrics.reports.plan import Correction, Test
 
 FILES = """
 Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
@@ -28,10 +29,10 @@ class Chosen(argparse.Namespace):
     picture: Path
     by_query: bool
     save: str | None
-    margin: float | None
+    margin: list[tuple[str, float]] | None  # by metric; "" is all metrics
     baseline: str | None
-    test: str
-    correction: str
+    test: Test
+    correction: Correction | Literal["none"]
     confidence: float
     random_state: int
     conventions: list[str]
@@ -80,9 +81,9 @@ class _Once(argparse.Action):
             parser.error(f"{option_string} is passed twice. It was {visible(shown)} before.")
         if self.is_list:
             values = [*(before or []), *values]
-            repeated = {value for value in values if values.count(value) > 1}
+            repeated = [value for value in values if values.count(value) > 1]
             if repeated:
-                parser.error(f"{option_string} names {visible(min(repeated))} twice.")
+                parser.error(f"{option_string} names {visible(str(repeated[0]))} twice.")
         setattr(namespace, self.dest, values)
 
 
@@ -141,12 +142,12 @@ def _add_option(parser: argparse.ArgumentParser, option: CommandOption) -> None:
         details["choices"] = option.choices
     if option.value:
         details["metavar"] = option.value
-    if option.is_list:
-        details["nargs"] = "+"
+    if option.is_list or option.is_repeatable:
+        details["nargs"] = "+" if option.is_list else 1
     elif isinstance(option.value, tuple):
         details["nargs"] = len(option.value)
     default = "" if option.default is None else f" (default: {option.default})"
-    action = _Collect if option.is_list else _Once
+    action = _Collect if option.is_list or option.is_repeatable else _Once
     parser.add_argument(name, action=action, help=option.help + default, **details)
 
 

@@ -119,6 +119,26 @@ class Result(ABC):
         return frame if library == "polars" or index is None else frame.set_index(index)
 
 
+def parts_of(result: Result) -> Sequence[Part]:
+    """The tables and sentences of a result, for results that are made of several."""
+    return result._parts()
+
+
+def headline_of(result: Result) -> str:
+    """The heading of the page of a result, in plain words; empty if it is the title."""
+    return result._headline()
+
+
+def columns_of(result: Result) -> Mapping[str, Any]:
+    """The columns of the frame of a result by name."""
+    return result._columns()
+
+
+def page_of(result: Result) -> str:
+    """The page of a result."""
+    return result._page()
+
+
 def _html(text: str) -> str:
     return escape(visible(text))
 

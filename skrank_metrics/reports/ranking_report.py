@@ -430,7 +430,7 @@ class RankingReport(Result):
         } | self.per_query
 
     @cached_property
-    def _shown_slices(self) -> list[tuple[str, RankingReport]]:
+    def shown_slices(self) -> list[tuple[str, RankingReport]]:
         """The largest slices by name, and all others together."""
         sizes = {value: part.n_queries for value, part in self.slices.items()}
         shown, names = largest(self.slices, sizes), names_of_slices(self.slices)
@@ -455,14 +455,14 @@ class RankingReport(Result):
         intervals = list(self.intervals().items())
         if self.slices:
             parts.append(self._table_of_slices())
-            for _, report in self._shown_slices:
+            for _, report in self.shown_slices:
                 intervals += report.intervals().items()
         method = interval_method(self.metrics, intervals, self.groups)
         return [*parts, f"Intervals: {method}.", *weighting(self.weights), *self.health.findings]
 
     def _table_of_slices(self) -> Table:
         rows = []
-        for value, report in self._shown_slices:
+        for value, report in self.shown_slices:
             for metric, values in report.values.items():
                 facts = [fact.compute(values) for fact in OF_SLICES]
                 rows.append((value, metric, report.n_queries, *facts))

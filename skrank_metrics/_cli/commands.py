@@ -12,9 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from skrank_metrics._cli.inputs import read_reports
-from skrank_metrics._cli.output import Rankings, records, show
+from skrank_metrics._cli.output import Rankings, Record, records, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._output.result import columns_of
 from skrank_metrics._output.table import Table, visible
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.reports.gate import Decision
@@ -146,9 +150,7 @@ def _show_causes(chosen: Chosen) -> None:
 
     ranking, metric = _ranking_and_metric(chosen)
     first, second = chosen.conventions
-    found = explain_difference(
-        **_rows_of(ranking), metric=metric, conventions=(first, second)
-    )
+    found = explain_difference(**_rows_of(ranking), metric=metric, conventions=(first, second))
     facts = {
         "metric": found.metric,
         "conventions": found.conventions,
@@ -193,10 +195,11 @@ def _rows_of(ranking: Ranking) -> dict[str, Any]:
 
 def _list_metrics(_: Chosen) -> None:
     rows = []
-    for _, function in sorted(REGISTRY.items()):
+    for name in sorted(REGISTRY):
+        function = REGISTRY[name]
         record = function.record
-        name = f"{record.name}@k" if record.has_cutoff else record.name
-        rows.append((name, function.__name__, record.bounds))
+        spelled = f"{record.name}@k" if record.has_cutoff else record.name
+        rows.append((spelled, function.__name__, record.bounds))
     print(Table(("name", "function", "range"), rows).as_text())
 
 

@@ -17,7 +17,7 @@ def test_compare(many, capsys):
     (row,) = rows_of(output_of(capsys, *words, "--output", "tsv"))
     assert (row["first"], float(row["p_value"])) == (expected.pair().first, expected.pair().p_value)
     found = json.loads(output_of(capsys, *words, "--output", "json"))
-    assert found["verdicts"] == {"mrr": expected.verdict}
+    assert (found["verdict"], found["decision"]) == (expected.verdict, None)
     assert [one["ranking"] for one in found["rankings"]] == [*expected.names]
 
 

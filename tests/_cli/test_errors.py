@@ -184,3 +184,10 @@ def test_the_file_of_pairs_to_exclude_is_not_overwritten(files, capsys, tmp_path
     assert message.endswith(
         "seen.csv is an input, and would be overwritten. Choose another file for the output."
     )
+
+
+@pytest.mark.parametrize("words", ["evaluate qrels NAME", "evaluate qrels run NAME.txt"])
+def test_long_names_are_cut(words, files, capsys):
+    message = error_of(capsys, *words.replace("NAME", "x" * 200_000).split())
+    assert "xxx..." in message
+    assert len(message) < 2000

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -181,3 +182,13 @@ def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys
     printed = output_of(capsys, "evaluate", "qrels", "./map", "mrr")
     assert printed == output_of(capsys, "evaluate", "qrels", "other", "mrr")
     assert output_of(capsys, "evaluate", "qrels", "mrr", "./map") == printed, "in any order"
+
+
+@pytest.mark.slow
+def test_a_pipe_of_the_shell_is_an_output_file(files):
+    command = f"{sys.executable} -m skrank_metrics evaluate qrels run mrr --output-file"
+    run = {"capture_output": True, "text": True, "check": True}
+    expected = subprocess.run(["bash", "-c", f"{command} /dev/fd/1"], **run)
+    assert expected.stdout.startswith("2 queries")
+    done = subprocess.run(["bash", "-c", f"{command} >(cat > out) && sleep 0.5; cat out"], **run)
+    assert done.stdout == expected.stdout

@@ -1,11 +1,10 @@
 """Margins, exit codes and saved reports."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
-from support.command_line import ROWS, code_of, output_of, report_of, rows_of
+from support.command_line import ROWS, code_of, error_of, output_of, report_of, rows_of
 
 from skrank_metrics import (
     RankingReport,
@@ -29,7 +28,7 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
     words = ["compare", "qrels", "prod", run, "mrr", "--margin", margin]
     reports = {name: evaluate_run("qrels", name, "mrr") for name in ("prod", run)}
     comparison = compare(reports, baseline="prod", margin=float(margin))
-    verdict = f"mrr: {comparison.verdict}\n"
+    verdict = f"{comparison.verdict}\n"
     wanted = {
         "": (f"{comparison}\n", ""),
         "--output json": ("{", verdict),
@@ -56,15 +55,11 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
     assert code_of("compare", "qrels", "prod", "better", "mixed", "worse", *words) == 1
     capsys.readouterr()
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words) == 3
-    assert re.search("^mrr: Do not ship", capsys.readouterr().err, re.M), (
-        "the table has the verdict of recall alone"
-    )
+    assert "Do not ship mixed yet" in capsys.readouterr().out
     code_of("compare", "qrels", "prod", "mixed", "recall@3", *words, "--output", "json")
-    verdicts = json.loads(capsys.readouterr().out)["verdicts"]
-    assert {name: verdict.startswith("Do not") for name, verdict in verdicts.items()} == {
-        "recall@3": True,
-        "mrr": True,
-    }
+    found = json.loads(capsys.readouterr().out)
+    assert found["decision"] == "undecided", "every metric has to pass"
+    assert found["verdict"].startswith("Do not ship mixed yet.")
     assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
 
 
@@ -120,3 +115,49 @@ def test_saved_reports_of_tables(files, capsys):
         output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv")
     )
     assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
+
+
+# Recall at 3 is the same in all runs; by mrr, "worse" loses 1/2 - 1/3.
+MARGINS = {
+    "--margin recall@3=0.01 --margin mrr=0.01": 1,
+    "--margin recall@3=0.01 --margin mrr=0.2": 0,
+    "--margin mrr=0.2 --margin recall@3=0": 0,
+    "--margin 0.2": 0,
+}
+
+
+@pytest.mark.parametrize("margins", MARGINS)
+def test_each_metric_has_its_margin(margins, gate, capsys):
+    words = ["compare", "qrels", "prod", "worse", "recall@3", "mrr", *margins.split()]
+    assert code_of(*words, "--output", "json") == MARGINS[margins]
+    decision = "ship" if MARGINS[margins] == 0 else "do not ship"
+    assert json.loads(capsys.readouterr().out)["decision"] == decision
+
+
+def test_margins_may_be_for_metrics_with_parameters(gate):
+    words = ["compare", "qrels", "prod", "worse", "rbp(p=0.9)", "--margin", "rbp(p=0.9)=0.5"]
+    assert code_of(*words) == 0
+
+
+WRONG_MARGINS = {
+    "--margin 0.1 --margin 0.2": "Pass --margin once, or once for each metric",
+    "--margin 0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
+    "--margin mrr=0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
+    "--margin mrr=0.1": "margin must have a number for each metric; got none for 'recall@3'.",
+    "--margin mrr=0.1 --margin map=0.1": "metric must be one of ['recall@3', 'mrr']; got 'map'",
+    "--margin mrr=": "argument --margin: invalid margin value: 'mrr='",
+    "--margin 5": "must be less than 1, the range of recall@3; got 5.",
+}
+
+
+@pytest.mark.parametrize("margins", WRONG_MARGINS)
+def test_wrong_margins(margins, gate, capsys):
+    words = ["compare", "qrels", "prod", "worse", "recall@3", "mrr", *margins.split()]
+    assert WRONG_MARGINS[margins] in error_of(capsys, *words)
+
+
+@pytest.mark.parametrize("output", ["table", "json", "html"])
+def test_nothing_is_printed_before_all_metrics_are_known_to_be_tested(output, gate, capsys):
+    words = ["compare", "qrels", "prod", "better", "mrr", "map(average=median)"]
+    message = error_of(capsys, *words, "--margin", "0.1", "--output", output)
+    assert "metric must be a mean over queries; got 'map(average=median)'" in message

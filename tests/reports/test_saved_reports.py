@@ -1,8 +1,10 @@
 """Reports in files, and reports made from values per query."""
 
 import datetime
+import hashlib
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -247,6 +249,59 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         load(path)
     with pytest.raises(TypeError, match=r"expected str, bytes or os.PathLike object, not int"):
         load(3)
+
+
+# What a file may hold, with a checksum that is right, and what its error says.
+FORGED = {
+    "a type of 1.6 GB a value": (["qid", "$array", 0], "<U400000000", "is no type of columns"),
+    "a type of arrays": (["qid", "$array", 0], "(100000000,)f8", "is no type of columns"),
+    "objects": (["qid", "$array", 0], "V900000000", "is no type of columns"),
+    "large integers": (["qid", "$array", 1, 0], 10**30, "values that save() does not write"),
+    "other lengths": (["values", "mrr", 0, "$array", 1], [1.0], "columns differ in length"),
+    "a number for a column": (["folds"], 3, "columns differ in length"),
+    "a number for values": (["values", "mrr"], 3, "The file holds no report"),
+    "no health": (["health"], {}, "The file holds no report"),
+    "no date": (["by"], {"$datetime": "x"}, "values that save() does not write"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_forged_files_are_refused_before_memory_is_taken(case, tmp_path):
+    place, value, message = FORGED[case]
+    path = tmp_path / "forged.json"
+    evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="mrr").save(path)
+    saved = json.loads(path.read_text())
+    holder = saved["contents"]
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = value
+    text = json.dumps(saved["contents"])
+    saved["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RankingReport.load(path)
+
+
+def test_one_long_id_among_many_takes_no_more_memory(tmp_path):
+    ids = np.array(["long" * 100_000, *map(str, range(999))], dtype=object)
+    report = RankingReport.from_frame({"qid": ids.astype(str)[:9], "mrr": np.ones(9)})
+    report.save(tmp_path / "few.json")
+    text = (tmp_path / "few.json").read_text()
+    saved = json.loads(text)
+    saved["contents"]["qid"]["$array"][1] = ids.tolist()
+    for column in (saved["contents"]["values"]["mrr"][0],):
+        column["$array"][1] = [1.0] * 1000
+    body = json.dumps(saved["contents"])
+    saved["sha256"] = hashlib.sha256(body.encode()).hexdigest()
+    (tmp_path / "many.json").write_text(json.dumps(saved))
+    assert RankingReport.load(tmp_path / "many.json").qid.dtype == object
+
+
+def test_nested_files_are_refused(tmp_path):
+    path = tmp_path / "report.json"
+    path.write_text('{"contents": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(ValueError, match=r"report.json is not a saved report"):
+        RankingReport.load(path)
 
 
 @pytest.mark.slow

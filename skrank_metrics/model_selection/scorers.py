@@ -277,15 +277,20 @@ def make_ranking_scorer(
     return _scorers_of_metrics([bound], response_method, retrieved)[0]
 
 
-def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
+def ranking_scorers(
+    *names: Any,
+    convention: str = "sklearn",
+    response_method: Any = RESPONSE_METHODS,
+    retrieved: str = "all",
+) -> dict[str, Any]:
     """Make a dict of scorers that share one prediction and one ranking.
 
     Parameters
     ----------
     *names : str, metric functions or bound metrics
         Metrics to compute, as in evaluate; or the dict that get_metrics returns.
-    retrieved : {"all", "scored"}, default="all"
-        As in make_ranking_scorer.
+    convention, response_method, retrieved : object
+        As in make_ranking_scorer, for all metrics.
 
     Returns
     -------
@@ -308,14 +313,9 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
             "names must be separate arguments; got a sequence of names. Write ranking_scorers(*names)."
         )
     of_dict = len(names) == 1 and isinstance(names[0], Mapping)
-    bound = bind_metrics(names[0] if of_dict else names)
-    return dict(
-        zip(
-            bound,
-            _scorers_of_metrics(list(bound.values()), RESPONSE_METHODS, retrieved),
-            strict=True,
-        )
-    )
+    bound = bind_metrics(names[0] if of_dict else names, convention)
+    scorers = _scorers_of_metrics(list(bound.values()), response_method, retrieved)
+    return dict(zip(bound, scorers, strict=True))
 
 
 def _scorers_of_metrics(

@@ -133,6 +133,20 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
 
 
+@pytest.mark.parametrize("options", [{"convention": "lightgbm"}, {"response_method": "predict"}])
+def test_scorers_of_a_dict_have_the_convention_and_the_method(options, problem):
+    class Reversible(Given):
+        def decision_function(self, X):
+            return -X[:, 0]
+
+    X, y, qid = problem
+    labels = with_qid(y, qid)
+    for name, scorer in ranking_scorers("ndcg@3", "map", **options).items():
+        alone = make_ranking_scorer(name, **options)(Reversible(), X, labels)
+        assert scorer(Reversible(), X, labels) == alone
+        assert alone != make_ranking_scorer(name)(Reversible(), X, labels)
+
+
 def test_scorers_of_a_dict_notice_other_data(problem):
     X, y, qid = problem
     predicted = X[:, 0].copy()

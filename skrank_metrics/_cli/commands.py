@@ -7,14 +7,11 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
-
-import numpy as np
+from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.output import Rankings, Record, records, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
-from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._output.result import columns_of
 from skrank_metrics._output.table import Table, visible
@@ -22,6 +19,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.reports.gate import Decision
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
@@ -148,9 +146,9 @@ def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:
 def _show_causes(chosen: Chosen) -> None:
     from skrank_metrics.reports.explain_difference import explain_difference
 
-    ranking, metric = _ranking_and_metric(chosen)
+    report, metric = _report_and_metric(chosen)
     first, second = chosen.conventions
-    found = explain_difference(**_rows_of(ranking), metric=metric, conventions=(first, second))
+    found = explain_difference(report, metric=metric, conventions=(first, second))
     facts = {
         "metric": found.metric,
         "conventions": found.conventions,
@@ -163,34 +161,20 @@ def _show_causes(chosen: Chosen) -> None:
 def _show_ways(chosen: Chosen) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
-    ranking, metric = _ranking_and_metric(chosen)
-    found = match_convention(
-        **_rows_of(ranking), metric=metric, value=chosen.value, tolerance=chosen.tolerance
-    )
+    report, metric = _report_and_metric(chosen)
+    found = match_convention(report, metric=metric, value=chosen.value, tolerance=chosen.tolerance)
     show(chosen, found, lambda: {"rows": records(columns_of(found))})
 
 
-def _ranking_and_metric(chosen: Chosen) -> tuple[Ranking, BoundMetric]:
-    """The only ranking and the only metric."""
+def _report_and_metric(chosen: Chosen) -> tuple[RankingReport, BoundMetric]:
+    """The report of the only ranking, and the only metric."""
     reports = read_reports(chosen)
-    (report, *others) = reports.values()
-    (metric, *further) = report.metrics
+    report, *others = reports.values()
+    metric, *further = report.metrics
     if others or further:
         found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
         raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
-    return report.own_ranking, bind(metric, chosen.convention or "sklearn")
-
-
-def _rows_of(ranking: Ranking) -> dict[str, Any]:
-    """The rows of a ranking as arguments, with equal scores in the order of "stable"."""
-    documents = ranking.documents
-    return {
-        "y_true": documents.given_labels,
-        "y_score": ranking.scores,
-        "qid": np.repeat(documents.queries.ids, documents.grouping.sizes),
-        "retrieved": ranking.retrieved,
-        "judged": documents.judged,
-    }
+    return report, bind(metric, chosen.convention or "sklearn")
 
 
 def _list_metrics(_: Chosen) -> None:

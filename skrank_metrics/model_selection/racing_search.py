@@ -21,7 +21,8 @@ from sklearn.pipeline import Pipeline
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
-from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched
+from skrank_metrics.model_selection._race import Race
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
@@ -68,8 +69,12 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     n_iter : int, default=None
         Number of candidates to draw at random. None means the whole grid.
     confidence : float or None, default=0.95
-        One minus the largest probability that the winner of the grid search is dropped, if queries still to come are
-        like those tested. None means that no candidate is dropped: the results are those of GridSearchCV.
+        What it bounds: the winner of GridSearchCV on these folds is dropped with a probability of about 1 -
+        ``confidence`` at most. Tests count that queries vary, and that fits vary from fold to fold, which all
+        candidates together show from the second fold on. After the first fold, fits are taken to vary three times as
+        much as the mean of a fold does because of its queries; if they vary more, the winner is dropped more often.
+        It says nothing about the truly best candidate, which GridSearchCV can miss, too. None means that no candidate
+        is dropped: the results are those of GridSearchCV.
     min_queries : int, default=30
         Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan
@@ -98,17 +103,17 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Examples
     --------
-    The first candidate is dropped, since it is behind on the 50 queries of the first fold:
+    The first candidate is dropped, since it is behind on the queries of the first two folds:
 
     >>> from sklearn.linear_model import Ridge
     >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, with_qid
     >>> from skrank_metrics.datasets import make_ranking
     >>> X, y, qid = make_ranking(150, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
-    >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
+    >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(4))
     >>> search = search.fit(X, with_qid(y, qid))
     >>> search.n_fits_, search.cv_results_["dropped_after"].tolist()
-    (7, [1.0, nan, nan])
+    (10, [2.0, nan, nan])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -1,0 +1,245 @@
+"""The candidates of a race: which are compared after each fold, and which are dropped.
+
+The winner of a grid search has the best mean of fold means, so the test is about these. After r of F folds, the mean
+can only differ from the final one by what is still to come. For the difference of two candidates, the variance of a
+fold's mean is s^2 / n over its n queries, plus t^2, as their fits vary, so the error is
+
+    error^2 = (1 - r/F)^2 (sum over folds seen of v / r^2 + sum over folds to come of v / (F - r)^2),  v = s^2 / n + t^2
+
+- s^2 is pooled within folds. Queries of unequal weights count as fewer (Kish 1965).
+- t^2 is what the means of candidates vary from fold to fold beyond what their queries explain, pooled over all
+  candidates that ran (their interaction with folds). What training sets share is the same in folds seen and to come.
+- After the first fold, nothing is known of t. Its square is then taken for 9 s^2 / n: with this, only those that are
+  far behind are dropped, and the winner of the grid search is kept if t is up to 3 times the standard error of a fold.
+- The level, 1 - confidence, is split evenly over the folds after which candidates can be dropped, and over all
+  candidates but one, since any of them may lead (Bonferroni).
+
+The winner of the grid search is then dropped with a probability of about 1 - confidence at most, whatever the true
+differences: if values are normal and queries independent, the difference between a mean so far and the final mean is
+independent of all final means. ``python -m benchmarks.racing errors`` measures it, see docs/measurements.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.model_selection.scorers import QueryScores
+from skrank_metrics.reports.mean_intervals import ROUNDING
+
+# What fits are taken to vary after a single fold, as a multiple of the error of its mean over queries.
+FITS_BEFORE_THE_SECOND_FOLD = 3.0
+
+
+class Spread(NamedTuple):
+    """Differences between the leader and each other candidate on the queries of one fold."""
+
+    squares: FloatArray  # sums of squares around their means, in units of queries of equal weight
+    n_effective: FloatArray  # number of such queries
+    tested: list[Any]  # ids of queries with a value
+
+
+class Variance(NamedTuple):
+    """An estimate of a variance, with its degrees of freedom."""
+
+    value: FloatArray
+    n_degrees: FloatArray
+
+
+@dataclass
+class FitVariation:
+    """How the means of candidates vary from fold to fold, more than their queries explain."""
+
+    squares: float = 0.0  # of contrasts of each fold with those before it
+    expected: float = 0.0  # the same if only queries varied
+    n_degrees: int = 0
+
+    def add_fold(
+        self, scores: Sequence[FloatArray], folds: Sequence[QueryScores], rows: Sequence[int]
+    ) -> None:
+        """Contrast the last fold with the mean of those before, for the candidates that ran all of them.
+
+        Contrasts of a fold with all before it are independent of each other (Helmert), so candidates that are dropped
+        later count up to there. Queries that a candidate leaves undefined are left out for all of them.
+        """
+        n_before = len(folds) - 1
+        if not n_before or len(rows) < 2:
+            return
+        of_queries = np.array([_variance_of_mean(fold, rows) for fold in folds])
+        if np.isnan(of_queries).any():
+            return
+        means = np.array(scores)[:, rows]
+        contrasts = means[-1] - means[:-1].mean(axis=0)
+        contrasts -= contrasts.mean()
+        # So that the variance of fits counts once.
+        scale = 1 + 1 / n_before
+        self.squares += float(contrasts @ contrasts) / scale
+        expected = of_queries[-1] + of_queries[:-1].sum() / n_before**2
+        self.expected += float(expected) * (len(rows) - 1) / scale
+        self.n_degrees += len(rows) - 1
+
+
+@dataclass
+class Race:
+    """The candidates of a race, fold by fold."""
+
+    n_candidates: int
+    n_folds: int  # candidates can be dropped after all but the last
+    confidence: float = 0.95
+    min_queries: int = 30
+
+    def __post_init__(self) -> None:
+        n = self.n_candidates
+        self.remaining = list(range(n))
+        # One entry per fold: scores of all candidates, and their values, NaN for those that did not run.
+        self.scores: list[FloatArray] = []
+        self.folds: list[QueryScores] = []
+        self.fits = FitVariation()
+        # Of ``cv_results_``: when and why candidates were dropped, and their last comparison with the leader.
+        self.columns: dict[str, Any] = {
+            "dropped_after": np.full(n, np.nan),
+            "dropped_because": np.full(n, "", dtype=object),
+            "leader": np.full(n, -1),
+            "difference": np.full(n, np.nan),  # mean over folds, leader minus candidate
+            "p_adjusted": np.full(n, np.nan),  # for the number of candidates and folds
+        }
+
+    def finish_fold(
+        self, scores: Mapping[int, float], fold: QueryScores, n_queries: IntArray
+    ) -> None:
+        """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
+        self.folds.append(fold)
+        self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
+        self._drop([row for row in self.remaining if row not in scores], "failed")
+        self.fits.add_fold(self.scores, self.folds, self.remaining)
+        if self.remaining and len(self.folds) < self.n_folds:
+            self._compare([row for row in self.remaining if row != self.leader], n_queries)
+
+    @property
+    def means(self) -> FloatArray:
+        """Means over the folds so far; NaN for candidates that were dropped."""
+        return np.mean(self.scores, axis=0)
+
+    @property
+    def leader(self) -> int:
+        """The remaining candidate with the best mean, the first of several."""
+        means = self.means
+        return max(self.remaining, key=lambda row: means[row])
+
+    def _compare(self, others: Sequence[int], n_queries: IntArray) -> None:
+        """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race."""
+        leader = self.leader
+        means = self.means
+        differences = means[leader] - means[others]
+        differences[np.abs(differences) <= ROUNDING * np.abs(means[leader])] = 0.0
+
+        p_adjusted = np.full(len(others), np.nan)
+        spreads = [_spread(fold, leader, others) for fold in self.folds]
+        tested = set().union(
+            *(spread.tested for spread in spreads)
+        )  # repeated folds test them again
+        if len(tested) >= self.min_queries:
+            variance = self._variance(spreads, n_queries)
+            p = _one_sided(differences, variance)
+            p_adjusted = np.minimum(1.0, (self.n_folds - 1) * (self.n_candidates - 1) * p)
+
+        self.columns["leader"][others] = leader
+        self.columns["difference"][others] = differences
+        self.columns["p_adjusted"][others] = p_adjusted
+        level = round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
+        behind = np.asarray(others, dtype=np.intp)[p_adjusted <= level]
+        self._drop(behind.tolist(), "behind")
+
+    def _variance(self, spreads: Sequence[Spread], n_queries: IntArray) -> Variance:
+        """Variance of the mean of fold means so far around the final one; NaN if a fold has no values."""
+        n_run = len(spreads)
+        n_to_come = self.n_folds - n_run
+        sizes = np.array([spread.n_effective for spread in spreads])
+        squares = np.array([spread.squares for spread in spreads])
+        n_degrees = sizes.sum(axis=0) - n_run
+        known = (sizes.min(axis=0) > 0) & (n_degrees >= 1)
+        sizes, n_degrees = np.where(known, sizes, np.nan), np.where(known, n_degrees, np.nan)
+
+        # Weights and undefined queries count in the folds to come as they did so far.
+        share = sizes.sum(axis=0) / n_queries[:n_run].sum()
+        sizes_to_come = n_queries[n_run:, None] * share
+        left = (n_to_come / self.n_folds) ** 2
+        so_far = (1 / sizes).sum(axis=0) / n_run**2
+        to_come = (1 / sizes_to_come).sum(axis=0) / n_to_come**2
+        of_queries = left * (so_far + to_come) * squares.sum(axis=0) / n_degrees
+        if not self.fits.n_degrees:
+            return Variance(of_queries * (1 + FITS_BEFORE_THE_SECOND_FOLD**2), n_degrees)
+        return self._add_fits(Variance(of_queries, n_degrees), left * (1 / n_run + 1 / n_to_come))
+
+    def _add_fits(self, of_queries: Variance, share: float) -> Variance:
+        """Add the variance of fits of two candidates; degrees of freedom after Satterthwaite (1946)."""
+        of_folds = 2 * share * self.fits.squares / self.fits.n_degrees
+        of_fits = of_folds - 2 * share * self.fits.expected / self.fits.n_degrees
+        if of_fits <= 0:
+            return of_queries
+        value = of_queries.value + of_fits
+        uncertainty = of_queries.value**2 / of_queries.n_degrees
+        uncertainty += of_folds**2 / self.fits.n_degrees
+        return Variance(value, value**2 / uncertainty)
+
+    def _drop(self, rows: Sequence[int], why: str) -> None:
+        for row in rows:
+            self.columns["dropped_after"][row] = len(self.folds)
+            self.columns["dropped_because"][row] = why
+            self.remaining.remove(row)
+
+
+def _one_sided(differences: FloatArray, variance: Variance) -> FloatArray:
+    """P-values of the leads; 0 or 1 if nothing varies."""
+    errors = np.sqrt(variance.value)
+    certain = np.where(differences > 0, 0.0, 1.0)
+    t = np.divide(differences, errors, out=np.zeros_like(differences), where=errors > 0)
+    p = special.stdtr(variance.n_degrees, -t)
+    return np.asarray(np.where(errors == 0, certain, p))
+
+
+def _weights(fold: QueryScores) -> FloatArray:
+    return np.ones(len(fold.ids)) if fold.weights is None else fold.weights
+
+
+def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
+    """How the leader minus each of the others varies over the queries of one fold that both define."""
+    best = fold.values[leader]
+    differences = best - fold.values[others]
+    counted = ~np.isnan(differences) & (_weights(fold) > 0)
+    differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0.0
+    differences[~counted] = 0.0
+
+    weights = counted * _weights(fold)
+    total = weights.sum(axis=1)
+    n_effective = _ratio(total**2, (weights**2).sum(axis=1))
+    means = _ratio((differences * weights).sum(axis=1), total)
+    squares = ((differences - means[:, None]) ** 2 * weights).sum(axis=1)
+    tested = fold.ids[counted.any(axis=0) & fold.defined[leader]]
+    return Spread(squares * _ratio(n_effective, total), n_effective, tested.tolist())
+
+
+def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
+    """Variance of the mean of a candidate around that of all, over the queries of a fold, pooled; NaN if unknown."""
+    values = fold.values[rows]
+    counted = ~np.isnan(values).any(axis=0) & (_weights(fold) > 0)
+    values, weights = values[:, counted], _weights(fold)[counted]
+    if len(weights) < 2:
+        return np.nan
+    weights = weights / weights.sum()
+    centred = values - values.mean(axis=0)
+    centred -= (centred @ weights)[:, None]
+    # The variance of a weighted mean of n_effective queries is s^2 / n_effective, and s^2 has n_effective - 1 below it.
+    n_effective = 1 / (weights @ weights)
+    squares = float((centred**2 @ weights).sum())
+    return squares / (n_effective - 1) / (len(rows) - 1)
+
+
+def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Divide; 0 where the divisor is 0."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

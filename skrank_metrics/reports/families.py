@@ -9,10 +9,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics.reports.corrections import adjust, implied, tail, transitive
 from skrank_metrics.reports.plan import Correction
 from skrank_metrics.reports.sign_flips import SignFlips, hull, place_of_critical
 
@@ -34,7 +36,22 @@ class BestSet:
     p_values: FloatArray  # adjusted, of each and its rival
     intervals: FloatArray  # (n_rankings, 2), simultaneous, of each minus its rival
     regret: FloatArray  # the most that choosing it loses
-    critical: FloatArray  # what the statistic of each must exceed against another one
+
+
+class TestedPair(NamedTuple):
+    """One ranking minus another."""
+
+    p_value: float
+    p_adjusted: float
+    interval: Interval  # for this pair alone
+    simultaneous: Interval  # which holds together with those of all other pairs
+
+
+class _Maxima(NamedTuple):
+    """What the random signs of a family say."""
+
+    largest: FloatArray  # null distribution of the largest statistic
+    stepped: FloatArray | None  # p-values by pair, adjusted step-down; not for several parts
 
 
 @dataclass
@@ -72,26 +89,24 @@ class Family:
     # Tests
 
     @cached_property
-    def _survey(self) -> tuple[FloatArray, FloatArray]:
-        """Null distribution of the largest statistic of the family, and p-values of pairs adjusted step-down.
-
-        The latter are NaN in several parts: their sums with random signs would all have to be kept.
-        """
+    def _maxima(self) -> _Maxima:
+        """Go through the random signs of all parts once, as they are not kept."""
         rankings = range(self.n_rankings) if self.baseline is None else [self.baseline]
         largest = np.zeros(1)
-        stepped = np.full(len(self.pairs), np.nan)
+        stepped = None
         for part in self.parts:
             flipped = part.flipped()
             part.alone(self.level, flipped)
             for i in rankings:
-                largest = np.maximum(largest, part.nulls(i, flipped).max(axis=0))
+                of_ranking = part.nulls(i, flipped).max(axis=0)
+                largest = np.maximum(largest, of_ranking)
             if len(self.parts) == 1 and self.correction == "max":
                 stepped = self._step_down(part, flipped)
-        return largest, stepped
+        return _Maxima(largest, stepped)
 
     def _step_down(self, part: SignFlips, flipped: FloatArray) -> FloatArray:
         """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
-        z = np.array([part.row(i).least_z[j] for i, j in self.pairs])
+        z = self._statistics(part)
         adjusted = np.empty(len(z))
         largest = np.zeros(flipped.shape[1])
         ascending = np.argsort(z, kind="stable")
@@ -110,7 +125,7 @@ class Family:
         """What the statistics of simultaneous intervals must exceed."""
         if self.n_tests == 1:
             return float(self.parts[0].alone(self.level)[1][self.pairs[0]])
-        largest, _ = self._survey
+        largest = self._maxima.largest
         place = place_of_critical(len(largest), self.level)
         return float(np.partition(largest, place)[place])
 
@@ -118,28 +133,31 @@ class Family:
     def p_adjusted(self) -> FloatArray:
         """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
         one, other = np.array(self.pairs).T
-        largest, stepped = self._survey
+        found = np.full((len(self.parts), self.n_rankings, self.n_rankings), np.nan)
+        adjusted = self._adjusted()
+        found[:, one, other] = adjusted
+        found[:, other, one] = adjusted
+        if self.baseline is None:
+            for number, part in enumerate(self.parts):
+                found[number] = transitive(found[number], part.totals)
+        return found
+
+    def _adjusted(self) -> FloatArray:
+        """Adjusted p-values, of shape (n_parts, n_pairs)."""
+        maxima = self._maxima  # which also makes the p-values that are not corrected
+        one, other = np.array(self.pairs).T
         alone = np.stack([part.alone(self.level)[0][one, other] for part in self.parts])
         if self.n_tests == 1 or self.correction is None:
-            adjusted = alone
-        elif self.correction != "max":
-            adjusted = adjust(alone.ravel(), self.correction).reshape(alone.shape)
-        elif len(self.parts) == 1:
-            adjusted = np.maximum(alone, stepped)
-        else:
-            z = np.array([[part.row(i).least_z[j] for i, j in self.pairs] for part in self.parts])
-            adjusted = np.maximum(alone, tail(largest, z))
-        shape = (len(self.parts), self.n_rankings, self.n_rankings)
-        found = np.full(shape, np.nan)
-        found[:, one, other] = found[:, other, one] = adjusted
-        if self.baseline is not None:
-            return found
-        return np.stack(
-            [
-                transitive(p_values, part.sums.sum(axis=0))
-                for p_values, part in zip(found, self.parts, strict=True)
-            ]
-        )
+            return alone
+        if self.correction != "max":
+            return adjust(alone.ravel(), self.correction).reshape(alone.shape)
+        if maxima.stepped is not None:
+            return np.maximum(alone, maxima.stepped)
+        z = np.stack([self._statistics(part) for part in self.parts])
+        return np.maximum(alone, tail(maxima.largest, z))
+
+    def _statistics(self, part: SignFlips) -> FloatArray:
+        return np.array([part.row(i).least_z[j] for i, j in self.pairs])
 
     def decided(self, part: int = 0) -> FloatArray:
         """P-values that decide which rankings of a part differ; NaN on the diagonal.
@@ -151,39 +169,39 @@ class Family:
         if self.baseline is None:
             return found
         found = np.fmin(found, self.p_adjusted[part])
-        return implied(found, self.parts[part].sums.sum(axis=0))
+        return implied(found, self.parts[part].totals)
 
     # Intervals
 
-    def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
-        """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
-        p = float(self.parts[part].alone(self.level)[0][i, j])
-        adjusted = float(self.p_adjusted[part, i, j])
-        interval = self._ends(part, i, alone=True)[j]
-        if np.isnan(adjusted):
-            return p, adjusted, _as_interval(interval), (np.nan, np.nan)
-        simultaneous = self._simultaneous(part, i, self.p_adjusted[part, i])[j]
-        return p, adjusted, _as_interval(interval), _as_interval(simultaneous)
+    def tested(self, part: int, i: int, j: int) -> TestedPair:
+        """One ranking minus another."""
+        p_value = float(self.parts[part].alone(self.level)[0][i, j])
+        p_adjusted = float(self.p_adjusted[part, i, j])
+        interval = _as_interval(self._alone(part, i)[j])
+        if np.isnan(p_adjusted):
+            return TestedPair(p_value, p_adjusted, interval, (np.nan, np.nan))
+        simultaneous = self._simultaneous(part, i, self.p_adjusted[part, i])
+        return TestedPair(p_value, p_adjusted, interval, _as_interval(simultaneous[j]))
 
-    def _ends(self, part: int, i: int, *, alone: bool) -> FloatArray:
-        """Intervals of a ranking minus each other one, for each pair alone, or for all pairs together."""
+    def _alone(self, part: int, i: int) -> FloatArray:
+        """Intervals of a ranking minus each other one, for each pair alone."""
         flips = self.parts[part]
         p_values, critical = flips.alone(self.level)
         ends = flips.intervals(i, critical[i], self.level)
-        if alone:
-            return _excluding_zero(ends, p_values[i] <= self.level, flips.row(i).total)
-        if self.correction is None or self.n_tests == 1:
-            return ends
-        # Intervals for all pairs contain those for one, though counts, and the residuals of a t-test, do not bound both
-        # in the same way.
-        larger = np.maximum(critical[i], self.critical)
-        together = flips.intervals(i, larger, self.level, self.n_tests)
-        return hull(ends, together)
+        return _excluding_zero(ends, p_values[i] <= self.level, flips.row(i).total)
 
     def _simultaneous(self, part: int, i: int, p_values: FloatArray) -> FloatArray:
         """Simultaneous intervals of a ranking minus each other one, which exclude 0 exactly if these p-values do."""
-        ends = self._ends(part, i, alone=False)
-        return _excluding_zero(ends, p_values <= self.level, self.parts[part].row(i).total)
+        flips = self.parts[part]
+        _, critical = flips.alone(self.level)
+        ends = flips.intervals(i, critical[i], self.level)
+        if self.correction is not None and self.n_tests > 1:
+            # Intervals for all pairs contain those for one, though counts, and the residuals of a t-test, do not bound
+            # both in the same way.
+            larger = np.maximum(critical[i], self.critical)
+            together = flips.intervals(i, larger, self.level, self.n_tests)
+            ends = hull(ends, together)
+        return _excluding_zero(ends, p_values <= self.level, flips.row(i).total)
 
     # The best
 
@@ -193,45 +211,48 @@ class Family:
         One leaves the set if another is significantly better. If the correction bounds the probability of any wrong
         difference, the truly best ranking stays with probability >= confidence, and intervals and regret hold.
         """
-        flips, whole = self.parts[part], self.of_all_pairs
-        n = self.n_rankings
-        decided = self.decided(part)
-        totals = flips.sums.sum(axis=0)
-        rivals_are_better = totals[:, None] < totals
-        rejected = (decided <= self.level) & rivals_are_better
-        inside = ~rejected.any(axis=1)
-        simultaneous = np.stack([whole._simultaneous(part, i, decided[i]) for i in range(n)])
-        rivals = _rivals(rejected, inside, totals)
-        each = np.arange(n)
+        totals = self.parts[part].totals
+        p_values = self.decided(part)
+        is_better = totals > totals[:, None]
+        rejected: Mask = np.logical_and(
+            p_values <= self.level, is_better
+        )  # the ranking of a row, by that of a column
+        inside: Mask = np.logical_not(rejected.any(axis=1))
+
+        rankings = list(range(self.n_rankings))
+        whole = self.of_all_pairs
+        simultaneous = np.stack([whole._simultaneous(part, i, p_values[i]) for i in rankings])
+        best_first = np.argsort(-totals, kind="stable")
+        rivals = np.array([_rival(i, best_first, rejected, inside) for i in rankings])
         return BestSet(
             inside,
             rivals,
-            p_values=decided[each, rivals],
-            intervals=simultaneous[each, rivals],
+            p_values=p_values[rankings, rivals],
+            intervals=simultaneous[rankings, rivals],
             regret=_regret(simultaneous, inside),
-            critical=np.full(n, whole.critical),
         )
 
 
-def _rivals(rejected: Mask, inside: Mask, totals: FloatArray) -> IntArray:
-    """The ranking that each is compared with."""
-    best_first = np.argsort(-totals, kind="stable")
-    found = np.empty(len(totals), dtype=np.int64)
-    for i in range(len(totals)):
-        others = best_first[best_first != i]
-        candidates = others[inside[others]] if inside[i] else others[rejected[i, others]]
-        # No other is in the set: the best one is compared with the second best.
-        found[i] = candidates[0] if len(candidates) else others[0]
-    return found
+def _rival(i: int, best_first: IntArray, rejected: Mask, inside: Mask) -> int:
+    """The ranking that a ranking is compared with."""
+    others = best_first[best_first != i]
+    candidates = others[inside[others]]
+    if not inside[i]:
+        candidates = others[rejected[i, others]]
+    if not len(candidates):  # the best one, alone in the set, is compared with the second best
+        candidates = others
+    return int(candidates[0])
 
 
 def _regret(simultaneous: FloatArray, inside: Mask) -> FloatArray:
     """The largest upper end of a ranking that may be the best minus each; 0 only for the best one alone."""
-    losses = 0.0 - simultaneous[:, inside, 0]  # low ends of each minus one of the set
+    low_ends = simultaneous[:, inside, 0]  # of each minus one of the set
+    losses = np.where(np.isnan(low_ends), np.inf, 0.0 - low_ends)
     is_other = ~np.eye(len(inside), dtype=bool)[:, inside]
-    losses[np.isnan(losses)] = np.inf
     regret = np.max(losses, axis=1, initial=SMALLEST, where=is_other)
-    return np.where(inside & (inside.sum() == 1), 0.0, regret)
+    if inside.sum() == 1:
+        regret[inside] = 0.0
+    return np.asarray(regret)
 
 
 def _excluding_zero(ends: FloatArray, rejected: Mask, total: FloatArray) -> FloatArray:
@@ -241,83 +262,19 @@ def _excluding_zero(ends: FloatArray, rejected: Mask, total: FloatArray) -> Floa
     """
     ahead = rejected & (total > 0)
     behind = rejected & (total < 0)
-    is_known = ~np.isnan(ends).any(axis=1)
-    low = np.where(is_known, ends[:, 0], -np.inf)
-    high = np.where(is_known, ends[:, 1], np.inf)
-    low = np.where(ahead, np.maximum(low, SMALLEST), np.where(behind, low, np.minimum(low, 0.0)))
-    high = np.where(
-        behind, np.minimum(high, -SMALLEST), np.where(ahead, high, np.maximum(high, 0.0))
-    )
+    undecided = ~rejected
+    is_unknown = np.isnan(ends).any(axis=1)
+    low = np.where(is_unknown, -np.inf, ends[:, 0])
+    high = np.where(is_unknown, np.inf, ends[:, 1])
+    low[undecided] = np.minimum(low[undecided], 0.0)
+    high[undecided] = np.maximum(high[undecided], 0.0)
+    low[ahead] = np.maximum(low[ahead], SMALLEST)
+    high[behind] = np.minimum(high[behind], -SMALLEST)
     found = np.stack([low, high], axis=1)
-    found[~is_known & ~rejected] = np.nan
+    found[is_unknown & undecided] = np.nan
     return found
 
 
 def _as_interval(ends: FloatArray) -> Interval:
     low, high = ends.tolist()
     return low, high
-
-
-# Corrections
-
-
-def transitive(p_values: FloatArray, totals: FloatArray) -> FloatArray:
-    """Raise p-values until "significantly better" is transitive at every level.
-
-    If A is better than B, and B than C, but A is not known to be better than C, since their difference varies more,
-    then C would leave the set of the best, though it is not known to be worse than A, which alone is in it. The larger
-    of the two p-values is raised to that of A and C, as raising does not make errors more frequent.
-    """
-    best_first = np.argsort(-totals, kind="stable")
-    found = p_values[np.ix_(best_first, best_first)]
-    while True:
-        raised = found.copy()
-        for middle in range(1, len(found) - 1):
-            upper, lower = found[:middle, middle, None], found[middle, None, middle + 1 :]
-            outer = found[:middle, middle + 1 :]
-            needed = np.where(outer > np.maximum(upper, lower), outer, 0.0)
-            upper_needed = np.where(upper >= lower, needed, 0.0).max(axis=1)
-            lower_needed = np.where(lower >= upper, needed, 0.0).max(axis=0)
-            np.maximum(raised[:middle, middle], upper_needed, out=raised[:middle, middle])
-            np.maximum(raised[middle, middle + 1 :], lower_needed, out=raised[middle, middle + 1 :])
-        if np.array_equal(raised, found, equal_nan=True):
-            break
-        found = raised
-    upper_triangle = np.triu(np.ones_like(found, dtype=bool))
-    found = np.where(upper_triangle, found, found.T)
-    places = np.argsort(best_first)
-    return found[np.ix_(places, places)]
-
-
-def implied(p_values: FloatArray, totals: FloatArray) -> FloatArray:
-    """Lower p-values to the largest along a chain of rankings, each better than the next, where this is smaller."""
-    best_first = np.argsort(-totals, kind="stable")
-    found = p_values[np.ix_(best_first, best_first)]
-    for middle in range(1, len(found) - 1):
-        chain = np.maximum(found[:middle, middle, None], found[middle, None, middle + 1 :])
-        found[:middle, middle + 1 :] = np.minimum(found[:middle, middle + 1 :], chain)
-    upper_triangle = np.triu(np.ones_like(found, dtype=bool))
-    found = np.where(upper_triangle, found, found.T)
-    places = np.argsort(best_first)
-    return found[np.ix_(places, places)]
-
-
-def adjust(p_values: FloatArray, correction: Correction) -> FloatArray:
-    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate)."""
-    n = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    ascending = p_values[order]
-    adjusted = np.empty(n)
-    if correction == "holm":
-        adjusted[order] = np.maximum.accumulate(ascending * np.arange(n, 0, -1))
-    else:
-        scaled = ascending * n / np.arange(1, n + 1)
-        adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
-    # Rounding can make a product smaller than the p-value itself.
-    return np.clip(adjusted, p_values, 1.0)
-
-
-def tail(null: FloatArray, z: FloatArray) -> FloatArray:
-    """Shares of a null distribution that are at least z."""
-    n_smaller = np.searchsorted(np.sort(null), z, side="left")
-    return np.asarray((len(null) - n_smaller) / len(null))

@@ -34,24 +34,45 @@ def moments(values: Any, weights: Any = None) -> Moments:
     Weights express importance, not counts: the standard error is that of a ratio estimate (Kish 1965).
     """
     values = np.asarray(values, dtype=np.float64)
-    weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
-    used = ~np.isnan(values) & (weights > 0)
-    values, weights = values[used], weights[used]
+    if weights is None:
+        weights = np.ones_like(values)
+    weights = np.asarray(weights, dtype=np.float64)
+    is_used = ~np.isnan(values) & (weights > 0)
+    values = values[is_used]
+    weights = weights[is_used]
     if not len(values):
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     shares = weights / weights.max()
     shares /= shares.sum()
+    n_effective = 1 / float(shares @ shares)
+
     # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
     exponent = int(np.frexp(np.abs(values).max())[1])
-    values = np.ldexp(values, -exponent)
-    mean, n = float(shares @ values), 1 / float(shares @ shares)
-    low, high = float(values.min()), float(values.max())
-    squares = (values - mean) ** 2 * (high - low > ROUNDING * max(-low, high))
-    error = float(np.sqrt(shares**2 @ squares * n / (n - 1))) if n > 1 else np.nan
-    mean, std, error, low, high = np.ldexp(
-        (mean, np.sqrt(shares @ squares), error, low, high), exponent
-    ).tolist()
-    return Moments(mean, std, n, error, (low, high))
+    scaled = np.ldexp(values, -exponent)
+    mean = float(shares @ scaled)
+    low = float(scaled.min())
+    high = float(scaled.max())
+    squares = (scaled - mean) ** 2
+    if high - low <= ROUNDING * max(-low, high):
+        squares[:] = 0.0
+    std = float(shares @ squares) ** 0.5
+    error = np.nan
+    if n_effective > 1:
+        variance = float(shares**2 @ squares) * n_effective / (n_effective - 1)
+        error = variance**0.5
+
+    unscaled = np.ldexp([mean, std, error, low, high], exponent)
+    mean, std, error, low, high = unscaled.tolist()
+    return Moments(mean, std, n_effective, error, (low, high))
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """What an interval is made of."""
+
+    mean: float
+    error: float
+    n_degrees: float  # infinite for a normal variable
 
 
 def mean_interval(
@@ -63,30 +84,42 @@ def mean_interval(
     how much other queries may differ. If all values are at the bounds, it is the interval of Agresti & Coull (1998,
     https://doi.org/10.1080/00031305.1998.10480550), the normal one with z^2 / 2 observations added at each bound.
     """
-    n, mean, error = found.n_effective, found.mean, found.error
     # Values can exceed the bounds: for undefined queries, or if gains fall with the label.
-    low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
-    n_degrees = n - 1
-    if n > 1 and np.isfinite([low, high]).all():
-        unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
-        centre, spread, low_, high_ = np.array([mean, error, low, high]) / unit
-        squares = (n - 1) * n * spread**2
-        # No other values between these bounds and with this mean vary as much.
-        at_bounds = (
-            abs((found.std / unit) ** 2 - (high_ - centre) * (centre - low_))
-            <= ROUNDING * (high_ - low_) ** 2
-        )
-        added = quantile(confidence, np.inf) ** 2 if at_bounds else 1.0
-        middle = (n * centre + added * (low_ + high_) / 2) / (n + added)
-        squares += (
-            n * (centre - middle) ** 2 + added * ((low_ - middle) ** 2 + (high_ - middle) ** 2) / 2
-        )
-        n_degrees, divisor = (np.inf, n + added) if at_bounds else (n, n)
-        mean, error = unit * middle, unit * (squares / (divisor * (n + added))) ** 0.5
-    if not error > 0:
+    low = float(np.fmin(bounds[0], found.extremes[0]))
+    high = float(np.fmax(bounds[1], found.extremes[1]))
+    estimate = _Estimate(found.mean, found.error, found.n_effective - 1)
+    if found.n_effective > 1 and np.isfinite([low, high]).all():
+        estimate = _with_added_observations(found, low, high, confidence)
+    if not estimate.error > 0:
         return np.nan, np.nan
-    half = quantile(confidence, n_degrees) * error
-    return max(float(low), float(mean - half)), min(float(high), float(mean + half))
+    half = quantile(confidence, estimate.n_degrees) * estimate.error
+    return max(low, estimate.mean - half), min(high, estimate.mean + half)
+
+
+def _with_added_observations(
+    found: Moments, low: float, high: float, confidence: float
+) -> _Estimate:
+    """Mean and standard error with observations added at both bounds."""
+    # Squares of large values overflow.
+    unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)
+    n = found.n_effective
+    low /= unit
+    high /= unit
+    mean = found.mean / unit
+    variance = (found.std / unit) ** 2
+    # No other values between these bounds and with this mean vary as much as those at the bounds.
+    largest_variance = (high - mean) * (mean - low)
+    are_at_bounds = abs(variance - largest_variance) <= ROUNDING * (high - low) ** 2
+
+    n_added = quantile(confidence, np.inf) ** 2 if are_at_bounds else 1.0
+    middle = (n * mean + n_added * (low + high) / 2) / (n + n_added)
+    squares = (n - 1) * n * (found.error / unit) ** 2
+    squares += n * (mean - middle) ** 2
+    squares += n_added * ((low - middle) ** 2 + (high - middle) ** 2) / 2
+    divisor = n + n_added if are_at_bounds else n
+    error = unit * (squares / (divisor * (n + n_added))) ** 0.5
+    # One observation more than n, less one for the mean.
+    return _Estimate(unit * middle, error, np.inf if are_at_bounds else n)
 
 
 def quantile(confidence: float, n_degrees: float) -> float:
@@ -94,17 +127,20 @@ def quantile(confidence: float, n_degrees: float) -> float:
     from scipy import special  # takes longer to load than most reports to compute
 
     level = (1 - confidence) / 2
-    return float(
-        -special.ndtri(level) if np.isinf(n_degrees) else -special.stdtrit(n_degrees, level)
-    )
+    if np.isinf(n_degrees):
+        return float(-special.ndtri(level))
+    return float(-special.stdtrit(n_degrees, level))
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     """Range of a metric."""
     record = metric.record
     # A normalized count is a ratio.
-    upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
-    return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
+    is_normalized = isinstance(record.pooled, str) and metric.get(record.pooled)
+    upper = 1.0 if is_normalized else record.upper
+    if metric.negative:
+        return 0.0 - upper, 0.0 - record.lower
+    return record.lower, upper
 
 
 def check_by_query(name: str, metric: BoundMetric) -> None:
@@ -126,6 +162,5 @@ def weighting(weights: FloatArray | None) -> list[str]:
     if weights is None:
         return []
     n_zero = int((weights == 0).sum())
-    return [
-        f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."
-    ]
+    without_weight = counted(n_zero, "query") if n_zero else "no query"
+    return [f"Weighted by sample_weight, {without_weight} with weight 0."]

@@ -147,6 +147,11 @@ class SignFlips:
         return FoldVariation(WeightedSums(sums, masses), WeightedSums(self.sums, self.masses))
 
     @property
+    def totals(self) -> FloatArray:
+        """Weighted sums of the rankings, up to a constant."""
+        return np.asarray(self.sums.sum(axis=0))
+
+    @property
     def fits_vary(self) -> bool:
         """Whether differences vary more between folds than queries explain."""
         return self.variation is not None and self.variation.fits_vary

@@ -13,6 +13,7 @@ from skrank_metrics import RankingReport, compare, get_metric, kendall_tau_dista
 # Metrics by what they are to a comparison: name, metric, bounds, whether larger is better, and undefined values.
 METRICS = {
     "mrr": ("mrr", (0.0, 1.0), True, 0.0),
+    "beyond": (get_metric("mrr(replace_undefined_by=-1)"), (0.0, 1.0), True, -1.0),
     "left out": (get_metric("map(replace_undefined_by=nan)"), (0.0, 1.0), True, math.nan),
     "distance": (kendall_tau_distance, (0.0, math.inf), False, 0.0),
     "share": (get_metric("fall_out(replace_undefined_by=nan)@5"), (0.0, 1.0), False, math.nan),
@@ -60,6 +61,8 @@ def random_comparison(random):
         queries["group"] = random.integers(0, max(2, n // 3), n)
     if random.random() < 0.3:
         queries["by"] = random.choice(["x", "y", "z"][: random.integers(1, 4)], n)
+    if random.random() < 0.15:
+        queries["fold"] = random.integers(0, random.integers(2, 6), n)
     values = {}
     for kind in kinds:
         values[kind] = random_values(random, n, m)
@@ -83,10 +86,13 @@ def compared(queries, values, options):
     """The comparison, and the decisions of the reference by metric and slice; None if no query counts."""
     m = next(iter(values.values())).shape[1]
     reports = {}
+    folds = queries.get("fold")
+    ids = {name: own for name, own in queries.items() if name != "fold"}
     for i in range(m):
-        columns = queries | {kind: own[:, i] for kind, own in values.items()}
+        columns = ids | {kind: own[:, i] for kind, own in values.items()}
         metrics = {kind: METRICS[kind][0] for kind in values}
-        reports[f"m{i}"] = RankingReport.from_frame(columns, metrics=metrics)
+        report = RankingReport.from_frame(columns, metrics=metrics)
+        reports[f"m{i}"] = report.with_queries(folds=folds)
     expected = {}
     for kind, own in values.items():
         _, bounds, larger, undefined = METRICS[kind]
@@ -104,6 +110,7 @@ def compared(queries, values, options):
             weights=queries.get("weight"),
             groups=queries.get("group"),
             by=queries.get("by"),
+            folds=folds,
         )
     return compare(reports, **options), expected
 

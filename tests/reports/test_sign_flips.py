@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics.reports.families import Family, adjust
+from skrank_metrics.reports.corrections import adjust
+from skrank_metrics.reports.families import Family
 from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
 
 

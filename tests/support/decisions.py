@@ -32,7 +32,7 @@ POWER = 0.8
 class PairTest:
     """The test of one ranking minus another, from the weighted differences of units and their masses."""
 
-    def __init__(self, d, masses, plan, span, fold_error=None):
+    def __init__(self, d, masses, plan, span):
         self.d, self.masses, self.test, self.span = d, masses, plan["test"], span
         self.level = round(1 - plan["confidence"], 12)
         self.mass = masses.sum()
@@ -43,16 +43,17 @@ class PairTest:
         self.least_p = min(1.0, 2.0 ** (1 - self.n_changed))
         self.error = self.standard_error()
         self.by_student = self.test == "t" and not (self.error == 0 and self.total != 0)
-        self.fold_error = fold_error
         self.z = self.statistic()
+        self.out_of_fold = None  # standard error and degrees of freedom
 
     def standard_error(self):
-        """Of the mean of units, a ratio of sums; 0 if all differences are equal."""
-        residuals = self.d - self.masses * self.mean
-        squares = (residuals**2).sum()
-        if squares <= ALMOST_EQUAL**2 * (self.d**2).sum() or self.n_effective <= 1 + ALMOST_EQUAL:
-            return 0.0
-        return math.sqrt(squares * self.n_effective / (self.n_effective - 1)) / self.mass
+        return ratio_error(self.d, self.masses)
+
+    def set_fold_error(self, error, n_degrees):
+        """Out of fold, the statistic is at most that of a t-test with another standard error."""
+        self.out_of_fold = error, n_degrees
+        tail = stats.t.sf(abs(self.mean) / error, n_degrees)
+        self.z = min(self.z, 38.0, float(stats.norm.isf(tail)))
 
     def statistic(self):
         if self.test == "permutation":
@@ -95,6 +96,10 @@ class PairTest:
             low, high = self.mean - half, self.mean + half
         else:
             low, high = self.by_flips(c, n_tests)
+        if self.out_of_fold is not None:
+            error, n_degrees = self.out_of_fold
+            half = error * stats.t.isf(stats.norm.sf(c), n_degrees)
+            low, high = np.minimum(low, self.mean - half), np.maximum(high, self.mean + half)
         # The one ahead has at least as much to win as to lose.
         if self.total >= 0:
             high = max(high, -low)
@@ -129,6 +134,16 @@ class PairTest:
         return -self.span * shares[0], self.span * shares[1]
 
 
+def ratio_error(sums, masses):
+    """Standard error of the ratio of sums to their masses; 0 if all differences are equal."""
+    n_effective = masses.sum() ** 2 / (masses**2).sum()
+    residuals = sums - masses * sums.sum() / masses.sum()
+    squares = (residuals**2).sum()
+    if squares <= ALMOST_EQUAL**2 * (sums**2).sum() or n_effective <= 1 + ALMOST_EQUAL:
+        return 0.0
+    return math.sqrt(squares * n_effective / (n_effective - 1)) / masses.sum()
+
+
 def quantile_of(null, level):
     """The smallest value of the distribution that at most a share ``level`` of it exceeds."""
     ascending = np.sort(null)
@@ -153,7 +168,7 @@ def excluding_zero(ends, *, rejected, ahead):
 class PartTests:
     """The tests of all pairs in one set of queries; rankings are columns of values of which larger ones are better."""
 
-    def __init__(self, values, weights, units, plan, span, *, enumerates):
+    def __init__(self, values, weights, units, folds, plan, span, *, enumerates):
         self.span = max(span, max((np.ptp(row) for row in values), default=0.0))
         self.values = np.array([without_rounding(row) for row in values])
         self.n = values.shape[1]
@@ -167,12 +182,44 @@ class PartTests:
             d = np.array([each[own].sum() for own in members])
             d[np.abs(d) <= 1e-14] = 0.0
             self.tests[i, j] = PairTest(d, masses, plan, self.span)
+        if folds is not None and len(set(folds.tolist())) > 1:
+            self.set_fold_errors(folds)
         signs = self.signs(np.array(codes, dtype=np.uint64), masses, plan, enumerates=enumerates)
         self.nulls = {pair: self.tests[pair].null(signs) for pair in self.pairs()}
         self.nulls |= {(j, i): null for (i, j), null in self.nulls.items()}
 
     def pairs(self):
         return list(itertools.combinations(range(self.n), 2))
+
+    def set_fold_errors(self, folds):
+        """Variances over queries and over fits, which is pooled, as skrank_metrics/reports/fold_error.py says."""
+        members = [folds == fold for fold in sorted(set(folds.tolist()))]
+        masses = np.array([self.weights[own].sum() for own in members])
+        of_queries = {pair: self.tests[pair].error ** 2 for pair in self.pairs()}
+        of_folds = {}
+        for i, j in self.pairs():
+            each = self.weights * (self.values[:, i] - self.values[:, j])
+            sums = np.array([each[own].sum() for own in members])
+            of_folds[i, j] = ratio_error(sums, masses) ** 2
+        n_folds, k = len(members), self.n
+        shared = (k - 2) / (k - 1) / (n_folds - 1)
+        n_degrees = max(masses.sum() ** 2 / (masses**2).sum() - 1, ALMOST_EQUAL)
+        if k > 2:
+            of_pair = (1 + 1 / (k - 1)) / 2
+            n_degrees /= of_pair**2 + (1 - of_pair) ** 2 / (k - 2)
+        mean_of_queries = np.mean(list(of_queries.values()))
+        mean_of_folds = np.mean(list(of_folds.values()))
+        for i, j in self.pairs():
+            q = (1 + shared) * of_queries[i, j]
+            pooled = (1 + n_folds * shared) * (of_folds[i, j] + mean_of_folds) / 2
+            expected = (1 + n_folds * shared) * (of_queries[i, j] + mean_of_queries) / 2
+            fits = max(0.0, pooled - expected)
+            if not self.tests[i, j].n_changed or q + fits <= of_queries[i, j]:
+                continue
+            n_queries = max(self.tests[i, j].n_effective - 1, ALMOST_EQUAL)
+            uncertainty = q**2 / n_queries + (pooled**2 / n_degrees if fits > 0 else 0)
+            for pair in ((i, j), (j, i)):
+                self.tests[pair].set_fold_error(math.sqrt(q + fits), (q + fits) ** 2 / uncertainty)
 
     def signs(self, codes, masses, plan, *, enumerates):
         """All combinations of signs if few units differ, else the random ones of the units."""
@@ -404,7 +451,8 @@ class Decision:
 
     def detectable(self, i):
         """Median over the others of the difference to them that is detected with a power of .8."""
-        errors = [self.part.tests[i, j].error for j in self.rankings if j != i]
+        tests = [self.part.tests[i, j] for j in self.rankings if j != i]
+        errors = [max(own.error, own.out_of_fold[0] if own.out_of_fold else 0) for own in tests]
         factor = self.family.critical + stats.norm.ppf(POWER)
         found = [factor * error for error in errors if error > 0]
         return float(np.median(found)) if found else math.nan
@@ -436,6 +484,7 @@ def decisions_of(
     weights=None,
     groups=None,
     by=None,
+    folds=None,
 ):
     """Decisions by slice, and under ``None`` for all queries, and the queries that count of each.
 
@@ -449,7 +498,8 @@ def decisions_of(
     def part(queries, *, enumerates):
         span = bounds[1] - bounds[0]
         own = sign * values[queries], weights[queries], units[queries]
-        return PartTests(*own, plan, span, enumerates=enumerates)
+        own_folds = None if folds is None else np.asarray(folds)[queries]
+        return PartTests(*own, own_folds, plan, span, enumerates=enumerates)
 
     def decided(parts):
         whole = Family(parts, None, plan)

@@ -68,6 +68,7 @@ SHARED_TYPES = {
     "qid": "_Ids | None",
     "k": "int | np.integer[Any] | None",
     "ties": "_Ties",
+    "min_documents": "int | np.integer[Any]",
     "replace_undefined_by": "float",
     "sample_weight": "ArrayLike | None",
     "retrieved": "ArrayLike | None",

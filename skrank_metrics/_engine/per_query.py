@@ -35,6 +35,7 @@ class Computation:
     needs_relevant: bool  # undefined for a query without relevant documents
     needs_all_ranks: bool = False  # even with a cutoff
     always_defined: bool = False  # even if no document was judged
+    min_documents: int = 1  # undefined for a query with fewer, ranked or not
     unjudged: str = (
         "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
     )
@@ -92,6 +93,9 @@ def per_query(ranking: Ranking, computations: Sequence[Computation]) -> list[Per
         seen = ranking.seen(sight)
         for ties, members in by_ties.items():
             _compute(seen, ties, members)
+    for computation, result in zip(computations, results, strict=True):
+        if computation.min_documents > 1:
+            result.numerators[documents.grouping.sizes < computation.min_documents] = np.nan
     if documents.judged is not None:
         for computation, result in zip(computations, results, strict=True):
             if computation.unjudged != "counted" and not computation.always_defined:

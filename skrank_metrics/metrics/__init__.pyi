@@ -53,6 +53,7 @@ def auc_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -81,6 +82,8 @@ def auc_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -132,6 +135,7 @@ def auc_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -147,6 +151,7 @@ def bpref_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -180,6 +185,8 @@ def bpref_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -232,6 +239,7 @@ def bpref_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -247,6 +255,7 @@ def cg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -276,6 +285,8 @@ def cg_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -326,6 +337,7 @@ def cg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -340,6 +352,7 @@ def dcg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -373,6 +386,8 @@ def dcg_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -429,6 +444,7 @@ def dcg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -445,6 +461,7 @@ def err_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -481,6 +498,8 @@ def err_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -542,6 +561,7 @@ def err_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -561,6 +581,7 @@ def f1_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -594,6 +615,8 @@ def f1_at_k_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -650,6 +673,7 @@ def f1_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -667,6 +691,7 @@ def fall_out_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -698,6 +723,8 @@ def fall_out_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -750,6 +777,7 @@ def fall_out_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -765,6 +793,7 @@ def hit_rate_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -796,6 +825,8 @@ def hit_rate_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -848,6 +879,7 @@ def hit_rate_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -863,6 +895,7 @@ def judged_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -893,6 +926,8 @@ def judged_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -943,6 +978,7 @@ def judged_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -956,6 +992,7 @@ def kendall_tau_distance(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -986,6 +1023,8 @@ def kendall_tau_distance(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1037,6 +1076,7 @@ def kendall_tau_distance(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1051,6 +1091,7 @@ def kendall_tau_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median"] = "macro",
@@ -1080,6 +1121,8 @@ def kendall_tau_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1129,6 +1172,7 @@ def kendall_tau_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1143,6 +1187,7 @@ def map_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1175,6 +1220,8 @@ def map_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1230,6 +1277,7 @@ def map_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1246,6 +1294,7 @@ def mrr_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1276,6 +1325,8 @@ def mrr_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1328,6 +1379,7 @@ def mrr_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1343,6 +1395,7 @@ def ndcg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1377,6 +1430,8 @@ def ndcg_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1438,6 +1493,7 @@ def ndcg_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1454,6 +1510,7 @@ def pairwise_accuracy_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -1481,6 +1538,8 @@ def pairwise_accuracy_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1530,6 +1589,7 @@ def pairwise_accuracy_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1544,6 +1604,7 @@ def pfound_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1578,6 +1639,8 @@ def pfound_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1637,6 +1700,7 @@ def pfound_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1655,6 +1719,7 @@ def precision_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -1686,6 +1751,8 @@ def precision_at_k_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1741,6 +1808,7 @@ def precision_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1757,6 +1825,7 @@ def q_measure_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1789,6 +1858,8 @@ def q_measure_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1844,6 +1915,7 @@ def q_measure_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1859,6 +1931,7 @@ def r_precision_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1887,6 +1960,8 @@ def r_precision_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1938,6 +2013,7 @@ def r_precision_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -1953,6 +2029,7 @@ def rbp_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
@@ -1989,6 +2066,8 @@ def rbp_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -2050,6 +2129,7 @@ def rbp_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -2069,6 +2149,7 @@ def recall_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
@@ -2100,6 +2181,8 @@ def recall_at_k_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -2154,6 +2237,7 @@ def recall_at_k_score(
     qid: _Ids | None = None,
     k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,
@@ -2169,6 +2253,7 @@ def spearman_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median"] = "macro",
@@ -2198,6 +2283,8 @@ def spearman_score(
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
         or with decreasing gains, ordering by label need not give the extreme values.
+    min_documents : int, default=1
+        Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -2247,6 +2334,7 @@ def spearman_score(
     *,
     qid: _Ids | None = None,
     ties: _Ties = "average",
+    min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
     average: None,

@@ -89,13 +89,21 @@ class BoundMetric:
     @property
     def always_defined(self) -> bool:
         """Whether the metric has a value for every query."""
-        return self.record.undefined is None and not self._has(self.record.pooled)
+        return self.undefined is None
 
     @property
     def undefined(self) -> str | None:
         """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
+        least = self.computation.min_documents
+        too_short = f"fewer than {least} documents" if least > 1 else None
+        return " or ".join(filter(None, (self.undefined_by_labels, too_short))) or None
+
+    @property
+    def undefined_by_labels(self) -> str | None:
+        """For which labels the metric is undefined; None if it has a value for all."""
         # A normalized number of pairs is a share, which needs pairs.
-        return None if self.always_defined else self.record.undefined or NO_PAIRS
+        is_share = self._has(self.record.pooled)
+        return self.record.undefined or (NO_PAIRS if is_share else None)
 
     def _has(self, trait: bool | str) -> bool:
         """A trait of the record, or whether the option that decides on it is set."""
@@ -146,7 +154,8 @@ class BoundMetric:
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
             needs_all_ranks=self.record.needs_all_ranks,
-            always_defined=self.always_defined,
+            always_defined=self.undefined_by_labels is None,
+            min_documents=check_int(self.values["min_documents"], "min_documents", 1) or 1,
             unjudged=self.record.unjudged,
             name=self.record.name.removeprefix(NEGATIVE),
             signed=self._has(self.record.signed),

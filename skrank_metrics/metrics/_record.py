@@ -15,7 +15,13 @@ from skrank_metrics.metrics._options import Option
 # Prefix of the names of metrics for which smaller values are better: strings and scorers mean their negative.
 NEGATIVE = "neg_"
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved", "judged")
-SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
+SHARED_DEFAULTS = {
+    "k": None,
+    "ties": "average",
+    "min_documents": 1,
+    "replace_undefined_by": 0.0,
+    "average": "macro",
+}
 # Columns of the frames of reports and comparisons, beside those of the metrics.
 COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 

@@ -39,6 +39,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or "
         "with decreasing gains, ordering by label need not give the extreme values.",
     ),
+    "min_documents": (
+        "int",
+        "Queries of fewer documents, ranked or not, are undefined: all orders of a short list look good.",
+    ),
     "replace_undefined_by": (
         "float",
         "Value of queries for which the metric is undefined. NaN leaves them out of the mean.",

@@ -148,10 +148,15 @@ def _reasons(
         if n_unjudged:
             yield "no judged document", n_unjudged
             undefined &= documents.n_judged > 0
+    least = metric.computation.min_documents
+    too_short = undefined & (documents.grouping.sizes < least)
+    if too_short.any():
+        yield f"fewer than {least} documents", int(too_short.sum())
+        undefined &= ~too_short
     if not undefined.any():
         return
-    reason = metric.undefined or "no value"
-    if metric.undefined == NO_RELEVANT:
+    reason = metric.undefined_by_labels or "no value"
+    if reason == NO_RELEVANT:
         options = documents.with_rounded_threshold(metric.computation.options)
         n_relevant = documents.n_relevant(options.get("relevance_threshold"))
         if n_relevant[undefined].any():

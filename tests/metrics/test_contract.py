@@ -226,6 +226,25 @@ def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
 
 
 @names
+@pytest.mark.option("metrics.*.min_documents")
+def test_queries_with_fewer_documents_are_undefined(name, rows):
+    y_true, y_score, qid = rows
+    sizes = np.array([np.sum(qid == query) for query in dict.fromkeys(qid.tolist())])
+    plain = bound(name, average=None)
+    least = int(np.median(sizes))
+    short = sizes < least
+    assert short.any()
+    metric = plain.replace(min_documents=least, replace_undefined_by=-2.0)
+    values = metric(y_true, y_score, qid=qid)
+    own = plain(y_true, y_score, qid=qid)
+    assert (values[short] == (2.0 if metric.negative else -2.0)).all()
+    defined = ~short & (own != 0)
+    np.testing.assert_array_equal(values[defined], own[defined])
+    with pytest.raises((TypeError, ValueError), match="min_documents must be"):
+        plain.replace(min_documents=0)
+
+
+@names
 @pytest.mark.option("metrics.*.replace_undefined_by")
 def test_an_undefined_query_has_the_value_that_replaces_it_and_its_weight(name):
     metric = bound(name, 2)

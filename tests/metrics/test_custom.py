@@ -285,7 +285,8 @@ def test_what_undefined_says_is_documented_and_relevance_counts():
 @pytest.mark.option("make_metric.name")
 def test_looks_like_a_metric_function():
     assert str(inspect.signature(recall)) == (
-        "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
+        "(y_true, y_score, *, qid=None, k=None, ties='average', min_documents=1, replace_undefined_by=0.0, "
+        "sample_weight=None, "
         "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
     assert recall.__doc__.startswith(

@@ -334,3 +334,18 @@ def test_average_precision_of_peers_has_another_divisor_at_a_cutoff(name, conven
     assert f"Pass convention={convention!r}, or 'map(normalizer=relevant)@10'" in str(caught.value)
     assert get_metric(name, convention=convention).get("normalizer") == "relevant"
     assert get_metric("map_cut_10", convention="ranx").get("normalizer") == "relevant"
+
+
+def test_short_queries_are_left_out_and_counted():
+    rows = {"y_true": [1, 0, 0, 1, 0, 0], "y_score": [3, 2, 1, 2, 1, 3], "qid": [1, 1, 2, 3, 3, 3]}
+    report = evaluate(
+        **rows, metrics=get_metrics("mrr", "neg_kendall_tau_distance", min_documents=2)
+    )
+    assert report.per_query["mrr"].tolist() == [1, 0, 1 / 2]
+    assert report.n_undefined == {"mrr": 1, "neg_kendall_tau_distance": 1}
+    assert "1 query has fewer than 2 documents" in str(report.health)
+    name = "ndcg(min_documents=3, replace_undefined_by=nan)"
+    assert evaluate(**rows, metrics=name).mean == {name: pytest.approx(1 / np.log2(3))}
+    shown = [True, False, True, True, False, False]
+    judged = get_metric("mrr(min_documents=3)", replace_undefined_by=np.nan)
+    assert judged(**rows, retrieved=shown) == 1, "documents that were not retrieved count"

@@ -19,6 +19,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
+from skrank_metrics.reports.suspicions import suspicions
 
 # A mean is shown with four decimals; ties that move it by less are not reported.
 SHOWN = 5e-5
@@ -180,7 +181,8 @@ def examine(
     means = _means(ranking, metrics, results, tied)
     orders = _of_orders(ranking, metrics)
     condense = ranking.documents.condense
-    return describe(counts + ties, metrics, condense, left_out, means, orders)
+    health = describe(counts + ties, metrics, condense, left_out, means, orders)
+    return replace(health, findings=(*suspicions(ranking, metrics, results), *health.findings))
 
 
 def describe(

@@ -1,0 +1,145 @@
+"""Findings about input that looks like a mistake: reversed scores, swapped arguments, labels without a grade 0.
+
+Each says what was checked. On large data they look at a sample, so they cost at most a few hundredths of an evaluation;
+only what looks wrong in the sample is computed on all documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.grouping import concatenate_ranges
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.metrics._bound import BoundMetric
+
+# The sample for reversed scores has about this many documents.
+SAMPLED_DOCUMENTS = 4_000
+# Pairs are inverted, and reversed scores better, by this many standard errors; ten queries can reach it.
+SUSPICIOUS = 3.0
+# Documents that are looked at for swapped arguments.
+FIRST = 1_000
+# Labels have at most so many grades; more than the second number of different values are hardly labels.
+MOST_GRADES, MANY_VALUES = 6, 20
+
+Metrics = Mapping[str, BoundMetric]
+
+
+def suspicions(
+    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]
+) -> Iterator[str]:
+    """One sentence for each likely mistake."""
+    yield from _swapped(ranking)
+    yield from _reversed(ranking, metrics, results)
+    yield from _no_grade_zero(ranking.documents, metrics)
+
+
+def _reversed(ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]) -> Iterator[str]:
+    """Scores that rank much better upside down, such as distances."""
+    # A custom metric may be slow.
+    names = [name for name, metric in metrics.items() if metric.record.transform != "orders"]
+    if not names or not _most_pairs_are_inverted(ranking):
+        return
+    name = names[0]
+    metric, weights = metrics[name], ranking.documents.weights
+    (instead,) = per_query(_reversed_ranking(ranking), [metric.computation])
+    gained = _values(metric, instead) - _values(metric, results[name])
+    gained = np.nan_to_num(gained if metric.greater_is_better else -gained)
+    # As in comparisons: as if half a win and half a loss of the largest size had been seen, too.
+    spread = np.sqrt((gained**2).sum() + np.abs(gained).max() ** 2 / 2)
+    if gained.sum() <= SUSPICIOUS * spread:
+        return
+    average = metric.average or "macro"
+    means = [metric.aggregate(one, weights, average=average) for one in (results[name], instead)]
+    yield (
+        f"Reversed? {name} is {means[0]:.4f}; with the scores reversed, it would be {means[1]:.4f} over all "
+        f"{ranking.documents.n_queries} queries: are these distances or ranks? Pass their negatives."
+    )
+
+
+def _most_pairs_are_inverted(ranking: Ranking) -> bool:
+    """Whether documents with higher labels mostly have lower scores, in separate pairs from some queries."""
+    documents = ranking.documents
+    queries = _sampled_queries(documents)
+    halves = documents.grouping.sizes[queries] // 2
+    first = concatenate_ranges(documents.grouping.starts[queries], halves)
+    second = first + np.repeat(halves, halves)
+    if ranking.retrieved is not None:
+        both = ranking.retrieved[first] & ranking.retrieved[second]
+        first, second = first[both], second[both]
+    labels, scores = documents.given_labels, ranking.scores
+    is_higher, is_lower = labels[first] > labels[second], labels[first] < labels[second]
+    scores_higher, scores_lower = scores[first] > scores[second], scores[first] < scores[second]
+    n_right = np.count_nonzero((is_higher & scores_higher) | (is_lower & scores_lower))
+    n_inverted = np.count_nonzero((is_higher & scores_lower) | (is_lower & scores_higher))
+    return bool(n_inverted - n_right > SUSPICIOUS * (n_inverted + n_right + 0.5) ** 0.5)
+
+
+def _sampled_queries(documents: Documents) -> IntArray:
+    """Queries from all over the data, with few documents together."""
+    share = SAMPLED_DOCUMENTS / documents.n_documents
+    n_sampled = min(documents.n_queries, max(10, int(documents.n_queries * share)))
+    return np.linspace(0, documents.n_queries - 1, n_sampled).astype(np.intp)
+
+
+def _reversed_ranking(ranking: Ranking) -> Ranking:
+    # The last rank remains the last, since -inf marks what a model declined.
+    scores = np.where(ranking.scores == -np.inf, -np.inf, 0.0 - ranking.scores)
+    return Ranking(ranking.documents, scores, ranking.retrieved)
+
+
+def _values(metric: BoundMetric, result: PerQuery) -> FloatArray:
+    return np.asarray(metric.aggregate(result, None, average=None))
+
+
+def _swapped(ranking: Ranking) -> Iterator[str]:
+    """Labels in the place of scores or of query ids."""
+    documents = ranking.documents
+    labels = np.unique(documents.given_labels[:FIRST])
+    if len(labels) <= MANY_VALUES:
+        return
+    checked = min(FIRST, documents.n_documents)
+    scores = np.unique(ranking.scores[:FIRST])
+    if _are_grades(scores):
+        yield (
+            f"Swapped? Among the first {checked} documents, labels have {len(labels)} different values, and scores "
+            f"only {_listed(scores)}: are labels and scores, or qrels and run, in each other's place?"
+        )
+    ids = documents.queries.ids
+    if len(ids) <= MOST_GRADES and ids.dtype.kind in "iuf" and _are_grades(np.sort(ids)):
+        yield (
+            f"Swapped? Among the first {checked} documents, labels have {len(labels)} different values, and all query "
+            f"ids are {_listed(np.sort(ids))}: are labels and query ids in each other's place, as in with_qid(qid, y)?"
+        )
+
+
+def _are_grades(values: FloatArray) -> bool:
+    """Whether sorted values are a few small whole numbers from 0, as labels are."""
+    few = 2 <= len(values) <= MOST_GRADES
+    return few and values[0] == 0 and values[-1] < 10 and bool((values == np.floor(values)).all())
+
+
+def _listed(values: FloatArray) -> str:
+    return ", ".join(f"{value:g}" for value in as_python(values))
+
+
+def _no_grade_zero(documents: Documents, metrics: Metrics) -> Iterator[str]:
+    """Ratings from 1 on, of which binary metrics count every one as relevant."""
+    binary = [
+        name
+        for name, metric in metrics.items()
+        if metric.computation.options.get("relevance_threshold", 0) is None
+    ]
+    if not binary or documents.grades is None or documents.largest_label <= 1:
+        return
+    if documents.n_relevant(None).sum() < documents.n_judged.sum():
+        return
+    yield (
+        f"No grade 0: all judged documents have labels above 0, up to {documents.largest_label:g}, and count as "
+        f"relevant in {', '.join(binary)}. If the lowest grade means not relevant, set relevance_threshold."
+    )

@@ -181,7 +181,7 @@ def test_ties_are_told_where_another_metric_is_undefined():
         [1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]
     ).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
-    assert health.findings[0].endswith(
+    assert health.findings[1].endswith(
         "would be 2.2619 with tied documents in ascending order of their labels and 2.6309 in descending order."
     )
 

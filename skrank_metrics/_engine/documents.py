@@ -16,7 +16,7 @@ from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFun
 from skrank_metrics._engine.rectangles import BLOCK_CELLS, SLAB, blocks_of, largest_block, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics._input.id_hash import Hashes, hash_ids
+from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
 
 T = TypeVar("T", bound=np.generic)
 
@@ -59,10 +59,14 @@ class DocumentCounts:
     n_documents: IntArray
     n_judged: IntArray
     digests: Hashes  # of the labels of judged documents
+    id_digests: Hashes | None = None  # of their ids and labels; None if rows have no ids
 
     def take(self, places: IntArray) -> DocumentCounts:
         """Those of some of the queries, by position."""
-        return DocumentCounts(self.n_documents[places], self.n_judged[places], self.digests[places])
+        of_ids = None if self.id_digests is None else self.id_digests[places]
+        return DocumentCounts(
+            self.n_documents[places], self.n_judged[places], self.digests[places], of_ids
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +221,23 @@ class Documents:
             mixed = hash_ids(np.arange(self.largest_label + 1))[self.grades]
         if self.judged is not None:
             mixed = np.where(self.judged, mixed, np.uint64(0))
+        return np.add.reduceat(mixed, self.grouping.starts)
+
+    @cached_property
+    def id_digests(self) -> Hashes | None:
+        """A number per query that depends on the ids and labels of its judged documents; None without ids."""
+        if self.document_ids is None:
+            return None
+        judged = np.arange(self.n_documents)
+        if self.judged is not None:
+            judged = np.flatnonzero(self.judged)
+        ids = self.document_ids.take(judged).tolist()
+        try:
+            hashes = hash_ids(np.fromiter(ids, dtype=object, count=len(ids)), "document")
+        except TypeError:  # of rare types, which have no hash that is the same in every process
+            return None
+        mixed = np.zeros(self.n_documents, dtype=np.uint64)
+        mixed[judged] = mix(hashes ^ hash_ids(self.labels[judged]))
         return np.add.reduceat(mixed, self.grouping.starts)
 
     def with_rounded_threshold(self, options: Mapping[str, Any]) -> dict[str, Any]:

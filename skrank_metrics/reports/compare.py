@@ -488,6 +488,9 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
     if digests is None or others is None:
         return None
     differs = (digests[0] != others[0]) | (digests[1] != others[1])
+    of_ids, other_ids = one.id_digests, other.id_digests
+    if of_ids is not None and other_ids is not None:
+        differs |= of_ids != other_ids
     return int(np.argmax(differs)) if differs.any() else None
 
 

@@ -207,6 +207,13 @@ class RankingReport(Result):
         return None if self.counts is None else (self.counts.n_judged, self.counts.digests)
 
     @property
+    def id_digests(self) -> Hashes | None:
+        """A number per query that depends on the ids and labels of its judged documents; None if unknown."""
+        if self.has_documents:
+            return self.own_ranking.documents.id_digests
+        return None if self.recorded_counts is None else self.recorded_counts.id_digests
+
+    @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
         return {name: values.std for name, values in self.values.items()}

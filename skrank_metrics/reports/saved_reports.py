@@ -92,7 +92,9 @@ def saved_fields(report: Any) -> Any:
         for name in ("qid", "weights", "by", "groups", "condensed", "folds")
     }
     counts = report.counts
-    kept = None if counts is None else (counts.n_documents, counts.n_judged, counts.digests)
+    kept = None
+    if counts is not None:
+        kept = (counts.n_documents, counts.n_judged, counts.digests, report.id_digests)
     return _saved(
         {
             **fields,

@@ -64,16 +64,14 @@ def rank_lists(
 
 def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
     """Ids of rows of the returned documents, then of the others, then of queries without documents, which have none."""
-    n_returned, n_known = len(returned), len(returned) + len(others)
-    names: list[Any] = []
-    for row in rows.tolist():
-        if row < n_returned:
-            names += returned[np.array([row])].tolist()
-        elif row < n_known:
-            names += others[np.array([row - n_returned])].tolist()
-        else:
-            names.append(None)
-    return names
+    names = np.full(len(rows), None, dtype=object)
+    first = 0
+    for ids in (returned, others):
+        within = np.flatnonzero((rows >= first) & (rows < first + len(ids)))
+        found = ids[rows[within] - first].tolist()
+        names[within] = np.fromiter(found, dtype=object, count=len(found))
+        first += len(ids)
+    return names.tolist()
 
 
 def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:

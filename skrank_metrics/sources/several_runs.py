@@ -14,6 +14,7 @@ from skrank_metrics.sources.lists_by_id import has_columns
 Runs: TypeAlias = Mapping[
     str, Mapping[Any, Mapping[Any, float] | Sequence[Any]] | PathLike[str] | str
 ]
+HOLDERS = (Mapping, list, tuple, np.ndarray, set, frozenset)  # of documents; none is a score
 
 
 def runs_by_name(run: Any) -> dict[str, Any] | None:
@@ -37,16 +38,11 @@ def _is_run(value: Any) -> bool | None:
     """Whether an entry of a dict is a run rather than the documents of a query; None if it is empty."""
     if isinstance(value, Mapping | list | tuple) and not value:
         return None
-    if isinstance(value, Mapping):  # scores are no tuples
-        return any(isinstance(one, tuple) or _is_list(one) for one in value.values())
-    if isinstance(value, list | tuple):
-        return _is_list(value[0])
+    if isinstance(value, Mapping):
+        return any(isinstance(one, HOLDERS) for one in value.values())
+    if isinstance(value, list | tuple):  # ids can be tuples and frozen sets
+        return isinstance(value[0], Mapping | list | np.ndarray)
     if isinstance(value, np.ndarray):
         return value.ndim > 1
     holds_lists = has_columns(value) or hasattr(value, "lists") or hasattr(value, "read")
     return holds_lists or isinstance(value, str | PathLike)
-
-
-def _is_list(value: Any) -> bool:
-    """Whether a value holds documents; a tuple can be the id of one."""
-    return isinstance(value, Mapping | list | np.ndarray | set | frozenset)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from skrank_metrics import Comparison, compare, evaluate_run, make_metric, trec
+from skrank_metrics import Comparison, RankingReport, compare, evaluate_run, make_metric, trec
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}
 LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
@@ -396,3 +396,26 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="Pass convention=, since only some of the runs"):
         evaluate_run(TRUTH, runs)
     assert set(evaluate_run(TRUTH, runs, convention="trec_eval").reports) == set(runs)
+
+
+@pytest.mark.parametrize("kind", [str, int, lambda one: ("a", one), lambda one: frozenset([one])])
+def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
+    truth = {query: {kind(1): 1, kind(2): 0, kind(3): 2} for query in range(3)}
+    moved = truth | {2: {kind(1): 0, kind(2): 1, kind(3): 2}}
+    renamed = truth | {2: {kind(1): 1, kind(2): 0, kind(4): 2}}
+    lists = {query: [kind(3), kind(1), kind(9)] for query in truth}
+    report = evaluate_run(truth, lists, "mrr")
+    report.save(tmp_path / "one.json")
+    saved = RankingReport.load(tmp_path / "one.json")
+    shuffled = {query: dict(reversed(row.items())) for query, row in truth.items()}
+    same = evaluate_run(shuffled, {query: [kind(1), kind(8)] for query in truth}, "mrr")
+    for first in (report, saved):
+        assert isinstance(compare({"one": first, "other": same}), Comparison)
+        if kind(1) == frozenset([1]):
+            continue  # of which no hash is the same in every process
+        for other in (moved, renamed):
+            differing = evaluate_run(other, lists, "mrr")
+            with pytest.raises(
+                ValueError, match=r"same documents with the same labels; .* query 2"
+            ):
+                compare({"one": first, "other": differing})

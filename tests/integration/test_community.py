@@ -92,3 +92,11 @@ def test_the_sdist_holds_the_community_files():
         "LICENSE",
     } <= set(included)
     assert [place for place in included if not (ROOT / place).exists()] == []
+
+
+def test_the_quick_workflow_runs_the_commands_of_contributors():
+    (job,) = load(".github/workflows/quick.yml")["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()
+    assert commands[1] in contributing
+    assert commands[2].replace(" -q ", " ") in contributing

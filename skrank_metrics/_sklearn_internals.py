@@ -164,7 +164,7 @@ def routing_enabled() -> bool:
     return bool(sys.modules["sklearn"].get_config()["enable_metadata_routing"])
 
 
-def ways_out(direct: str = "") -> str:
+def how_to_pass_ids(direct: str = "") -> str:
     """Say how to pass ids through model selection, given the metadata routing, and in a direct call as ``direct``."""
     if not routing_enabled():
         called = f", or in a direct call {direct}=<one query id per document>" if direct else ""

@@ -26,9 +26,9 @@ from skrank_metrics._input.query_ids import (
     carried_documents,
     check_aligned,
     check_documents_aligned,
+    group_by_query,
     ids_in_index,
     named_columns,
-    query_ids,
     row_labels,
 )
 from skrank_metrics._input.slices import slice_of_query
@@ -79,14 +79,14 @@ def documents_from_rows(
         check_documents_aligned(y_true=y_true, **aligned)
         grouping = _rows_as_queries(labels.shape)
     else:
-        grouping = query_ids(
+        grouping = group_by_query(
             len(labels),
             caller,
             y=y_true,
             qid=qid,
             groups=ids_as_groups,
             rows_of="y_true",
-            ways_out=hint,
+            hint=hint,
             X=X,
             **aligned,
         )

@@ -26,23 +26,23 @@ CARRIED = ("retrieved", "judged", "sample_weight")
 OF_DOCUMENTS = "documents."
 
 
-def query_ids(
+def group_by_query(
     n_rows: int,
-    who: str,
+    caller: str,
     *,
     y: Any = None,
     qid: Any = None,
     groups: Any = None,
     unit: bool = False,
     rows_of: str = "y",
-    ways_out: str = "",
+    hint: str = "",
     **columns: Any,
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
     The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``; with ``unit=True`` first ``groups``, that
-    a split must keep together and that must not cut a query. ``who`` needs the ids, ``rows_of`` names the argument
-    with ``n_rows`` rows, and ``ways_out`` says how to pass ids if not to a function.
+    a split must keep together and that must not cut a query. ``caller`` needs the ids, ``rows_of`` names the argument
+    with ``n_rows`` rows, and ``hint`` says how to pass ids if not to a function.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -58,9 +58,9 @@ def query_ids(
         return queries
     if groups is None:
         raise TypeError(
-            f"{who} needs the query id of each document (qid), and got none. "
+            f"{caller} needs the query id of each document (qid), and got none. "
             + (
-                ways_out
+                hint
                 or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid)."
             )
         )

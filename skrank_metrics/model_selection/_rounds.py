@@ -19,8 +19,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._sklearn_internals import routing_enabled, ways_out
+from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._sklearn_internals import how_to_pass_ids, routing_enabled
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
@@ -74,13 +74,13 @@ class Folds:
 
 
 def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:
-    ways = ways_out("groups" if routing_enabled() else "")
+    ways = how_to_pass_ids("groups" if routing_enabled() else "")
     given = [f"{name}=" for name, value in ids.items() if value is not None]
     if given and not routing_enabled() and ids_in_index(y) is None:
         raise TypeError(
             f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got {given[0]}."
         )
-    return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **ids, ways_out=ways)
+    return group_by_query(0 if y is None else len(y), "RacingSearchCV", y=y, **ids, hint=ways)
 
 
 class Watched(_MultimetricScorer):  # type: ignore[misc]

@@ -39,9 +39,9 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import (
     carried,
     check_aligned,
+    group_by_query,
     group_ids,
     named_columns,
-    query_ids,
     without_labels,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -89,7 +89,7 @@ def check_rows_of_models(
     labels = check_label_column(y)
     retrieved = carried(y, retrieved=None)["retrieved"]
     check_aligned(X=X, y=y, groups=groups, **named_columns(by=by), **given)
-    queries = query_ids(len(labels), "cross_evaluate", y=y, X=X, qid=qid, groups=groups)
+    queries = group_by_query(len(labels), "cross_evaluate", y=y, X=X, qid=qid, groups=groups)
     units = queries if groups is None else group_ids(groups, len(labels), "groups", "y")
     depend = not np.array_equal(units.codes, queries.codes)
     documents = documents_from_rows(

@@ -31,11 +31,11 @@ from skrank_metrics._sklearn_internals import (
     check_rows,
     copy_with_function,
     fail_in_search,
+    how_to_pass_ids,
     kept_for_this_call,
     score_function,
     scored_rows,
     warn_of_fitted,
-    ways_out,
 )
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics, get_metric
@@ -94,7 +94,7 @@ class RankingScore:
 
     together: tuple[BoundMetric, ...]  # the metrics of all scorers made in one call
     number: int  # of this metric among them
-    who: str = ""  # name of the caller, if it is not a scorer
+    caller: str = ""  # name of the caller, if it is not a scorer
     keeps_values: bool = False  # whether to return a ScoreOfQueries
     declines: bool = False  # whether documents with a score of NaN or -inf are not ranked
 
@@ -194,8 +194,8 @@ class RankingScore:
             documents=documents,
             ids_as_groups=groups,
             beside={"y_score": scores, "retrieved": retrieved},
-            caller=self.who or f"The scorer {self.metric}",
-            hint=ways_out("qid" if self.who else ""),
+            caller=self.caller or f"The scorer {self.metric}",
+            hint=how_to_pass_ids("qid" if self.caller else ""),
         )
         ranking = rank_rows(truth, scores, retrieved=retrieved)
         if self.declines:

@@ -19,8 +19,8 @@ from skrank_metrics._input.query_ids import (
     carried,
     carried_documents,
     check_columns,
+    group_by_query,
     named_columns,
-    query_ids,
     row_labels,
 )
 
@@ -92,7 +92,7 @@ def with_qid(
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
     further = carried_documents(y, document_columns(documents))
     aligned = named_columns(**columns, documents=further)
-    queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **aligned)
+    queries = group_by_query(len(labels), "with_qid", y=y, qid=qid, **aligned)
     # The codes of categories are reused in each fold.
     is_category = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)
     levels = [pd.Index(qid if is_category else queries.spread(queries.ids), name="qid")]

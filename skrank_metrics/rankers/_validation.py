@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import check_label_column, count_rows
-from skrank_metrics._input.query_ids import carried, query_ids
+from skrank_metrics._input.query_ids import carried, group_by_query
 from skrank_metrics.rankers._fitting import (
     METRIC,
     START_SCORES,
@@ -92,8 +92,8 @@ def _sorted_set(
                 f"shape {values.shape}."
             )
     columns = carried(y, sample_weight=None)
-    grouping = query_ids(
-        len(labels), f"QueryRanker.fit with {name}", ways_out=_HOW_TO_PASS, X=X, y=y
+    grouping = group_by_query(
+        len(labels), f"QueryRanker.fit with {name}", hint=_HOW_TO_PASS, X=X, y=y
     )
     targets = np.asarray(y)
     if targets.dtype.kind not in "biuf":

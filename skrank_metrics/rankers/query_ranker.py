@@ -12,8 +12,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
-from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._sklearn_internals import check_rows, remember, ways_out
+from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
@@ -215,8 +215,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         further = _fitting.per_row(given, len(labels))
         columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
         further = {name: columns.pop(name) for name in further}
-        grouping = query_ids(
-            len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns
+        grouping = group_by_query(
+            len(labels), "QueryRanker.fit", hint=how_to_pass_ids("qid"), X=X, **columns
         )
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels

@@ -21,8 +21,8 @@ from skrank_metrics._input.arrays import (
     to_float64,
 )
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._sklearn_internals import check_rows, ways_out
+from skrank_metrics._input.query_ids import group_by_query
+from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -71,8 +71,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         name, column = self._per_row, getattr(self, self._per_row, None)
         check_consistent_length(X, y, column)
         sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
-        options: dict[str, Any] = {"unit": True, "rows_of": "X", "ways_out": ways_out("groups")}
-        grouping = query_ids(count_rows(X), "A query-aware split", **options, X=X, **sources)
+        options: dict[str, Any] = {"unit": True, "rows_of": "X", "hint": how_to_pass_ids("groups")}
+        grouping = group_by_query(count_rows(X), "A query-aware split", **options, X=X, **sources)
         for queries in sides(grouping, y):
             yield tuple(np.flatnonzero(side[grouping.codes]) for side in queries)
 

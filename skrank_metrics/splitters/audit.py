@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import ids_in_index, query_ids
+from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import check_times
@@ -135,11 +135,13 @@ def audit_splits(
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
-    grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time)
+    grouping = group_by_query(
+        len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time
+    )
     times = None if time is None else check_times(time, len(relevant))
     audited = {"": grouping}
     if groups is not None and groups is not qid:
-        units = query_ids(len(relevant), "audit_splits", groups=groups)
+        units = group_by_query(len(relevant), "audit_splits", groups=groups)
         audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
     found, folds, splitter = [], [], check_cv(cv)
     kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)

@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import (
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import ids_in_index, query_ids
+from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 
@@ -117,7 +117,7 @@ def query_train_test_split(
         raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
-    grouping = query_ids(
+    grouping = group_by_query(
         count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns
     )
     sides = _draw_sides(grouping, test_size, train_size, 0.25, random)

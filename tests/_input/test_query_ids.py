@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from skrank_metrics import QueryKFold, evaluate, mrr_score, ndcg_score, query_fold, with_qid
-from skrank_metrics._input.query_ids import check_aligned, group_ids, query_ids
+from skrank_metrics._input.query_ids import check_aligned, group_by_query, group_ids
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series(
@@ -22,7 +22,7 @@ TWO_LEVELS = pd.Series(
 
 def found(y, **sources):
     """Ids that are found, as they appear."""
-    grouping = query_ids(3, "A test", y=y, **sources)
+    grouping = group_by_query(3, "A test", y=y, **sources)
     return grouping.ids[grouping.codes].tolist()
 
 
@@ -69,7 +69,7 @@ def test_no_ids_are_an_error_that_names_the_ways_out(y):
     ):
         found(y)
     with pytest.raises(TypeError, match=r"and got none\. Somewhere else\.$"):
-        found(y, unit=True, ways_out="Somewhere else.")
+        found(y, unit=True, hint="Somewhere else.")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ ALMOST_EQUAL = {
 @pytest.mark.parametrize(("ids", "expected"), ALMOST_EQUAL.values(), ids=ALMOST_EQUAL)
 def test_ids_that_are_almost_equal_stay_apart(ids, expected):
     for source in ({"y": [1, 0, 2], "qid": ids}, {"y": with_qid([1, 0, 2], ids)}):
-        grouping = query_ids(3, "A test", **source)
+        grouping = group_by_query(3, "A test", **source)
         assert grouping.codes.tolist() == [0, 1, 2]
         assert grouping.ids.tolist() == list(expected)
 
@@ -209,7 +209,7 @@ def test_ids_of_subclasses_are_split_as_their_values(kind):
     "ids", [[1, 1.0, True], [np.float32(0.5), 0.5, np.float64(0.5)], [0.0, -0.0, 0]]
 )
 def test_ids_that_python_calls_equal_are_one_query(ids):
-    assert query_ids(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
+    assert group_by_query(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
 
 
 def test_every_index_with_ids_must_agree():

@@ -184,7 +184,9 @@ class SignFlips:
         fold_degrees = np.ones_like(error)
         if self.variation is not None:
             out_of_fold = self.variation.error(i)
-            fold_error, fold_degrees = out_of_fold.error, out_of_fold.n_degrees
+            fold_degrees = out_of_fold.n_degrees
+            # What varies is pooled over the rankings, but without any difference there is nothing to vary.
+            fold_error = np.where(counts.any(axis=1), out_of_fold.error, 0.0)
             t = _divided(np.abs(total) / self.total_mass, fold_error)
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, fold_degrees)), z)
         return Row(

@@ -1,0 +1,97 @@
+"""Parts of families of tests that random comparisons seldom reach: chains of rankings, many units, many slices."""
+
+import numpy as np
+import pytest
+
+from skrank_metrics import RankingReport, compare
+from skrank_metrics.reports.corrections import implied, transitive
+from skrank_metrics.reports.families import Family
+from skrank_metrics.reports.sign_flips import SignFlips
+from skrank_metrics.reports.signs import MOST_UNITS
+
+
+def symmetric(p_values):
+    """P-values of three rankings a, b and c from those of the pairs ab, bc and ac."""
+    ab, bc, ac = p_values
+    return np.array([[np.nan, ab, ac], [ab, np.nan, bc], [ac, bc, np.nan]])
+
+
+TOTALS = np.array([3.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        # a beats b, and b beats c: without a and c, the weaker of these claims goes.
+        ((0.01, 0.02, 0.2), (0.01, 0.2, 0.2)),
+        ((0.02, 0.01, 0.2), (0.2, 0.01, 0.2)),
+        ((0.01, 0.01, 0.2), (0.2, 0.2, 0.2)),
+        ((0.01, 0.02, 0.02), (0.01, 0.02, 0.02)),
+        ((0.3, 0.4, 0.001), (0.3, 0.4, 0.001)),
+    ],
+)
+def test_significantly_better_is_transitive(given, expected):
+    np.testing.assert_array_equal(transitive(symmetric(given), TOTALS), symmetric(expected))
+    # The order of the rankings does not matter.
+    order = [1, 2, 0]
+    turned = symmetric(given)[np.ix_(order, order)]
+    found = transitive(turned, TOTALS[order])
+    np.testing.assert_array_equal(found, symmetric(expected)[np.ix_(order, order)])
+
+
+def test_beside_a_baseline_chains_are_implied():
+    found = implied(symmetric((0.01, 0.02, 0.2)), TOTALS)
+    np.testing.assert_array_equal(found, symmetric((0.01, 0.02, 0.02)))
+
+
+def test_a_chain_whose_ends_differ_much_but_vary_more():
+    random = np.random.default_rng(0)
+    noise = random.normal(0, 0.3, 60)
+    noise -= noise.mean()
+    # b is always a little better than c, whose difference from a varies much.
+    values = np.stack([0.5 + noise, np.full(60, 0.45), np.full(60, 0.44)], axis=1)
+    flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
+    best = Family([flips], 0.05).best_set()
+    assert best.inside.tolist() == [True, True, False]
+    # c is compared with b, the best one that is significantly better.
+    assert best.rivals.tolist() == [1, 0, 1]
+    assert best.intervals[2, 1] < 0
+
+
+def report_of(values, **columns):
+    return RankingReport.from_frame({"qid": np.arange(len(values)), "mrr": values, **columns})
+
+
+def test_more_queries_than_are_flipped_one_by_one():
+    random = np.random.default_rng(0)
+    n = 5 * MOST_UNITS
+    first = random.random(n)
+    second = np.clip(first + random.normal(0, 0.1, n), 0, 1)
+    comparison = compare([report_of(first), report_of(second)])
+    d = comparison.pair().differences
+    low, high = comparison.pair().interval
+    half = 1.96 * d.std() / np.sqrt(n)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+    needed = ((1.96 + 0.8416) * d.std() / 0.001) ** 2
+    assert comparison.queries_needed(0.001) == pytest.approx(needed, rel=0.05)
+
+
+def test_few_changes_among_many_queries():
+    n = 5 * MOST_UNITS
+    first = np.full(n, 0.5)
+    second = first.copy()
+    second[:3] = 1.0
+    low, high = compare({"a": report_of(first), "b": report_of(second)}).pair().interval
+    assert low < 0 < high < 0.001, "three wins of 20,480"
+
+
+def test_slices_keep_nothing_that_grows_with_the_number_of_signs():
+    random = np.random.default_rng(0)
+    by = np.repeat(np.arange(40), 10)
+    reports = [report_of(random.random(400), by=by) for _ in range(3)]
+    comparison = compare(reports)
+    assert str(comparison)
+    family = next(iter(comparison.slices.values())).outcome().tests.family
+    for part in family.parts:
+        held = [own for own in vars(part).values() if isinstance(own, np.ndarray)]
+        assert sum(own.nbytes for own in held) < 10_000

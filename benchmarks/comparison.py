@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skrank_metrics import RankingReport, compare, leaderboard
+from skrank_metrics import RankingReport, compare, evaluate
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection.search_report import expected_score
@@ -300,7 +300,7 @@ def speed() -> None:
     X, y, qid = make_ranking(3_000, mean_length=100, random_state=0)
     scores = {f"model {i}": X[:, 0] + 0.1 * i * RANDOM.normal(size=len(y)) for i in range(36)}
     started = time.process_time()
-    board = leaderboard(y, scores, qid=qid)
+    board = evaluate(y, scores, qid=qid)
     made = time.process_time() - started
     text = str(board)
     print(

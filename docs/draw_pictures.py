@@ -17,7 +17,6 @@ from skrank_metrics import (
     audit_splits,
     evaluate,
     explain_difference,
-    leaderboard,
     make_ranking_scorer,
     query_train_test_split,
     with_qid,
@@ -53,8 +52,8 @@ def results():
     few = {name: scores[name] for name in ("ridge", "trees")}
     ties = scores["ridge"].round(1)
     return {
-        ComparisonDisplay: leaderboard(y_test, scores, metrics=["ndcg@10", "map"]),
-        MetricAtKDisplay: leaderboard(y_test, few, metrics=[f"ndcg@{k}" for k in range(1, 21)]),
+        ComparisonDisplay: evaluate(y_test, scores, metrics=["ndcg@10", "map"]),
+        MetricAtKDisplay: evaluate(y_test, few, metrics=[f"ndcg@{k}" for k in range(1, 21)]),
         QueryScoreDisplay: evaluate(y_test, scores["trees"]),
         CVResultsDisplay: search,
         DifferenceDisplay: explain_difference(

@@ -27,7 +27,7 @@ _MODULES = {
     "model_selection.within_noise": "within_noise",
     "rankers.booster_metrics": "builtin_metric lightgbm_metric xgboost_metric",
     "rankers.query_ranker": "QueryRanker",
-    "reports.compare": "compare leaderboard",
+    "reports.compare": "compare",
     "reports.comparison": "Comparison",
     "reports.evaluate": "evaluate",
     "reports.evaluate_lists": "evaluate_lists",

@@ -40,7 +40,7 @@ from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import compare, leaderboard
+from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.evaluate_lists import evaluate_lists
@@ -94,7 +94,6 @@ __all__ = [
     "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
-    "leaderboard",
     "lightgbm_metric",
     "make_metric",
     "make_ranking_scorer",

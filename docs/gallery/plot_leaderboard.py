@@ -4,7 +4,7 @@ Which model is the best?
 ========================
 
 The model with the highest mean is rarely the only good choice. The picture of
-:func:`~skrank_metrics.leaderboard` shows the mean of each model, highlights the models
+:func:`~skrank_metrics.evaluate` shows the mean of each model, highlights the models
 that may be the best, and shows by how much the others are behind.
 """
 
@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from skrank_metrics import (
     QueryRanker,
-    leaderboard,
+    evaluate,
     query_train_test_split,
     with_qid,
 )
@@ -41,7 +41,7 @@ scores = {
 }
 scores["nearest pixels"] = -X_test[:, 0]  # no model
 
-board = leaderboard(y_test, scores, metrics="ndcg@10")
+board = evaluate(y_test, scores, metrics="ndcg@10")
 board.plot()
 plt.show()
 

@@ -10,7 +10,7 @@ digit that are among the first k results, ranked by a model or by pixel distance
 
 from lightgbm import LGBMRanker
 from matplotlib import pyplot as plt
-from skrank_metrics import QueryRanker, leaderboard, query_train_test_split, with_qid
+from skrank_metrics import QueryRanker, evaluate, query_train_test_split, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
 from skrank_metrics.displays import MetricAtKDisplay
 
@@ -23,7 +23,7 @@ scores = ranker.fit(X_train, y_train).predict(X_test)
 pixel_distance = X_test[:, 0]
 same_digit = y_test == 2
 
-board = leaderboard(
+board = evaluate(
     same_digit,
     {"LGBMRanker": scores, "nearest pixels": -pixel_distance},
     metrics=[f"recall@{k}" for k in range(1, 21)],

@@ -61,7 +61,7 @@ class ComparisonDisplay(Display):
     Parameters
     ----------
     result : Comparison
-        Result of leaderboard, compare, cross_evaluate or search_report.
+        Result of evaluate of several models, compare, cross_evaluate or search_report.
     metric : str, metric function or bound metric, default=None
         A metric of the comparison. None means the first and, for more than two models, the means of two others.
     n_models : int, default=20
@@ -69,7 +69,7 @@ class ComparisonDisplay(Display):
 
     See Also
     --------
-    leaderboard : Compare models by their scores, in numbers.
+    evaluate : Compare models by their scores, in numbers.
     compare : Compare reports, in numbers.
     QueryPairDisplay : One model against another, query by query.
 
@@ -77,9 +77,9 @@ class ComparisonDisplay(Display):
     --------
     The relevant document of query "b" is at rank 1 for the first model and at rank 2 for the second:
 
-    >>> from skrank_metrics import leaderboard
+    >>> from skrank_metrics import evaluate
     >>> scores = {"one": [2, 1, 2, 1], "other": [2, 1, 1, 2]}
-    >>> display = leaderboard([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr").plot()
+    >>> display = evaluate([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr").plot()
     >>> [text.get_text() for text in display.axes_[2].texts]
     ['1 query: one is better', '0 queries: other is better', '1 query: equal']
     """
@@ -235,7 +235,7 @@ class QueryPairDisplay(Display):
     Parameters
     ----------
     result : Comparison
-        Result of leaderboard, compare or similar.
+        Result of evaluate of several models, compare or similar.
     first, second : str, default=None
         Names of the two models. None means the best, and the next best or the baseline.
     metric : str, metric function or bound metric, default=None
@@ -249,10 +249,10 @@ class QueryPairDisplay(Display):
     --------
     The relevant document of query "b" is at rank 1 for the first model and at rank 2 for the second:
 
-    >>> from skrank_metrics import leaderboard
+    >>> from skrank_metrics import evaluate
     >>> from skrank_metrics.displays import QueryPairDisplay
     >>> scores = {"one": [2, 1, 2, 1], "other": [2, 1, 1, 2]}
-    >>> board = leaderboard([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr")
+    >>> board = evaluate([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr")
     >>> display = QueryPairDisplay.from_result(board)
     >>> [text.get_text() for text in display.ax_.texts]
     ['1 query: one is better', '0 queries: other is better', '1 query: equal']

@@ -27,7 +27,7 @@ class MetricAtKDisplay(Display):
     Parameters
     ----------
     result : RankingReport or Comparison
-        Result of evaluate, compare, leaderboard or similar, with a metric at two or more cutoffs, such as
+        Result of evaluate, compare or similar, with a metric at two or more cutoffs, such as
         "ndcg@1,5,10".
     metric : str, metric function or bound metric, default=None
         One of its metrics; the cutoff does not matter. None means the first that has several.

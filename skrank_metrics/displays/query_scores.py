@@ -42,7 +42,7 @@ class QueryScoreDisplay(Display):
     Parameters
     ----------
     result : RankingReport or Comparison
-        Result of evaluate, compare, leaderboard or similar.
+        Result of evaluate, compare or similar.
     metric : str, metric function or bound metric, default=None
         A metric of the result. None means the first and, for a report, all others that have its range.
 

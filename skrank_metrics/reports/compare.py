@@ -1,4 +1,4 @@
-"""Compare rankings of the same queries: reports, or several models' scores of the same documents."""
+"""Compare rankings of the same queries: reports, also from elsewhere, in one order of queries."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from typing import Any, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.documents import Documents
-from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
-from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import by_text, check_bool, check_choice, to_float64
-from skrank_metrics._input.query_ids import as_python, carried
-from skrank_metrics._input.slices import frame_columns, slice_of_query
+from skrank_metrics._input.arrays import by_text, check_choice
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import counted
-from skrank_metrics.metrics.names import bind_metrics, check_column, column_of
+from skrank_metrics.metrics.names import check_column, column_of
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
 from skrank_metrics.reports.outcome import sample_of
 from skrank_metrics.reports.plan import Correction, Margin, Plan, Test
@@ -198,118 +194,6 @@ def compare_reports(
     names = list(aligned)
     best_first = [names[i] for i in samples[0].order]
     return Comparison({name: aligned[name] for name in best_first}, wanted, plan)
-
-
-def leaderboard(
-    y_true: Any,
-    scores: Any,
-    *,
-    qid: Any = None,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
-    convention: str = "sklearn",
-    sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
-    condense: bool = False,
-    documents: Any = None,
-    by: Any = None,
-    groups: Any = None,
-    baseline: str | None = None,
-    margin: Margin | None = None,
-    test: Test = "permutation",
-    correction: Correction | None = "max",
-    confidence: float = 0.95,
-    random_state: Any = 0,
-) -> Comparison:
-    """Rank several models on the same documents, and find out which may be the best.
-
-    As compare does with one report per model, but ids and labels are checked and grouped only once.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
-    scores : dict of str to array-like of the shape of y_true, or data frame
-        Scores by name of the model, at least two; or a frame of pandas, polars or pyarrow with one column per model.
-        NaN means that the model did not return the document.
-    qid : array-like of shape (n_documents,), default=None
-        Query id of each document, as in evaluate.
-    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
-        As in evaluate. The first one ranks the models.
-    convention, sample_weight, retrieved, judged, condense, documents : object
-        As in evaluate, for all models.
-    by, groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices to also compare within, and groups of dependent queries, as in compare.
-    baseline, margin, test, correction, confidence, random_state : object
-        As in compare.
-
-    Returns
-    -------
-    comparison : Comparison
-        As compare returns it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are fewer than two models or no query ids, no query has a value, or an argument is invalid.
-
-    Examples
-    --------
-    In six queries, a model has the relevant document at rank 1, another at rank 2; the third alternates. The first two
-    differ with p = 2/64:
-
-    >>> from skrank_metrics import leaderboard
-    >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
-    >>> board = leaderboard(y, scores, qid=qid, metrics="mrr")
-    >>> board.verdict
-    'With 95% confidence, the best is always or mixed; always leads. never is worse.'
-    """
-    named = frame_columns(scores)
-    if not named and not isinstance(scores, Mapping):
-        raise TypeError(
-            f"scores must be a dict of scores by model name, or a data frame; got {type(scores).__name__}."
-        )
-    columns = by_text(named, "scores", " Rename the columns.")
-    if len(columns) < 2:
-        raise ValueError(
-            f"scores must hold at least two models; got {len(columns)}. Pass one model to evaluate."
-        )
-    bound = bind_metrics(metrics, convention)
-    beside = {"scores": columns, "retrieved": carried(y_true, retrieved=retrieved)["retrieved"]}
-    truth = documents_from_rows(
-        y_true,
-        qid=qid,
-        sample_weight=sample_weight,
-        judged=judged,
-        condense=check_bool(condense, "condense"),
-        documents=documents,
-        by=by,
-        groups=groups,
-        beside=beside,
-    )
-    reports = {}
-    for name, column in columns.items():
-        try:
-            ranking = _rank_returned(truth, column, beside["retrieved"], f"scores[{name!r}]")
-        except TypeError as error:
-            raise TypeError(f"{error} Pass only the columns of scores.") from None
-        reports[name] = evaluate_ranking(ranking, bound)
-    plan = Plan(baseline, margin, test, correction, confidence, random_state)
-    return compare_reports(reports, None, plan)
-
-
-def _rank_returned(documents: Documents, column: Any, retrieved: Any, name: str) -> Ranking:
-    """The ranking of a model, which did not return the documents with a score of NaN."""
-    scores = to_float64(column, name)
-    returned = ~np.isnan(scores)
-    if not returned.any():
-        raise ValueError(f"{name} must hold scores; all are NaN.")
-    if returned.all():
-        return rank_rows(documents, scores, retrieved=retrieved, name=name)
-    if retrieved is not None and np.shape(retrieved) == returned.shape:
-        returned = returned & np.asarray(retrieved)
-    return rank_rows(documents, scores, retrieved=returned, name=name)
 
 
 def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> Plan:

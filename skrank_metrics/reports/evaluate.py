@@ -1,20 +1,68 @@
-"""Several metrics of one ranking, per query and on average."""
+"""Several metrics of one ranking, or of several, per query and on average."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_bool
+from skrank_metrics._input.arrays import by_text, check_bool, to_float64
 from skrank_metrics._input.query_ids import carried
+from skrank_metrics._input.slices import frame_columns
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 
+if TYPE_CHECKING:  # tests are loaded only for several rankings
+    from skrank_metrics.reports.comparison import Comparison
 
+
+class FrameOfScores(Protocol):
+    """A data frame of pandas, polars or pyarrow, with one column of scores per model."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+
+@overload
+def evaluate(
+    y_true: ArrayLike,
+    y_score: Mapping[Any, ArrayLike] | FrameOfScores,
+    *,
+    qid: Any = ...,
+    metrics: Any = ...,
+    convention: str = ...,
+    sample_weight: Any = ...,
+    retrieved: Any = ...,
+    judged: Any = ...,
+    condense: bool = ...,
+    documents: Any = ...,
+    by: Any = ...,
+    groups: Any = ...,
+) -> Comparison: ...
+@overload
+def evaluate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = ...,
+    metrics: Any = ...,
+    convention: str = ...,
+    sample_weight: Any = ...,
+    retrieved: Any = ...,
+    judged: Any = ...,
+    condense: bool = ...,
+    documents: Any = ...,
+    by: Any = ...,
+    groups: Any = ...,
+) -> RankingReport: ...
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -29,15 +77,17 @@ def evaluate(
     documents: Any = None,
     by: Any = None,
     groups: Any = None,
-) -> RankingReport:
-    """Compute several metrics of a ranking in one pass over the documents.
+) -> RankingReport | Comparison:
+    """Compute several metrics of a ranking, or of several models on the same documents.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
-    y_score : array-like of the shape of y_true
-        Scores to rank by, largest first. May be infinite, but not NaN.
+    y_score : array-like of the shape of y_true, or dict of them, or data frame
+        Scores to rank by, largest first. May be infinite, but not NaN. For several models, a dict of scores by name of
+        the model, or a frame of pandas, polars or pyarrow with one column per model. There, NaN means that the model
+        did not return the document. If y_true is 2-D, the rows of a frame are queries.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, of any type and in any order. Optional if y_true is 2-D, or a Series with an index
         level named "qid", see with_qid.
@@ -72,8 +122,9 @@ def evaluate(
 
     Returns
     -------
-    report : RankingReport
-        ``mean`` and ``per_query`` are keyed by the names as given. Prints as a table with intervals.
+    report : RankingReport or Comparison
+        ``mean`` and ``per_query`` are keyed by the names as given. Prints as a table with intervals. Of several models,
+        a Comparison by the first metric, which prints with its verdict; ``compare`` decides with other options.
 
     Raises
     ------
@@ -97,7 +148,16 @@ def evaluate(
     {'mrr': 0.75, 'recall@1': 0.5}
     >>> report.per_query["mrr"]
     array([1. , 0.5])
+
+    In six queries, a model has the relevant document at rank 1, another at rank 2; the third alternates. The first two
+    differ with p = 2/64:
+
+    >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
+    >>> evaluate(y, scores, qid=qid, metrics="mrr").verdict
+    'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
+    models = _scores_by_model(y_true, y_score)
     bound = bind_metrics(metrics, convention)
     retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
     truth = documents_from_rows(
@@ -109,9 +169,45 @@ def evaluate(
         documents=documents,
         by=by,
         groups=groups,
-        beside={"y_score": y_score, "retrieved": retrieved},
+        beside={"y_score": y_score if models is None else models, "retrieved": retrieved},
     )
-    return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved), bound)
+    if models is None:
+        return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved), bound)
+    reports = {
+        name: evaluate_ranking(_rank_returned(truth, scores, retrieved, name), bound)
+        for name, scores in models.items()
+    }
+    from skrank_metrics.reports.compare import compare_reports
+
+    return compare_reports(reports)
+
+
+def _scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
+    """Scores by name of the model; None if there is one ranking."""
+    is_dict = isinstance(y_score, Mapping)
+    if not is_dict and (np.ndim(y_true) == 2 or not hasattr(y_score, "columns")):
+        return None
+    models = by_text(frame_columns(y_score), "y_score", " Rename the columns.")
+    if not models:
+        raise ValueError("y_score must hold the scores of at least one model; got none.")
+    return models
+
+
+def _rank_returned(documents: Documents, given: Any, retrieved: Any, model: str) -> Ranking:
+    """The ranking of a model, which did not return the documents with a score of NaN."""
+    name = f"y_score[{model!r}]"
+    try:
+        scores = to_float64(given, name)
+    except TypeError as error:
+        raise TypeError(f"{error} Pass only the columns of scores.") from None
+    returned = ~np.isnan(scores)
+    if not returned.any():
+        raise ValueError(f"{name} must hold scores; all are NaN.")
+    if returned.all():
+        return rank_rows(documents, scores, retrieved=retrieved, name=name)
+    if retrieved is not None and np.shape(retrieved) == returned.shape:
+        returned = returned & np.asarray(retrieved)
+    return rank_rows(documents, scores, retrieved=returned, name=name)
 
 
 def evaluate_ranking(

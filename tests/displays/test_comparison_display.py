@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from support.ranks import report_of_ranks, rows_of_ranks
 
-from skrank_metrics import RankingReport, compare, kendall_tau_distance, leaderboard
+from skrank_metrics import RankingReport, compare, evaluate, kendall_tau_distance
 from skrank_metrics.displays import ComparisonDisplay, QueryPairDisplay, style
 
 # Reciprocal ranks 1, two in three of 1, and 1/3.
@@ -18,7 +18,7 @@ SCORES = {name: rows_of_ranks(ranks)[1] for name, ranks in RANKS.items()}
 @pytest.fixture(scope="module")
 def board():
     metrics = ["mrr", "recall@1", kendall_tau_distance, "precision@2"]
-    return leaderboard(LABELS, SCORES, qid=IDS, metrics=metrics, confidence=0.9)
+    return compare(evaluate(LABELS, SCORES, qid=IDS, metrics=metrics), confidence=0.9)
 
 
 def drawn(panel):
@@ -87,7 +87,7 @@ def test_metrics_that_disagree():
     labels, _, ids = rows_of_ranks([1] * 30)
     metrics = ["mrr", "recall@2"]
     scores = {name: rows_of_ranks(ranks)[1] for name, ranks in DISAGREE.items()}
-    found = leaderboard(labels, scores, qid=ids, metrics=metrics)
+    found = evaluate(labels, scores, qid=ids, metrics=metrics)
     assert found.by_metric("recall@2").best_set == ("second",)
     assert found.best_set == ("first",)
     display = found.plot()
@@ -102,7 +102,7 @@ def test_metrics_that_disagree():
 def test_queries_have_the_colours_of_the_models_and_none_is_orange(metric):
     labels, _, ids = rows_of_ranks([1] * 30)
     scores = {name: rows_of_ranks(DISAGREE[name])[1] for name in ("first", "second")}
-    found = leaderboard(labels, scores, qid=ids, metrics=["mrr", "recall@2"])
+    found = evaluate(labels, scores, qid=ids, metrics=["mrr", "recall@2"])
     display = found.plot(metric=metric)
     colours = {
         name: bar.lines[0].get_color()
@@ -148,7 +148,7 @@ def test_pairs_metrics_and_directions_of_points(board):
 
 @pytest.mark.parametrize("baseline", [None, "middle", "worst"])
 def test_names_marks_and_bands_show_the_status(baseline):
-    found = leaderboard(LABELS, SCORES, qid=IDS, metrics="mrr", baseline=baseline)
+    found = compare(evaluate(LABELS, SCORES, qid=IDS, metrics="mrr"), baseline=baseline)
     status, ax = [row.status for row in found.standings()], found.plot().ax_
     good = [word not in ("worse", "undecided", "baseline") for word in status]
     labels, marks = ax.get_yticklabels(), [bar.lines[0].get_color() for bar in ax.containers]
@@ -172,7 +172,7 @@ def test_another_metric_and_fewer_models(board):
     assert len(display.axes_) == 2
     assert row_names(display.ax_) == ["best", "middle"]
     assert display.figure_.get_suptitle().replace("\n", " ") == board.by_metric("recall@1").verdict
-    median = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
+    median = evaluate(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
     assert len(median.axes_) == 1, "means only, without tests"
     with pytest.raises(ValueError, match="metric must be one of"):
         board.plot(metric="map")
@@ -192,7 +192,7 @@ def test_two_models_show_their_queries():
 
 def test_queries_in_the_direction_of_the_metric():
     two = {name: SCORES[name] for name in ("worst", "best")}
-    display = leaderboard(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(
+    display = evaluate(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(
         metric=kendall_tau_distance
     )
     first, second = (area.get_data().values for area in display.axes_[-1].patches)
@@ -225,8 +225,8 @@ def test_a_baseline_and_a_margin():
         for row in comparison.standings()
     ]
     assert "difference from middle" in display.axes_[1].get_xlabel()
-    options = {"metrics": [kendall_tau_distance], "baseline": "middle", "margin": 0.05}
-    distances = leaderboard(LABELS, SCORES, qid=IDS, **options).plot()
+    board = evaluate(LABELS, SCORES, qid=IDS, metrics=[kendall_tau_distance])
+    distances = compare(board, baseline="middle", margin=0.05).plot()
     for shown, place in ((display, -0.05), (distances, 0.05)):
         assert [
             float(bar.get_xdata()[0]) for bar in shown.axes_[1].lines if bar.get_linestyle() == "--"
@@ -235,7 +235,7 @@ def test_a_baseline_and_a_margin():
 
 def test_one_axes_is_divided():
     first, second = Figure().subplots(1, 2)
-    display = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr"]).plot(ax=second)
+    display = evaluate(LABELS, SCORES, qid=IDS, metrics=["mrr"]).plot(ax=second)
     assert len(display.axes_) == 2
     assert not second.axison
     assert display.figure_ is first.figure

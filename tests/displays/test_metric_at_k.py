@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from numpydoc.docscrape import NumpyDocString
 from support.ranks import rows_of_ranks
 
-from skrank_metrics import displays, evaluate, leaderboard
+from skrank_metrics import displays, evaluate
 from skrank_metrics.displays import MetricAtKDisplay
 
 Y, SCORES, QID = rows_of_ranks([1, 2, 3])
@@ -67,7 +67,7 @@ def board(n_models):
     ]
     scores = {f"model {model}": rows_of_ranks(row)[1] for model, row in enumerate(ranks)}
     labels, _, qid = rows_of_ranks(ranks[0])
-    return leaderboard(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
+    return evaluate(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
 
 
 @pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (4, 0, 4), (10, 1, 2)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.browser import NEEDS_CHROMIUM, open_page
 
-from skrank_metrics import compare, leaderboard
+from skrank_metrics import compare, evaluate
 from skrank_metrics.datasets import make_ranking
 
 pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
@@ -53,7 +53,7 @@ def pages(tmp_path_factory):
     qid = np.array([f"{HOSTILE} {query}" for query in number])
     columns = {"a model with a long name": X[:, 0], HOSTILE: X[:, 1], "third": X[:, 2]}
     by = np.where(number % 2, HOSTILE, "even")
-    board = leaderboard(y, columns, qid=qid, metrics=["ndcg@10", "mrr"], by=by)
+    board = evaluate(y, columns, qid=qid, metrics=["ndcg@10", "mrr"], by=by)
     one, two, _ = board.reports.values()
     results = {
         "report": one,

@@ -14,7 +14,6 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     get_metric,
-    leaderboard,
     make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
@@ -122,7 +121,7 @@ def test_declining_agrees_with_a_mask_with_other_masks_and_with_a_leaderboard():
     search = GridSearchCV(Depth(4, np.nan), {}, scoring=scorer, cv=CV).fit(X, labels)
     (report,) = search_report(search, X, labels, verbose=0).reports.values()
     assert report.mean == expected.mean
-    board = leaderboard(Y, {"4": scores, "all": X[:, 0]}, qid=QID, metrics="map")
+    board = evaluate(Y, {"4": scores, "all": X[:, 0]}, qid=QID, metrics="map")
     assert (
         make_ranking_scorer("map", retrieved="scored")(Depth(4, np.nan), X, with_qid(Y, QID))
         == board.means()["4"]

@@ -11,7 +11,6 @@ from skrank_metrics import (
     compare,
     cross_evaluate,
     evaluate,
-    leaderboard,
 )
 
 ROWS = list("abcdefghijkl")
@@ -24,7 +23,7 @@ def labelled(values, name=None):
 
 BY = labelled(list("wwwxxxyyyzzz"))
 MODELS = {"a": SCORES, "b": -SCORES}
-UNLABELLED = {"y_true": Y, "scores": MODELS, "qid": QID}
+UNLABELLED = {"y_true": Y, "y_score": MODELS, "qid": QID}
 WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
 FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
 
@@ -41,22 +40,22 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
         lambda by, w: compare(
             [evaluate(labelled(Y), x, qid=QID, metrics="mrr") for x in (SCORES, -SCORES)], by=by
         ),
-        lambda by, w: leaderboard(
+        lambda by, w: evaluate(
             Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, sample_weight=w
         ),
-        lambda by, w: leaderboard(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
-        lambda by, w: leaderboard(
+        lambda by, w: evaluate(Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by=by),
+        lambda by, w: evaluate(
             Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, by={"g": by}
         ),
-        lambda by, w: leaderboard(
+        lambda by, w: evaluate(
             Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}
         ),
         *(
-            lambda by, w, rows=rows: leaderboard(**UNLABELLED | rows).inspect(1, documents=by)
+            lambda by, w, rows=rows: evaluate(**UNLABELLED | rows).inspect(1, documents=by)
             for rows in (
                 {"y_true": labelled(Y)},
                 {"qid": labelled(QID)},
-                {"scores": pd.DataFrame(MODELS, ROWS)},
+                {"y_score": pd.DataFrame(MODELS, ROWS)},
             )
         ),
         lambda by, w: cross_evaluate(
@@ -77,9 +76,9 @@ def test_rows_in_another_order_are_an_error(call):
 
 def test_scores_of_models_in_different_orders_are_an_error():
     scores = {"a": labelled(SCORES, "a"), "b": labelled(SCORES, "b")[::-1]}
-    with pytest.raises(ValueError, match=r"scores\['b'\] must have the same index"):
-        leaderboard(Y, scores, qid=QID)
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must have the same index"):
+        evaluate(Y, scores, qid=QID)
     with pytest.raises(ValueError, match="same columns"):
-        leaderboard(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
+        evaluate(FRAME[["a", "b"]], {"a": FRAME, "b": FRAME.to_numpy()}, metrics="mrr")
     with pytest.raises(ValueError, match="same index"):
-        leaderboard(FRAME.to_numpy(), {"a": FRAME, "b": FRAME[::-1]}, metrics="mrr")
+        evaluate(FRAME.to_numpy(), {"a": FRAME, "b": FRAME[::-1]}, metrics="mrr")

@@ -19,7 +19,6 @@ from skrank_metrics import (
     RankingReport,
     compare,
     evaluate,
-    leaderboard,
     make_metric,
 )
 from skrank_metrics._input.slices import object_array
@@ -159,7 +158,7 @@ def test_several_columns_at_once(make):
 
 def test_comparisons_leaderboards_and_accumulators_take_them():
     by = pd.DataFrame({"x": of_rows(["b", None, "b", None]), "y": of_rows([1, 1, 1, 1])})
-    board = leaderboard(LABELS, {"a": SCORES, "b": SCORES[::-1]}, qid=QID, metrics="mrr", by=by)
+    board = evaluate(LABELS, {"a": SCORES, "b": SCORES[::-1]}, qid=QID, metrics="mrr", by=by)
     assert "missing, 1" in str(board)
     for comparison in (board, compare(list(board.reports.values()), "mrr", by=by)):
         assert list(comparison.slices) == [("b", 1), (None, 1)]
@@ -212,7 +211,7 @@ def test_names_are_the_same_everywhere_and_differ():
     labels, _, qid = rows_of_ranks([1] * 6)
     by = [value for value in ["all", None, "missing"] * 2 for _ in range(N_DOCUMENTS)]
     ranks = {"one": [1, 2] * 3, "other": [2, 1] * 3}
-    board = leaderboard(
+    board = evaluate(
         labels,
         {name: rows_of_ranks(own)[1] for name, own in ranks.items()},
         qid=qid,
@@ -246,7 +245,7 @@ def test_slices_of_other_rows_are_refused(by, message):
     labels = pd.Series(LABELS, index=ROWS)
     calls = [
         lambda: evaluate(labels, SCORES, qid=QID, metrics="mrr", by=by),
-        lambda: leaderboard(
+        lambda: evaluate(
             labels, {"one": SCORES, "other": SCORES[::-1]}, qid=QID, metrics="mrr", by=by
         ),
         lambda: RankingAccumulator("mrr").update(labels, SCORES, qid=QID, by=by),

@@ -5,7 +5,7 @@ Both report an ignore that is not needed. ``test_front_door.py`` checks that the
 
 from collections.abc import Callable
 from datetime import date
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from skrank_metrics import (
     compare,
     evaluate,
     get_metric,
-    leaderboard,
     make_ranking_scorer,
     map_score,
     ndcg_score,
@@ -37,8 +36,11 @@ assert_type(ndcg_score(labels, scores, qid=ids, average="macro"), float)
 assert_type(ndcg_score(labels, scores, qid=ids, average=None), FloatArray)
 assert_type(precision_at_k_score(labels, scores, qid=ids, k=10, average="micro"), float)
 assert_type(evaluate(labels, scores, qid=ids, metrics=["ndcg@10", "map"]), RankingReport)
-board = leaderboard(labels, {"a": scores, "b": scores}, qid=ids)
+board = evaluate(labels, {"a": scores, "b": scores}, qid=ids)
 assert_type(board, Comparison)
+assert_type(evaluate(frame["y"], frame[["score"]], qid=ids), Comparison)
+assert_type(compare(board, baseline="a", margin={"mrr": 0.01}), Comparison)
+assert_type(board.decision, Literal["ship", "do not ship", "undecided"])
 assert_type(compare(board.reports, "map", by=ids), Comparison)
 assert_type(compare(list(board.reports.values()), ["map", "mrr"]), Comparison)
 assert_type(board.best_set, tuple[str, ...])

@@ -1,4 +1,4 @@
-"""leaderboard against evaluate and compare, model by model."""
+"""evaluate of several models against evaluate of each and compare."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from skrank_metrics import (
     evaluate,
     get_metric,
     kendall_tau_distance,
-    leaderboard,
     make_metric,
 )
 from skrank_metrics.datasets import make_ranking
@@ -30,7 +29,7 @@ METRICS = ["ndcg@5", "mrr", "recall(average=micro)@5"]
 
 @pytest.fixture(scope="module")
 def board():
-    return leaderboard(Y, SCORES, qid=QID, metrics=METRICS)
+    return evaluate(Y, SCORES, qid=QID, metrics=METRICS)
 
 
 def test_reports_are_those_of_evaluate(board):
@@ -41,7 +40,7 @@ def test_reports_are_those_of_evaluate(board):
         assert board.reports[name].health.findings == expected.health.findings
     means = [report.mean["ndcg@5"] for report in board.reports.values()]
     assert means == sorted(means, reverse=True)
-    distances = leaderboard(Y, SCORES, qid=QID, metrics=kendall_tau_distance)
+    distances = evaluate(Y, SCORES, qid=QID, metrics=kendall_tau_distance)
     means = [report.mean["kendall_tau_distance"] for report in distances.reports.values()]
     assert means == sorted(means), "smaller is better"
 
@@ -59,8 +58,8 @@ TESTS = [
     "options", [{}, *TESTS, {"margin": 0.3}, {"confidence": 0.8}, {"random_state": 3}]
 )
 def test_options_of_compare(options):
-    board = leaderboard(Y, SCORES, qid=QID, metrics=MEANS)
-    found = leaderboard(Y, SCORES, qid=QID, metrics=MEANS, **options)
+    board = evaluate(Y, SCORES, qid=QID, metrics=MEANS)
+    found = compare(board, **options)
     expected = compare(
         {name: evaluate(Y, own, qid=QID, metrics=MEANS) for name, own in SCORES.items()},
         **options,
@@ -85,16 +84,16 @@ OPTIONS = {
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_options_of_metrics(option):
-    """Options of leaderboard and evaluate do what they do for the metrics on their own."""
+    """Options of evaluate do what they do for the metrics on their own."""
     scores = {name: np.round(own, 1) for name, own in SCORES.items()}
     labels, given, metrics = (
         np.where(QID % 7 == 0, 0, Y),
         {"qid": QID, **OPTIONS[option]},
         ["ndcg@5", "mrr"],
     )
-    found = leaderboard(labels, scores, metrics=metrics, **given).reports
+    found = evaluate(labels, scores, metrics=metrics, **given).reports
     without = {name: value for name, value in given.items() if name != option}
-    plain = leaderboard(labels, scores, metrics=metrics, **without).reports
+    plain = evaluate(labels, scores, metrics=metrics, **without).reports
     policies = {name: given[name] for name in ("convention",) if name in given}
     rows = given["judged"] if "condense" in given else np.full(len(Y), True)
     columns = {
@@ -118,7 +117,7 @@ def test_options_of_metrics(option):
 def test_slices_groups_and_documents():
     country, user = np.where(QID % 3 == 0, "de", "fr"), QID // 4
     options = {"by": country, "groups": user}
-    found = leaderboard(Y, SCORES, qid=QID, metrics="ndcg@5", **options)
+    found = evaluate(Y, SCORES, qid=QID, metrics="ndcg@5", **options)
     expected = compare(
         {n: evaluate(Y, s, qid=QID, metrics="ndcg@5", **options) for n, s in SCORES.items()}
     )
@@ -133,7 +132,7 @@ def test_slices_groups_and_documents():
         lambda labels, k=None, *, price: price[0], name="cheap", documents=["price"]
     )
     price = np.abs(NOISE[:, 3])
-    priced = leaderboard(Y, SCORES, qid=QID, metrics=cheap, documents={"price": price})
+    priced = evaluate(Y, SCORES, qid=QID, metrics=cheap, documents={"price": price})
     for name, scores in SCORES.items():
         expected = evaluate(Y, scores, qid=QID, metrics=cheap, documents={"price": price})
         assert priced.means()[name] == expected.mean["cheap"]
@@ -145,18 +144,18 @@ def test_documents_without_a_score_were_not_returned():
     }
     missing = {name: np.where(returned[name], own, np.nan) for name, own in SCORES.items()}
     for masks in ({}, {"retrieved": RETRIEVED}):
-        found = leaderboard(Y, missing, qid=QID, metrics=["ndcg@5", "recall"], **masks)
+        found = evaluate(Y, missing, qid=QID, metrics=["ndcg@5", "recall"], **masks)
         for name, scores in SCORES.items():
             mask = returned[name] & RETRIEVED if masks else returned[name]
             expected = evaluate(Y, scores, qid=QID, metrics=["ndcg@5", "recall"], retrieved=mask)
             assert found.reports[name].mean == expected.mean
-    some = leaderboard(Y, {"all": X[:, 0], "some": missing["first"]}, qid=QID, metrics="ndcg@5")
+    some = evaluate(Y, {"all": X[:, 0], "some": missing["first"]}, qid=QID, metrics="ndcg@5")
     assert some.means()["all"] == evaluate(Y, X[:, 0], qid=QID, metrics="ndcg@5").mean["ndcg@5"]
 
 
 def test_ids_and_metrics():
-    assert leaderboard(Y, SCORES, qid=QID).metrics == ("ndcg@10", "map", "mrr")
-    rectangle = leaderboard(
+    assert evaluate(Y, SCORES, qid=QID).metrics == ("ndcg@10", "map", "mrr")
+    rectangle = evaluate(
         [[1, 0], [0, 1]], {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}, metrics="mrr@1,5"
     )
     assert rectangle.metrics == ("mrr@1", "mrr@5")
@@ -168,11 +167,11 @@ def test_ids_and_metrics():
 )
 def test_scores_in_a_frame(library, board):
     frame = library(SCORES)
-    found = leaderboard(Y, frame, qid=QID, metrics=METRICS)
+    found = evaluate(Y, frame, qid=QID, metrics=METRICS)
     assert {n: r.mean for n, r in found.reports.items()} == {
         n: r.mean for n, r in board.reports.items()
     }
-    assert set(leaderboard(Y, pd.DataFrame(NOISE), qid=QID, metrics="mrr").reports) == {
+    assert set(evaluate(Y, pd.DataFrame(NOISE), qid=QID, metrics="mrr").reports) == {
         "0",
         "1",
         "2",
@@ -188,29 +187,27 @@ def test_scores_in_a_frame(library, board):
         (
             {},
             ValueError,
-            r"scores must hold at least two models; got 0\. Pass one model to evaluate",
+            "y_score must hold the scores of at least one model; got none",
         ),
-        ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got 1"),
-        (X[:, 0], TypeError, "scores must be a dict of scores by model name, .*; got ndarray"),
         (
             {"a": X[:, 0], "b": X[:-1, 0]},
             ValueError,
-            r"scores\['b'\] must have the same shape as y_true; got",
+            r"y_score\['b'\] must have the same shape as y_true; got",
         ),
         (
             {"a": X[:, 0], "b": X},
             ValueError,
-            r"scores\['b'\] must have the same shape.* not one per class",
+            r"y_score\['b'\] must have the same shape.* not one per class",
         ),
         (
             {"a": X[:, 0], "b": QID.astype(str)},
             TypeError,
-            r"scores\['b'\] .* Pass only the columns of scores",
+            r"y_score\['b'\] .* Pass only the columns of scores",
         ),
         (
             {"a": X[:, 0], "b": X[:, 0] * np.nan},
             ValueError,
-            r"scores\['b'\] must hold scores; all are NaN",
+            r"y_score\['b'\] must hold scores; all are NaN",
         ),
         (
             pd.DataFrame(NOISE[:, :2], columns=["a", "a"]),
@@ -221,12 +218,26 @@ def test_scores_in_a_frame(library, board):
 )
 def test_bad_scores(scores, error, message):
     with pytest.raises(error, match=message):
-        leaderboard(Y, scores, qid=QID)
+        evaluate(Y, scores, qid=QID)
 
 
 def test_findings_of_all_models_come_once():
     labels = np.array([1, 0, 0, 0, 1, 0])
     scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}
-    text = words(leaderboard(labels, scores, qid=[0, 0, 1, 1, 2, 2], metrics="mrr"))
+    text = words(evaluate(labels, scores, qid=[0, 0, 1, 1, 2, 2], metrics="mrr"))
     assert text.count("1 query has no relevant document") == 1
     assert "constant has tied scores; see reports['constant'].health." in text
+
+
+def test_one_model_in_a_dict_or_a_frame_is_a_comparison_of_one():
+    for scores in ({"a": X[:, 0]}, pd.DataFrame({"a": X[:, 0]})):
+        found = evaluate(Y, scores, qid=QID, metrics="mrr")
+        assert found.names == ("a",)
+        assert found.means()["a"] == evaluate(Y, X[:, 0], qid=QID, metrics="mrr").mean["mrr"]
+        assert "a  " in str(found)
+
+
+def test_rows_of_a_frame_are_queries_if_labels_are_2d():
+    labels, scores = [[1, 0], [0, 1]], [[2, 1], [2, 1]]
+    of_frame = evaluate(labels, pd.DataFrame(scores), metrics="mrr")
+    assert of_frame.per_query["mrr"].tolist() == [1, 1 / 2]

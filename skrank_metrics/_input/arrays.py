@@ -41,9 +41,9 @@ def check_scores(
     """
     scores = to_float64(y_score, name)
     if scores.shape != shape:
-        hint = (
-            " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
-        )
+        hint = ""
+        if scores.ndim > len(shape):
+            hint = " Pass one score per document, not one per class."
         raise ValueError(
             f"{name} must have the same shape as y_true; got {scores.shape} and {shape}.{hint}"
         )
@@ -103,25 +103,24 @@ def refuse_negative(found: str, metric: str) -> None:
 
 def _unjudged(name: str) -> str:
     # Models are fitted on y, so its unjudged documents need a label.
-    what = (
-        "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
-    )
+    what = "Label unjudged documents 0"
+    if name == "y_true":
+        what = "Mark unjudged documents with judged="
     return f"{what} or leave them out; a label that means 'not relevant' is 0."
 
 
 def document_columns(documents: Any) -> dict[str, Any]:
     """The columns of a dict or a frame, by name."""
-    names = next(
-        (getattr(documents, a) for a in ("column_names", "columns") if hasattr(documents, a)),
-        documents,
-    )
-    if names is None:
+    if documents is None:
         return {}
-    if names is documents and not isinstance(documents, Mapping):
+    for attribute in ("column_names", "columns"):
+        if hasattr(documents, attribute):
+            return {name: documents[name] for name in getattr(documents, attribute)}
+    if not isinstance(documents, Mapping):
         raise TypeError(
             f"documents must be a dict or a frame of columns; got {type(documents).__name__}."
         )
-    return {name: documents[name] for name in names}
+    return dict(documents)
 
 
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -222,9 +221,9 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         # NumPy turns [2**53 + 1, 0.5] into floats; pandas and polars do so with frames of integers and floats.
         if hasattr(values, "rows"):  # of polars
             values = values.rows()
-        return np.array(
-            values.astype(object) if hasattr(values, "astype") else values, dtype=object
-        )
+        elif hasattr(values, "astype"):
+            values = values.astype(object)
+        return np.array(values, dtype=object)
     return array
 
 
@@ -239,16 +238,21 @@ def refuse_masked(values: Any, name: str) -> None:
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
     values = array.ravel().tolist()
     kinds = set(map(type, values))
-    unreal = {kind for kind in kinds if not issubclass(kind, numbers.Real)}
-    if unreal:
-        place, value = next(found for found in enumerate(values) if type(found[1]) in unreal)
-        raise TypeError(
-            f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
-        )
+    if not all(issubclass(kind, numbers.Real) for kind in kinds):
+        _refuse_unreal(values, array, name)
     rational = {kind for kind in kinds if issubclass(kind, numbers.Rational)}
-    if exact := [value for value in values if type(value) in rational]:
+    exact = [value for value in values if type(value) in rational]
+    if exact:
         _check_exact(min(exact), max(exact), name)
     return array.astype(np.longdouble)
+
+
+def _refuse_unreal(values: list[Any], array: NDArray[Any], name: str) -> None:
+    for place, value in enumerate(values):
+        if not isinstance(value, numbers.Real):
+            raise TypeError(
+                f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
+            )
 
 
 def is_rounded(word: str) -> bool:
@@ -268,9 +272,8 @@ def _check_exact(low: Any, high: Any, name: str) -> None:
 def _first(name: str, array: FloatArray, bad: Mask) -> str:
     place = int(np.flatnonzero(bad)[0])
     value = array.flat[place]
-    return (
-        f"{name} contains {'NaN' if np.isnan(value) else value}, first at {_position(place, array)}"
-    )
+    shown = "NaN" if np.isnan(value) else value
+    return f"{name} contains {shown}, first at {_position(place, array)}"
 
 
 def _position(place: int, array: NDArray[Any]) -> str:
@@ -317,7 +320,9 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     """Check an integer of at least ``least``, or None if that is allowed."""
     if value is None and or_none:
         return None
-    expected = f"{name} must be an int >= {least}{' or None' if or_none else ''}"
+    expected = f"{name} must be an int >= {least}"
+    if or_none:
+        expected += " or None"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
     if value < least:
@@ -329,17 +334,20 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     """Check a number in an interval such as "(0, 1]", or the ``other`` value that is allowed, "None" or "nan"."""
     if value is None and other == "None":
         return None
-    allowed = "a finite number" if interval == "(-inf, inf)" else f"a number in {interval}"
-    expected = f"{name} must be {allowed}{f' or {other}' if other else ''}"
+    expected = f"{name} must be a number in {interval}"
+    if interval == "(-inf, inf)":
+        expected = f"{name} must be a finite number"
+    if other:
+        expected += f" or {other}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
-    number, (low, high) = float(value), map(float, interval[1:-1].split(","))
-    inside = (
-        low < number < high
-        or (number == low and "[" in interval)
-        or (number == high and "]" in interval)
-    )
-    if not inside and not (np.isnan(number) and other == "nan"):
+    number = float(value)
+    if np.isnan(number) and other == "nan":
+        return number
+    low, high = map(float, interval[1:-1].split(","))
+    is_low_end = number == low and "[" in interval
+    is_high_end = number == high and "]" in interval
+    if not (low < number < high or is_low_end or is_high_end):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
 
@@ -381,12 +389,14 @@ def check_seed(value: Any) -> Any:
 def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> dict[str, T]:
     """Models or columns by their names as text, which must differ."""
     pairs = [(str(name), value) for name, value in named]
-    repeated = [name for name, number in Counter(name for name, _ in pairs).items() if number > 1]
-    if repeated:
-        raise ValueError(
-            f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}"
-        )
-    return dict(pairs)
+    by_name = dict(pairs)
+    if len(by_name) == len(pairs):
+        return by_name
+    numbers_of = Counter(name for name, _ in pairs)
+    repeated = [name for name, number in numbers_of.items() if number > 1]
+    raise ValueError(
+        f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}"
+    )
 
 
 def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
@@ -395,8 +405,7 @@ def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     word = str(value)[:64].lower()
     swapped = [other for other in known if sorted(other) == sorted(word)]  # ngcd for ndcg
     close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
-    return (
-        f" Did you mean {' or '.join(repr(known[word] + ending) for word in close)}?"
-        if close
-        else ""
-    )
+    if not close:
+        return ""
+    meant = " or ".join(repr(known[word] + ending) for word in close)
+    return f" Did you mean {meant}?"

@@ -21,9 +21,8 @@ class Grouping:
 
     ids: NDArray[Any]  # one id per query
     sizes: IntArray  # documents per query
-    shuffled: (
-        IntArray | None
-    )  # the number of the query of each row; None if the rows of each query are contiguous
+    # The number of the query of each row; None if the rows of each query are contiguous.
+    shuffled: IntArray | None
 
     @cached_property
     def starts(self) -> IntArray:
@@ -33,11 +32,9 @@ class Grouping:
     @cached_property
     def codes(self) -> IntArray:
         """The number of the query of each row, in the given order."""
-        return (
-            np.repeat(np.arange(len(self.ids)), self.sizes)
-            if self.shuffled is None
-            else self.shuffled
-        )
+        if self.shuffled is not None:
+            return self.shuffled
+        return np.repeat(np.arange(len(self.ids)), self.sizes)
 
     @cached_property
     def order(self) -> IntArray | None:
@@ -98,9 +95,8 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     """Number of each value in order of first appearance, and the positions of the first appearances."""
     codes = _compact_codes(values)
     first = np.full(codes.max() + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[
-        ::-1
-    ]  # the last of several assignments to the same position wins
+    # The last of several assignments to the same position wins.
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
     if np.array_equal(by_appearance, np.arange(len(first))):  # as libraries number them
@@ -115,9 +111,8 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
-            wide = (
-                np.uint64 if values.dtype.kind == "u" else np.int64
-            )  # differences of small integers overflow
+            # Differences of small integers overflow.
+            wide = np.uint64 if values.dtype.kind == "u" else np.int64
             return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
@@ -164,9 +159,9 @@ def one_per_query(
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(grouping.codes[row])
-        one, other = (
-            value if meanings is None else meanings[value] for value in (values[query], rows[row])
-        )
+        one, other = values[query], rows[row]
+        if meanings is not None:
+            one, other = meanings[one], meanings[other]
         raise ValueError(
             f"{name} must be constant within a query; got {one} and {other} in query "
             f"{grouping.ids.tolist()[query]!r}. {hint}"

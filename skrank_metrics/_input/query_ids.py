@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,17 @@ from skrank_metrics._input.grouping import (
     query_weights,
 )
 
+T = TypeVar("T")
+
 # Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
 # Levels that begin like this are columns of documents for custom metrics.
 OF_DOCUMENTS = "documents."
+
+
+HOW_TO_PASS_IDS = (
+    "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid)."
+)
 
 
 def group_by_query(
@@ -57,13 +64,8 @@ def group_by_query(
     if queries is not None and (groups is None or groups is qid or not unit):
         return queries
     if groups is None:
-        raise TypeError(
-            f"{caller} needs the query id of each document (qid), and got none. "
-            + (
-                hint
-                or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid)."
-            )
-        )
+        hint = hint or HOW_TO_PASS_IDS
+        raise TypeError(f"{caller} needs the query id of each document (qid), and got none. {hint}")
     units = group_ids(groups, n_rows, "groups", rows_of)
     if queries is not None:
         id_per_query(
@@ -74,32 +76,33 @@ def group_by_query(
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
-    (first, queries), *others = (
-        (name, group_ids(ids, n_rows, "qid", rows_of))
-        for name, ids in sources.items()
-        if ids is not None
-    )
-    for name, other in others:
+    given = {name: ids for name, ids in sources.items() if ids is not None}
+    groupings = {name: group_ids(ids, n_rows, "qid", rows_of) for name, ids in given.items()}
+    first, queries = next(iter(groupings.items()))
+    for name, other in groupings.items():
         if not np.array_equal(queries.codes, other.codes):
-            # If a row is grouped differently, its ids may be equal; then those of an earlier row are not.
-            last = int(np.argmax(queries.codes != other.codes))
-            names = (
-                (queries.ids[queries.codes[row]], other.ids[other.codes[row]], row)
-                for row in range(last, -1, -1)
-            )
-            one, another, row = next(
-                (found for found in names if repr(found[0]) != repr(found[1])), ("ids", "ids", last)
-            )
             raise ValueError(
-                f"{first} must agree with {name}; got {one} and {another} at row {row}. Pass one of the two."
+                f"{first} must agree with {name}; {_disagreement(queries, other)}. Pass one of the two."
             )
     return queries
+
+
+def _disagreement(queries: Grouping, other: Grouping) -> str:
+    """Where two groupings of the same rows differ."""
+    last = int(np.argmax(queries.codes != other.codes))
+    # If a row is grouped differently, its ids may be equal; then those of an earlier row are not.
+    for row in range(last, -1, -1):
+        one, another = queries.ids[queries.codes[row]], other.ids[other.codes[row]]
+        if repr(one) != repr(another):
+            return f"got {one} and {another} at row {row}"
+    return f"got ids and ids at row {last}"
 
 
 def ids_in_index(y: Any) -> Any:
     """Ids in the index level "qid" of a pandas object, else None."""
     index: Any = getattr(y, "index", None)
-    return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
+    levels = getattr(index, "names", None) or ()
+    return index.get_level_values("qid") if "qid" in levels else None
 
 
 def carried(y: Any, **columns: Any) -> dict[str, Any]:
@@ -167,30 +170,37 @@ def check_aligned(**columns: Any) -> None:
     or filtered without the other. A default index, 0 to n - 1, is not compared with other labels, and not at all for
     predictions in a new Series; integers, which may be part of one, are not compared with labels of other types.
     """
-    labelled = {
-        name: labels
-        for name, column in columns.items()
-        if (labels := row_labels(column)) is not None
-    }
+    labelled = _without_none({name: row_labels(column) for name, column in columns.items()})
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
-        reordered = _same_labels(one, other)
-        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
-        unlike = _holds_integers(one) != _holds_integers(other)
-        # Predictions put into a new Series have no name, unlike a column of a frame.
-        scores = [columns[name] for name in new if name.startswith(("y_score", "scores["))]
-        if any(getattr(column, "name", None) is None for column in scores) or (
-            (new or unlike) and not reordered
-        ):
+        is_reordered = _same_labels(one, other)
+        counting = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
+        if any(_is_prediction(name, columns[name]) for name in counting):
             continue
-        got = "the same labels in different orders" if reordered else "different labels"
-        carries = ids_in_index(columns[second]) is not None
+        unlike = _holds_integers(one) != _holds_integers(other)
+        if (counting or unlike) and not is_reordered:
+            continue
+        values = f"{second}.to_numpy()"
+        if ids_in_index(columns[second]) is not None:
+            values = f"with_qid({values}, qid)"
         raise ValueError(
-            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the "
-            f"two, or pass {f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the "
-            "positions do match."
+            f"{second} must have the same index as {first}; got {_got(is_reordered)}, while rows are taken by "
+            f"position. Align the two, or pass {values} if the positions do match."
         )
+
+
+def _is_prediction(name: str, column: Any) -> bool:
+    """Whether scores were put into a new Series, which has no name, unlike a column of a frame."""
+    return name.startswith(("y_score", "scores[")) and getattr(column, "name", None) is None
+
+
+def _got(is_reordered: bool) -> str:
+    return "the same labels in different orders" if is_reordered else "different labels"
+
+
+def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def check_documents_aligned(**frames: Any) -> None:
@@ -198,16 +208,10 @@ def check_documents_aligned(**frames: Any) -> None:
 
     Columns are taken by position. Default names, and names that the other frame does not have, are not compared.
     """
-    named = {
-        name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None
-    }
+    named = _without_none({name: _columns_of(frame) for name, frame in frames.items()})
     for (first, one), (second, other) in itertools.combinations(named.items(), 2):
         if one != other and not set(one).isdisjoint(other):
-            got = (
-                "the same labels in different orders"
-                if set(one) == set(other)
-                else "different labels"
-            )
+            got = _got(is_reordered=set(one) == set(other))
             raise ValueError(
                 f"{second} must have the same columns as {first}; got {got}, while columns are taken by position. "
                 f"Align the two, or pass {second}.to_numpy() if the positions do match."
@@ -233,8 +237,11 @@ def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
 
 
 def _columns_of(frame: Any) -> list[Any] | None:
-    columns = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
-    return None if columns is None or counts_rows(columns) else list(columns)
+    attribute = "column_names" if hasattr(frame, "to_batches") else "columns"
+    columns = getattr(frame, attribute, None)
+    if columns is None or counts_rows(columns):
+        return None
+    return list(columns)
 
 
 def row_labels(column: Any) -> Any:
@@ -291,17 +298,14 @@ def group_ids(
     """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None."""
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
-    missing = None if codes is None else codes < 0
+    missing = None
     if codes is None:
-        ids = codes = _one_per_row(to_id_array(ids, name), name)
-        if ids.dtype.kind in "OT":
-            ids = ids.astype(object, copy=False)
-            try:
-                codes = codes_of_objects(ids)
-            except TypeError:
-                raise TypeError(
-                    f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
-                ) from None
+        ids = _one_per_row(to_id_array(ids, name), name)
+        if ids.dtype.kind == "T":
+            ids = ids.astype(object)
+        codes = _codes_of_array(ids, name)
+    else:
+        missing = codes < 0
     if len(codes) != n_rows:
         raise ValueError(
             f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}."
@@ -309,21 +313,35 @@ def group_ids(
     if not n_rows:
         raise ValueError(f"{name} must hold at least one {_kind(name)}; got none.")
     first, grouping = group_codes(codes)
-    lost = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
-    values, lost[~lost] = _present(to_id_array(_take(ids, first[~lost]), name))
-    if lost.any():
+    is_missing = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
+    known = np.flatnonzero(~is_missing)
+    values, unknown = _present(to_id_array(_take(ids, first[known]), name))
+    is_missing[known[unknown]] = True
+    if is_missing.any():
         if not may_be_missing:
-            row = int(first[np.argmax(lost)])
-            got = to_id_array(_take(ids, first[lost][:1]), name)[0]
+            row = int(first[np.argmax(is_missing)])
+            got = to_id_array(_take(ids, np.array([row])), name)[0]
             raise ValueError(
                 f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}."
             )
-        found = iter(as_python(values))
-        values = _to_objects([None if one else next(found) for one in lost])
+        present = iter(as_python(values))
+        values = _to_objects([None if lost else next(present) for lost in is_missing])
     elif codes is ids or len(set(values.tolist())) == len(values):
         return replace(grouping, ids=values)
-    one = group_rows(values)  # libraries distinguish some ids that are equal in Python
-    return replace(group_codes(one.codes[grouping.codes])[1], ids=one.ids)
+    equal = group_rows(values)  # libraries distinguish some ids that are equal in Python
+    return replace(group_codes(equal.codes[grouping.codes])[1], ids=equal.ids)
+
+
+def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:
+    """Equal numbers for equal ids; ids that sort by themselves need none."""
+    if ids.dtype.kind != "O":
+        return ids
+    try:
+        return codes_of_objects(ids)
+    except TypeError:
+        raise TypeError(
+            f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
+        ) from None
 
 
 def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -369,28 +387,37 @@ WIDE = ("Int128", "UInt128")  # types of polars that NumPy does not have
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
-    # np.asarray turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
-    lossy = False
-    if hasattr(
-        ids, "combine_chunks"
-    ):  # for chunked categories, pyarrow's array has "" in place of missing ids
+    if hasattr(ids, "combine_chunks"):
+        # For chunked categories, pyarrow's array has "" in place of missing ids.
         ids = ids.combine_chunks()
-    ids = ids.dictionary_decode() if hasattr(ids, "dictionary_decode") else ids
+    if hasattr(ids, "dictionary_decode"):
+        ids = ids.dictionary_decode()
     if str(getattr(ids, "dtype", "")) in WIDE:
         ids = ids.to_list()
-    if isinstance(ids, list | tuple):
-        kinds = set(map(type, ids))
-        # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.
-        lossy = len(kinds) > 1 or not all(issubclass(kind, _KEPT) for kind in kinds)
-        lossy = lossy or (any(issubclass(kind, int) for kind in kinds) and max(ids) >= 2**63)
     try:
-        array = _to_objects(ids) if lossy else np.asarray(ids)
+        array = _to_objects(ids) if _would_change(ids) else np.asarray(ids)
     except ValueError:
         raise ValueError(
             f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
         ) from None
-    lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
-    return _to_objects(ids) if lossy else array
+    if array.dtype.kind == "U" and type(ids).__module__.startswith("polars"):
+        return _to_objects(ids)
+    return array
+
+
+def _would_change(ids: Any) -> bool:
+    r"""Whether np.asarray would turn different ids into equal ones.
+
+    It turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
+    """
+    if not isinstance(ids, list | tuple):
+        return False
+    kinds = set(map(type, ids))
+    # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.
+    if len(kinds) > 1 or not all(issubclass(kind, _KEPT) for kind in kinds):
+        return True
+    are_integers = any(issubclass(kind, int) for kind in kinds)
+    return are_integers and max(ids) >= 2**63
 
 
 # What np.asarray does not change.
@@ -406,8 +433,11 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
     if ids.dtype.kind in "mM":
         # tolist turns nanoseconds into integers.
         in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
-        if np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
-            return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+        is_finer = np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as")
+        if is_finer and not (in_microseconds == ids).all():
+            return list(ids)
+        if is_finer:
+            return in_microseconds.tolist()
     # An array of objects may hold np.str_, which prints as np.str_('DE').
     return [one.item() if isinstance(one, np.character | np.bool_) else one for one in ids.tolist()]
 

@@ -32,26 +32,41 @@ def slice_of_query(
 
     A missing slice is None, one of several columns a tuple; groups must not be missing.
     """
-    columns, lengths = _labelled(given, name), {} if ids is None else {len(ids): "query"}
+    columns = _labelled(given, name)
     if y_true is not None:
         check_aligned(y_true=y_true, **dict(columns))
-    if rows is not None:
-        lengths.setdefault(
-            n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document"
-        )
-    shapes = {np.shape(column) for _, column in columns}
-    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths}:
-        needed = ", or per ".join(f"{what}, {length} in all" for length, what in lengths.items())
-        got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
-        got = repr(given) if isinstance(given, str) else got
-        raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
-    ((length,),) = shapes
+    length = _common_length(columns, _allowed_lengths(rows, ids), given, name)
     values = _group([column for _, column in columns], length, name)
     if rows is None or (ids is not None and length == len(ids)):
         for label, column in columns:
             check_order_of_queries(column, ids, label)
         return values.ids[values.codes]
     return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
+
+
+def _allowed_lengths(rows: Grouping | None, ids: Any) -> dict[int, str]:
+    """Allowed numbers of values, and what each of them belongs to."""
+    lengths = {} if ids is None else {len(ids): "query"}
+    if rows is not None:
+        n_rows = int(rows.sizes.sum())
+        lengths.setdefault(n_rows, "query" if n_rows == len(rows.ids) else "document")
+    return lengths
+
+
+def _common_length(
+    columns: Sequence[tuple[str, Any]], allowed: Mapping[int, str], given: Any, name: str
+) -> int:
+    """The length of all columns, which must be allowed."""
+    shapes = {np.shape(column) for _, column in columns}
+    if len(shapes) == 1:
+        (shape,) = shapes
+        if len(shape) == 1 and shape[0] in allowed:
+            return shape[0]
+    needed = ", or per ".join(f"{what}, {length} in all" for length, what in allowed.items())
+    got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
+    if isinstance(given, str):
+        got = repr(given)
+    raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
 
 
 def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
@@ -69,26 +84,25 @@ def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
         given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
     named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
     if not named and not isinstance(given, Mapping):
-        named = [(name, own) for own in _parts_of_tuples(given) or [given]]
+        named = [(name, own) for own in _columns_of_tuples(given) or [given]]
     return [
         (label, to_id_array(own, name) if isinstance(own, list | tuple) else own)
         for label, own in named
     ]
 
 
-def _parts_of_tuples(given: Any) -> list[Any]:
-    """Split tuples into columns, so that one missing part does not make the whole slice missing."""
+def _columns_of_tuples(given: Any) -> list[Any]:
+    """Split tuples into columns, so that one missing value does not make the whole slice missing."""
     if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
         return []
-    if not isinstance(
-        next(iter(given), None), tuple
+    first = next(iter(given), None)
+    if (
+        not isinstance(first, tuple) or len(first) < 2
     ):  # most slices are strings, of millions of rows
         return []
-    lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
-    alike = len(lengths) == 1 and min(lengths) > 1
-    return (
-        [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
-    )
+    if not all(isinstance(value, tuple) and len(value) == len(first) for value in given):
+        return []
+    return [object_array(column, len(column)) for column in zip(*given, strict=True)]
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
@@ -97,11 +111,11 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
     )
     if not others:
         return first
-    codes, parts = first.codes, [first, *others]
+    codes = first.codes
     for other in others:
         codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
     places, grouping = group_codes(codes)
-    names = [as_python(part.ids[part.codes[places]]) for part in parts]
+    names = [as_python(column.ids[column.codes[places]]) for column in (first, *others)]
     return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
 
 

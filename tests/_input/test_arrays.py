@@ -82,7 +82,7 @@ BAD_PARAMETERS = [
         "ndcg",
         {"gain": "exp"},
         ValueError,
-        r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'",
+        r"gain must be one of \['linear', 'exp2', 'binary'\]; got 'exp'. Did you mean 'exp2'",
     ),
     ("ndcg", {"gain": 3}, ValueError, "gain must be one of"),
     ("ndcg", {"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),

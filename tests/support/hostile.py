@@ -563,7 +563,7 @@ def crossed(rows):
         "cv": QueryKFold(2),
         "metrics": "ndcg",
         "params": params,
-        **chosen(rows, "qid", *MASK_NAMES),
+        **chosen(rows, "qid"),
     }
     (report,) = package.cross_evaluate(
         rows["estimator"], rows["X"], rows["y"], **options
@@ -595,7 +595,7 @@ WAYS = {
     "`audit_splits`": ({"X", "y", "qid"}, lambda rows: audit(rows, "qid")),
     "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, lambda rows: audit(rows, "qid", "groups")),
     "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
-    "`cross_evaluate`": ({"X", "y", "qid", "estimator", *MASK_NAMES}, crossed),
+    "`cross_evaluate`": ({"X", "y", "qid", "estimator"}, crossed),
     "`Pipeline.fit`": (set(), piped),
 }  # fmt: skip
 

@@ -259,14 +259,21 @@ def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
     for name, value in fit.params.items():
         if is_column(value, n_rows):
             params[name] = take_rows(value, train)
-    of_train, of_test = take_rows(fit.X, train), take_rows(fit.X, test)
     model = fit.model
-    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:
-        # A column per training row.
-        of_train, of_test = np.asarray(of_train)[:, train], np.asarray(of_test)[:, train]
+    of_train = _rows_for_fit(model, fit.X, train, train)
     with sklearn.config_context(enable_metadata_routing=fit.routed):
         fitted = clone(model).fit(of_train, take_rows(fit.y, train), **params)
+    del of_train  # before the test rows are copied
+    of_test = _rows_for_fit(model, fit.X, test, train)
     return fit.scorer(fitted, of_test, take_rows(fit.y, test))
+
+
+def _rows_for_fit(model: Any, X: Any, rows: IntArray, train: IntArray) -> Any:
+    """Some of the rows; of a precomputed kernel with a column per training row."""
+    taken = take_rows(X, rows)
+    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:
+        return np.asarray(taken)[:, train]
+    return taken
 
 
 def _predictions(y_true: Any, y_score: Any) -> Any:

@@ -39,11 +39,11 @@ boosting = 0.0  # seconds
 class Timed(LGBMRanker):
     """Adds up the processor time of boosting."""
 
-    def fit(self, X: Any, y: Any, **given: Any) -> Any:
+    def fit(self, X: Any, y: Any, **given: Any) -> Any:  # type: ignore[override]
         """Fit, and count the time."""
         return timed(super().fit, X, y, **given)
 
-    def predict(self, X: Any, **given: Any) -> Any:
+    def predict(self, X: Any, **given: Any) -> Any:  # type: ignore[override]
         """Predict, and count the time."""
         return timed(super().predict, X, **given)
 

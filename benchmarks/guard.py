@@ -9,13 +9,27 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pyarrow
 
 from benchmarks import data
 from benchmarks.timing import Call, medians
 from benchmarks.workloads import TEN, ours
-from skrank_metrics import evaluate
+from skrank_metrics import evaluate, evaluate_run
 
 ROUNDS = 9
+
+
+def _lists_of_integers(n_users: int) -> Call:
+    """Items of users, both numbered from 0, in which different pairs have the same sum and the same difference."""
+    rng = np.random.default_rng(0)
+    users = np.arange(n_users)
+    liked = {
+        "user": np.repeat(users, 5),
+        "item": (rng.integers(0, 9000, (n_users, 1)) + np.arange(0, 500, 100)).ravel(),
+    }
+    run = rng.integers(0, 9000, (n_users, 1)) + rng.permutation(500)[:20]
+    qrels = pyarrow.table(liked)
+    return lambda: evaluate_run(qrels, run, ["ndcg@10"], queries=users)
 
 
 def main() -> int:
@@ -27,6 +41,7 @@ def main() -> int:
         "NDCG@10, rows in random order": (ours("ndcg@10", data.shuffled(rows)), 23.0),
         "MAP, all ranks": (ours("map", rows), 11.0),
         "ERR, scores of one decimal": (ours("err", data.tied(rows, 1)), 40.0),
+        "lists by id, integers from 0": (_lists_of_integers(20_000), 120.0),
         "ten metrics": (lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), 22.0),
     }
     sort, *times = medians(

@@ -168,12 +168,12 @@ def share_no_document(one: Lists, other: Lists) -> bool:
     """Whether no document is in both, in lists of any query; never for lists without documents."""
     if not len(one) or not len(other):
         return False
-    return set(one.documents.different()[0]).isdisjoint(other.documents.different()[0])
+    return set(one.documents.ids()).isdisjoint(other.documents.ids())
 
 
 def have_kinds_in_common(one: Lists, other: Lists) -> bool:
     """Whether the ids of documents could be equal at all."""
     first, second = (
-        {kind_of(document) for document in lists.documents.different()[0]} for lists in (one, other)
+        {kind_of(document) for document in lists.documents.ids()} for lists in (one, other)
     )
     return not first.isdisjoint(second)

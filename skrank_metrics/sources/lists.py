@@ -27,16 +27,17 @@ class Ids:
 
     places: NDArray[np.int64] | IntArray | None  # None if there is a name per row
     names: Sequence[Any] | None = None  # None if the places are the ids
+    is_plain: bool = False  # whether these are the objects that were given
 
     @classmethod
     def from_values(cls, values: list[Any], name: str) -> Ids:
         """Ids of Python, one per row, which may be repeated."""
         kinds = set(map(type, values))
         if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
-            return cls(np.fromiter(values, np.int64, len(values)))
-        if not kinds <= PLAIN:
-            values = valid_ids(values, name)
-        return cls(None, values)
+            return cls(np.fromiter(values, np.int64, len(values)), is_plain=True)
+        if kinds <= PLAIN:
+            return cls(None, values, is_plain=True)
+        return cls(None, valid_ids(values, name))
 
     @classmethod
     def from_column(cls, column: Any, name: str) -> Ids:
@@ -50,8 +51,7 @@ class Ids:
             if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.max() < 2**63):
                 return cls(array.astype(np.int64, copy=False))
         grouping = group_ids(column, len(column), name)
-        names = [comparable(one) for one in as_python(grouping.ids)]
-        return cls(grouping.codes, names)
+        return cls(grouping.codes, python_ids(grouping.ids))
 
     def __len__(self) -> int:
         return len(self.names or ()) if self.places is None else len(self.places)
@@ -75,6 +75,10 @@ class Ids:
             return self.names, self.places
         ids, places = np.unique(self._numbers, return_inverse=True)
         return ids.tolist(), places
+
+    def ids(self) -> Sequence[Any]:
+        """All ids, each at least once."""
+        return self.names if self.names is not None else np.unique(self._numbers).tolist()
 
     @property
     def _numbers(self) -> NDArray[np.int64]:
@@ -109,6 +113,16 @@ def plain_column(column: Any) -> Any:
     if kept or strings or types.is_dictionary(column.type):
         return column
     return column.to_pylist()
+
+
+def python_ids(ids: NDArray[Any]) -> list[Any]:
+    """Ids as objects of Python that equal those of other libraries."""
+    if ids.dtype.kind in "biuf":
+        return ids.tolist()
+    listed = as_python(ids)
+    if set(map(type, listed)) <= PLAIN:
+        return listed
+    return [comparable(one) for one in listed]
 
 
 def comparable(one: Any) -> Any:

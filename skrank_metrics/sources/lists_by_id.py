@@ -19,7 +19,7 @@ from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
-from skrank_metrics.sources.lists import PLAIN, Ids, Lists, comparable, plain_column, valid_ids
+from skrank_metrics.sources.lists import Ids, Lists, plain_column, python_ids, valid_ids
 from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
@@ -136,7 +136,7 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
         given = chain.from_iterable(row.values() for row in rows)
         values = _to_values(list(given), argument)
     dicts = None
-    if all(scored) and documents.names is not None and set(map(type, documents.names)) <= PLAIN:
+    if all(scored) and documents.is_plain:
         dicts = dict(zip(queries, rows, strict=True))
     return Lists(argument, queries, codes, documents, values, dicts, ranked=ranked)
 
@@ -190,7 +190,7 @@ def _from_array(source: Any, queries: Any) -> Lists:
     filled = _is_document(array)
     if masked is not None:
         filled &= ~masked
-    ids = [comparable(one) for one in as_python(grouping.ids)]
+    ids = python_ids(grouping.ids)
     n_queries, n_ranks = array.shape
     if filled.all():
         codes = np.repeat(np.arange(n_queries), n_ranks)
@@ -284,7 +284,7 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
         return Lists(argument, [], empty.astype(np.intp), Ids(None, []), empty)
     of_queries = plain_column(frame[roles.query])
     grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
-    queries, codes = [comparable(one) for one in as_python(grouping.ids)], grouping.codes
+    queries, codes = python_ids(grouping.ids), grouping.codes
     documents = Ids.from_column(frame[roles.document], f"{argument}[{roles.document!r}]")
     values = np.ones(n_rows)
     if roles.value is not None:

@@ -61,18 +61,20 @@ class RunEvaluation:
         ids, findings = _evaluated_queries(self.judged, returned, self.missing)
         excluded = None
         if self.excluded is not None:
-            _check_excluded(self.excluded, self.judged, returned)
             excluded = self.excluded.of_queries(ids)
+        listed = returned.of_queries(ids)
         ranked, labels, others = join_documents(
-            self.judged.of_queries(ids), returned.of_queries(ids), excluded, self.duplicates
+            self.judged.of_queries(ids), listed, excluded, self.duplicates
         )
+        if self.excluded is not None and (len(ranked) == len(listed) or self.duplicates != "error"):
+            _check_excluded(self.excluded, self.judged, returned)
         if (labels < 0).all():
             findings = (*findings, *_check_documents(self.judged, returned))
-        del returned, excluded  # as large as the input
+        del returned, listed, excluded  # as large as the input
         columns = {}
         if self.documents is not None:
-            listed = [*ranked.documents.tolist(), *others.documents.tolist()]
-            columns = columns_by_id(self.documents, self.document_names, listed)
+            names = [*ranked.documents.tolist(), *others.documents.tolist()]
+            columns = columns_by_id(self.documents, self.document_names, names)
         stable = any(metric.get("ties") == "stable" for metric in self.metrics.values())
         ranking = rank_lists(
             ranked,

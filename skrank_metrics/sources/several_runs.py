@@ -21,11 +21,12 @@ def runs_by_name(run: Any) -> dict[str, Any] | None:
     """The runs of a dict of runs; None if it is a single run."""
     if not isinstance(run, Mapping):
         return None
+    first = next((value for value in run.values() if _is_run(value) is not None), None)
+    if not _is_run(first):  # the usual case, with many queries
+        return None
     found = {name: _is_run(value) for name, value in run.items()}
     runs = [name for name, is_run in found.items() if is_run]
     lists = [name for name, is_run in found.items() if is_run is False]
-    if not runs:
-        return None
     if lists:
         raise ValueError(
             f"run must be a single run, or a dict of runs by name; got both: {runs[0]!r} holds a run, and {lists[0]!r} "
@@ -39,7 +40,7 @@ def _is_run(value: Any) -> bool | None:
     if isinstance(value, Mapping | list | tuple) and not value:
         return None
     if isinstance(value, Mapping):
-        return any(isinstance(one, HOLDERS) for one in value.values())
+        return isinstance(next(iter(value.values())), HOLDERS)
     if isinstance(value, list | tuple):  # ids can be tuples and frozen sets
         return isinstance(value[0], Mapping | list | np.ndarray)
     if isinstance(value, np.ndarray):

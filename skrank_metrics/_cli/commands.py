@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
+from skrank_metrics._cli.options import NAMES
 from skrank_metrics._cli.output import Rankings, Record, records, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import columns_of
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics._bound import BoundMetric
@@ -33,7 +35,8 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         chosen = parse_command(arguments)
-        code = _FUNCTIONS[chosen.command](chosen)
+        with naming_options(NAMES):
+            code = _FUNCTIONS[chosen.command](chosen)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output, such as head, is gone
         _discard_output()
@@ -97,7 +100,8 @@ def _show_comparison(chosen: Chosen) -> int:
     margin, baseline = _margin_of(chosen), chosen.baseline
     if baseline is None and margin is not None:
         baseline = next(iter(reports))
-    check_choice(baseline, "--baseline", (None, *reports))
+    if baseline is not None:
+        check_choice(baseline, "baseline", reports)
     found = compare(
         reports,
         baseline=baseline,

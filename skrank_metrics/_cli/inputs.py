@@ -20,8 +20,8 @@ from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.files import read_scores, read_svmlight
-from skrank_metrics.trec import Run, read_qrels, read_run
+from skrank_metrics.sources.files import format_of, read_scores, read_svmlight
+from skrank_metrics.trec import Qrels, Run, read_qrels, read_run
 
 Reports = dict[str, RankingReport]
 Metrics = Mapping[str, BoundMetric]
@@ -46,10 +46,12 @@ def read_reports(chosen: Chosen) -> Reports:
         metrics = _default_metrics(loaded, chosen)
     reports = {name: _selected(report, name, metrics) for name, report in loaded.items()}
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    if form == "trec":
+    if form in ("trec", "lists"):
         reports |= _reports_of_runs(others, _bound(metrics, chosen), chosen)
     elif form != "saved":
-        reports |= _reports_of_rows(others[0], form, _bound(metrics, chosen), chosen)
+        for file in others:
+            found = _reports_of_rows(file, form, _bound(metrics, chosen), chosen)
+            reports |= {_name(file, score, others, chosen): found[score] for score in found}
     _check_slices_and_groups(reports, chosen)
     return {name: reports[name] for name in names}
 
@@ -58,13 +60,19 @@ def _names_of_rankings(
     form: str, files: Sequence[str], others: Sequence[str], chosen: Chosen
 ) -> list[str]:
     """The names in the order of the command: of saved reports, of runs after the judgments, and of scores."""
-    holds_rows = form in TABLES or form == "svmlight"
-    if holds_rows and len(others) != 1:
+    scores = chosen.score or []
+    if form == "svmlight" and len(others) > 1:
         raise ValueError(f"Pass a single file of rows; got {len(others)}: {', '.join(others)}.")
-    names = [*files]
-    if others:
-        names.remove(others[0])  # the judgments or the rows
-    names += chosen.score or []
+    if form in TABLES and len(others) > 1:
+        names = list[str]()
+        for file in files:
+            of_file = [_name(file, score, others, chosen) for score in scores]
+            names += [file] if is_saved(file) else of_file
+    else:
+        names = [*files]
+        if others:
+            names.remove(others[0])  # the judgments or the rows
+        names += scores
     least, what = (2, "two or more rankings") if chosen.command == "compare" else (1, "a ranking")
     # A table without --score gets an error that names its columns.
     is_named_later = form in TABLES and not chosen.score
@@ -74,6 +82,13 @@ def _names_of_rankings(
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
     return names
+
+
+def _name(file: str, score: str, files: Sequence[str], chosen: Chosen) -> str:
+    """The name of scores in a table: their column if there is one table, the table if it has one column, or both."""
+    if len(files) == 1:
+        return score
+    return file if len(chosen.score or []) == 1 else f"{file}: {score}"
 
 
 def _default_metrics(loaded: Reports, chosen: Chosen) -> list[str]:
@@ -95,12 +110,17 @@ def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> 
     given = {
         "missing": chosen.missing,
         "exclude": chosen.exclude,
+        "duplicates": chosen.duplicates,
     }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options["convention"] = chosen.convention
     options["condense"] = bool(chosen.condense)
+    if chosen.columns:
+        options["columns"] = dict(chosen.columns)
     judgments, *runs = files
-    truth = read_qrels(judgments)
+    truth: str | Qrels = judgments
+    if format_of(judgments) is None:
+        truth = read_qrels(judgments)  # once for all runs
     reports: Reports = {}
     for name in runs:
         run: str | Run = name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.sources.evaluate_run import MISSING, SCORE_TYPES
+from skrank_metrics.sources.evaluate_run import DUPLICATES, MISSING, SCORE_TYPES
 from skrank_metrics.sources.files import SUFFIXES
 
 
@@ -62,7 +62,11 @@ OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
 TABLES = [*SUFFIXES]
 ROWS = [*TABLES, "svmlight"]
 FORMATS = ["trec", *ROWS]
-ANY = [*FORMATS, "saved"]
+# Tables of judgments and runs are lists by id.
+ANY = [*FORMATS, "lists", "saved"]
+
+# Options that set arguments of other names.
+ARGUMENTS = {"weight": "sample_weight"}
 
 LIBRARIES = [*CONVENTIONS]
 LISTED = ", ".join(LIBRARIES)
@@ -81,6 +85,14 @@ def margin(text: str) -> tuple[str, float]:
     """Read a number, or a metric and its number; metrics may have "=" in their parameters."""
     metric, _, size = text.rpartition("=")
     return metric, number(size)
+
+
+def role_of_column(text: str) -> tuple[str, str]:
+    """Read what a column is, and its name."""
+    role, sign, name = text.partition("=")
+    if not (role and sign and name):
+        raise ValueError(text)
+    return role, name
 
 
 def integer(text: str) -> int:
@@ -248,23 +260,39 @@ OPTIONS = [
     CommandOption(
         name="condense",
         commands=OF_REPORTS,
-        formats=["trec", *TABLES],
+        formats=["trec", "lists", *TABLES],
         is_flag=True,
         help="leave out documents that nobody judged",
     ),
     CommandOption(
         name="missing",
         commands=OF_FILES,
-        formats=["trec"],
+        formats=["trec", "lists"],
         choices=MISSING,
         help="topics without a ranking: count as 0 (default), leave out, or refuse",
     ),
     CommandOption(
         name="exclude",
         commands=OF_FILES,
-        formats=["trec"],
+        formats=["trec", "lists"],
         value="FILE",
         help="table of pairs to leave out of the rankings, in columns query and document",
+    ),
+    CommandOption(
+        name="duplicates",
+        commands=OF_FILES,
+        formats=["trec", "lists"],
+        choices=DUPLICATES,
+        help="documents that are twice in a list: refuse (default), or keep the first or best",
+    ),
+    CommandOption(
+        name="columns",
+        commands=OF_FILES,
+        formats=["trec", "lists"],
+        read=role_of_column,
+        value="ROLE=NAME",
+        is_repeatable=True,
+        help="column of tables of judgments or runs, such as document=sku",
     ),
     CommandOption(
         name="score-type",
@@ -298,7 +326,7 @@ OPTIONS = [
     CommandOption(
         name="convention",
         commands=OF_REPORTS,
-        formats=FORMATS,
+        formats=[*FORMATS, "lists"],
         choices=LIBRARIES,
         value="LIBRARY",
         help="library whose defaults apply (default: trec_eval for TREC files, else sklearn): "
@@ -307,14 +335,14 @@ OPTIONS = [
     CommandOption(
         name="ties",
         commands=OF_REPORTS,
-        formats=FORMATS,
+        formats=[*FORMATS, "lists"],
         choices=["average", "best", "worst", "stable"],
         help="order of documents with equal scores",
     ),
     CommandOption(
         name="replace-undefined-by",
         commands=OF_REPORTS,
-        formats=FORMATS,
+        formats=[*FORMATS, "lists"],
         read=number,
         help="value of queries for which a metric is undefined",
     ),
@@ -332,3 +360,8 @@ OPTIONS = [
         help="file for the output, replaced only when the output is complete",
     ),
 ]
+
+# The options by the arguments that they set, for messages.
+NAMES = {
+    ARGUMENTS.get(option.attribute, option.attribute): f"--{option.name}" for option in OPTIONS
+}

@@ -11,13 +11,16 @@ import skrank_metrics
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
 from skrank_metrics._output.table import visible
 from skrank_metrics.reports.plan import Correction, Test
+from skrank_metrics.sources.join import Duplicates
+from skrank_metrics.sources.run_evaluation import Missing
 
 FILES = """
-Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
-with --label, --score and --qid; or an svmlight file with --score FILE. Saved
-reports (.json) count as rankings. Files may be gzipped, and "-" is standard
-input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
-a metric is taken as a metric; write ./map for the file.
+Pass judgments and runs, QRELS RUN [RUN ...], as TREC files or tables (parquet,
+csv, tsv, arrow); or tables of rows with --label, --score and --qid; or an
+svmlight file with --score FILE. Saved reports (.json) count as rankings. Files
+may be gzipped, and "-" is standard input. Name metrics as ndcg@10 map
+"rbp(p=0.9)". A name that is both a file and a metric is taken as a metric;
+write ./map for the file.
 """
 
 
@@ -45,8 +48,10 @@ class Chosen(argparse.Namespace):
     retrieved: str | None
     judged: str | None
     condense: bool
-    missing: str | None
+    missing: Missing | None
     exclude: str | None
+    duplicates: Duplicates | None
+    columns: list[tuple[str, str]] | None  # role and name
     score_type: Literal["float32", "float64"] | None
     by: list[str] | None
     groups: str | None

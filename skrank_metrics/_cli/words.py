@@ -72,19 +72,27 @@ def format_of_files(files: Sequence[str], chosen: Chosen) -> str:
     """The format of the first file that is not a saved report; the options must apply to it."""
     form = _format_of_files(files, chosen)
     for option in OPTIONS:
-        if chosen.is_given(option) and form not in option.formats:
-            raise ValueError(f"--{option.name} does not apply to {form} files.")
+        if not chosen.is_given(option) or form in option.formats:
+            continue
+        if form == "lists":
+            raise ValueError(
+                f"--{option.name} does not apply to tables of judgments and runs. Tables of rows need --label, too."
+            )
+        raise ValueError(f"--{option.name} does not apply to {form} files.")
     return form
 
 
 def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
-    name = next((file for file in files if not is_saved(file)), None)
-    if name is None:
+    others = [file for file in files if not is_saved(file)]
+    if not others:
         return "saved"
     if chosen.format:
         return chosen.format
+    name = others[0]
     unpacked = name.lower().removesuffix(PACKED)
     form = format_of(unpacked)
+    if form and len(others) > 1 and not chosen.label:
+        return "lists"
     if form:
         return form
     if chosen.label:

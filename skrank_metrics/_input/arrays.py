@@ -11,6 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._input.interface import argument
+
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -320,7 +322,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     """Check an integer of at least ``least``, or None if that is allowed."""
     if value is None and or_none:
         return None
-    expected = f"{name} must be an int >= {least}"
+    expected = f"{argument(name)} must be an int >= {least}"
     if or_none:
         expected += " or None"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -334,9 +336,9 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     """Check a number in an interval such as "(0, 1]", or the ``other`` value that is allowed, "None" or "nan"."""
     if value is None and other == "None":
         return None
-    expected = f"{name} must be a number in {interval}"
+    expected = f"{argument(name)} must be a number in {interval}"
     if interval == "(-inf, inf)":
-        expected = f"{name} must be a finite number"
+        expected = f"{argument(name)} must be a finite number"
     if other:
         expected += f" or {other}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -355,7 +357,7 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
 def check_bool(value: Any, name: str) -> bool:
     """Check a bool, which may be NumPy's."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
+        raise TypeError(f"{argument(name)} must be True or False; got {value!r}.")
     return bool(value)
 
 
@@ -363,7 +365,8 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Check that a value is one of the given words."""
     words = list(choices)
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
-        raise ValueError(f"{name} must be one of {words}; got {value!r}.{nearest(value, words)}")
+        hint = nearest(value, words)
+        raise ValueError(f"{argument(name)} must be one of {words}; got {value!r}.{hint}")
     return value
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import by_text, check_choice
+from skrank_metrics._input.interface import argument
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import counted
@@ -205,8 +206,8 @@ def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> P
         missing = [metric for metric in wanted if metric not in margin]
         if missing:
             raise ValueError(
-                f"margin must have a number for each metric; got none for {missing[0]!r}. Add one, or pass metrics "
-                f"to compare by others only."
+                f"{argument('margin')} must have a number for each metric; got none for {missing[0]!r}. "
+                "Add one, or compare by the other metrics only."
             )
         plan = replace(plan, margin=margin)
     for metric in wanted:
@@ -215,7 +216,7 @@ def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> P
         limit = plan.margin_of(metric)
         if limit is not None and limit >= high - low:
             raise ValueError(
-                f"margin must be less than {high - low:g}, the range of {metric}; got {limit:g}."
+                f"{argument('margin')} must be less than {high - low:g}, the range of {metric}; got {limit:g}."
             )
     return plan
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.families import Interval
@@ -133,7 +134,8 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     n_tests = counted(first.tests.family.n_tests, "comparison")
     more = ""
     if len(shown) < len(outcomes):
-        more = f" These are the largest {len(shown)} of {len(outcomes)}; to_frame(slices=True) has all."
+        everywhere = "--output tsv" if on_command_line() else "to_frame(slices=True)"
+        more = f" These are the largest {len(shown)} of {len(outcomes)}; {everywhere} has all."
     yield f"Slices are compared by {first.metric}, with {n_tests} tested together.{more}"
 
 
@@ -285,7 +287,10 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
     for kind, names in kinds.items():
         singular, plural = _PREDICATES.get(kind, (f"has {kind.lower()}", f"have {kind.lower()}"))
         have = singular if len(names) == 1 else plural
-        yield f"{some_of(names, 'and')} {have}; see reports[{names[0]!r}].health."
+        where = f"reports[{names[0]!r}].health"
+        if on_command_line():
+            where = f"what evaluate prints for {names[0]}"
+        yield f"{some_of(names, 'and')} {have}; see {where}."
 
 
 # Details

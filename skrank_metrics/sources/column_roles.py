@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from skrank_metrics._input.arrays import nearest
+from skrank_metrics._input.interface import setting
 
 # Names that are recognized, in any case and without regard to "_", "-" and blanks.
 USUAL = {
@@ -121,13 +122,13 @@ def _find(
     if len(candidates) > 1:
         raise ValueError(
             f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
-            f"Choose one with columns={{{role!r}: {candidates[0]!r}}}."
+            f"Choose one with {setting('columns', {role: candidates[0]})}."
         )
     if candidates:
         return candidates[0]
     if needed:
         raise ValueError(
-            f"{holder} has no column {role!r}; name it with columns={{{role!r}: ...}}. Columns: {listed}."
+            f"{holder} has no column {role!r}; name it with {setting('columns', {role: '...'})}. Columns: {listed}."
         )
     return None
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.interface import on_command_line, setting
 from skrank_metrics.sources.lists import Ids, Lists, kind_of, number_alike
 
 Keys: TypeAlias = NDArray[np.int64]
@@ -138,10 +139,9 @@ def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tupl
 
 def refuse_twice(holder: str, pair: str) -> NoReturn:
     """Raise an error for a document that is twice in a list."""
-    raise ValueError(
-        f"{holder} has {pair} twice. Keep one with duplicates='first' or duplicates='best'; if the run has passages "
-        "of documents, pass parents=."
-    )
+    first, best = setting("duplicates", "first"), setting("duplicates", "best")
+    passages = "" if on_command_line() else "; if the run has passages of documents, pass parents="
+    raise ValueError(f"{holder} has {pair} twice. Keep one with {first} or {best}{passages}.")
 
 
 def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._input.arrays import check_weights
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.interface import setting
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import counted
@@ -158,7 +159,7 @@ def _evaluated_queries(
     if absent:
         fate = "counted as empty lists."
         if missing == "skip":
-            fate = "left out; missing='zero' counts them as 0."
+            fate = f"left out; {setting('missing', 'zero')} counts them as 0."
         found.append(f"Queries without a list: {len(absent)}, {fate}")
     unjudged = len(ranked - known)
     if unjudged:

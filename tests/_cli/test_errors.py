@@ -47,8 +47,13 @@ evaluate rows.csv --format parquet ROWS -> rows.csv must be a file of parquet; r
 evaluate qrels run --nope -> unrecognized arguments: --nope
 match qrels run -> the following arguments are required: --value
 explain qrels run --conventions sklearn -> expected 2 arguments
-evaluate qrels rows.csv -> rows.csv has no column 'document'
-evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
+evaluate qrels rows.csv -> rows.csv has no column 'document'; name it with --columns document=....
+evaluate rows.svm rows.csv --score scores -> Pass a single file of rows; got 2: rows.svm, rows.csv.
+evaluate rows.csv rows.tsv --qid q -> --qid does not apply to tables of judgments and runs. Tables of rows need --label
+evaluate rows.csv rows.tsv --label y --qid q -> rows.csv needs --score; ALL
+evaluate rows.csv rows.csv ROWS -> Rankings must have different names; got rows.csv, rows.csv.
+evaluate qrels run --columns document -> argument --columns: invalid role_of_column value: 'document'
+compare qrels run other --confidence 3 -> error: --confidence must be a number in (0, 1); got 3.0.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id
 evaluate rows.svm -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
@@ -64,8 +69,8 @@ compare rows.csv saved.json ROWS --groups user ->\
  --groups must be the same for all rankings; saved.json was evaluated without it.
 evaluate qrels run other --save both.json -> --save takes one ranking; got run, other.
 evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got out.txt.
-compare qrels run other --margin -1 -> margin must be
-compare qrels run other --margin 1 --baseline none -> baseline must be
+compare qrels run other --margin -1 -> error: --margin must be
+compare qrels run other --margin 0.1 --baseline othre -> error: --baseline must be one of ['run', 'other']; got 'othre'.
 evaluate - - mrr -> Standard input can be read only once.
 evaluate empty.svm mrr --score scores -> empty.svm has only comments, and no rows.
 evaluate qrels run nope --output-file one -> nope is not a file.

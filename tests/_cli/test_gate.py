@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import ROWS, code_of, error_of, output_of, report_of, rows_of
+from support.command_line import ROWS, as_command, code_of, error_of, output_of, report_of, rows_of
 
 from skrank_metrics import (
     RankingReport,
@@ -27,10 +27,10 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
     run, margin, expected = GATES[case]
     words = ["compare", "qrels", "prod", run, "mrr", "--margin", margin]
     reports = {name: evaluate_run("qrels", name, "mrr") for name in ("prod", run)}
-    comparison = compare(reports, baseline="prod", margin=float(margin))
+    comparison, printed = as_command(compare, reports, baseline="prod", margin=float(margin))
     verdict = f"{comparison.verdict}\n"
     wanted = {
-        "": (f"{comparison}\n", ""),
+        "": (printed, ""),
         "--output json": ("{", verdict),
         "--output-file out.txt": ("", verdict),
     }
@@ -41,7 +41,7 @@ def test_a_margin_sets_the_exit_code(case, gate, capsys):
         assert (done.out[: len(start) or None], done.err) == (start, error), (
             "the verdict is shown once"
         )
-    assert Path("out.txt").read_text() == f"{comparison}\n"
+    assert Path("out.txt").read_text() == printed
     assert (
         code_of("compare", "qrels", run, "prod", "mrr", "--margin", margin, "--baseline", "prod")
         == expected
@@ -143,7 +143,7 @@ WRONG_MARGINS = {
     "--margin 0.1 --margin 0.2": "Pass --margin once, or once for each metric",
     "--margin 0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
     "--margin mrr=0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
-    "--margin mrr=0.1": "margin must have a number for each metric; got none for 'recall@3'.",
+    "--margin mrr=0.1": "error: --margin must have a number for each metric; got none for 'recall@3'.",
     "--margin mrr=0.1 --margin map=0.1": "metric must be one of ['recall@3', 'mrr']; got 'map'",
     "--margin mrr=": "argument --margin: invalid margin value: 'mrr='",
     "--margin 5": "must be less than 1, the range of recall@3; got 5.",

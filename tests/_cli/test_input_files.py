@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from support.command_line import (
+    BOTH,
     OTHER,
     QRELS,
     ROWS,
     RUN,
+    as_command,
     error_of,
     output_of,
     report_of,
@@ -147,11 +150,9 @@ def test_options_of_runs_are_those_of_evaluate_run(words, files, capsys):
         ["P_1,5", "mrr"], convention="trec_eval", **dict([given] if given else [])
     )
     run = read_run("run", score_type=options.pop("score_type", None))
-    expected = evaluate_run("qrels", run, **options)
-    assert (
-        output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
-        == f"{expected}\n"
-    )
+    _, expected = as_command(evaluate_run, "qrels", run, **options)
+    printed = output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "mrr", *words.split())
+    assert printed == expected
     condensed = evaluate_run("qrels", "run", "mrr", condense=True)
     assert output_of(capsys, "evaluate", "qrels", "run", "mrr", "--condense") == f"{condensed}\n"
     assert "no list for 1 quer" in error_of(
@@ -164,7 +165,7 @@ def test_topics_left_out_are_named(files, capsys):
     Path("run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
     words = ["evaluate", "qrels", "run", "mrr", "--missing", "skip"]
     found, other = (
-        evaluate_run("qrels", n, "mrr", missing="skip").health.findings[-2:]
+        as_command(evaluate_run, "qrels", n, "mrr", missing="skip")[0].health.findings[-2:]
         for n in ("run", "other")
     )
     findings = json.loads(output_of(capsys, *words[:3], "other", *words[3:], "--output", "json"))[
@@ -192,3 +193,68 @@ def test_a_pipe_of_the_shell_is_an_output_file(files):
     assert expected.stdout.startswith("2 queries")
     done = subprocess.run(["bash", "-c", f"{command} >(cat > out) && sleep 0.5; cat out"], **run)
     assert done.stdout == expected.stdout
+
+
+# --- Judgments and runs in tables, and a table per system
+
+
+def write_csv(text, name, columns):
+    """Some fields of the lines of a TREC file as a table."""
+    rows = [line.split() for line in text.splitlines()]
+    frame = pd.DataFrame({column: [row[n] for row in rows] for column, n in columns.items()})
+    write_table(frame, name)
+
+
+@pytest.fixture
+def by_id(tmp_path, monkeypatch):
+    """Judgments and runs as TREC files and as tables."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("qrels", QRELS), ("run", RUN), ("other", OTHER)):
+        Path(name).write_text(text)
+    write_csv(QRELS, "qrels.csv", {"query": 0, "document": 2, "label": 3})
+    for name, text in (("run.csv", RUN), ("other.csv", OTHER)):
+        write_csv(text, name, {"topic": 0, "docno": 2, "score": 4})
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_judgments_and_runs_in_tables(command, by_id, capsys):
+    words = ["mrr", "--convention", "sklearn"]
+    expected = output_of(capsys, command, "qrels", "run", "other", *words)
+    tables = output_of(capsys, command, "qrels.csv", "run.csv", "other.csv", *words)
+    assert tables.replace(".csv", "").split() == expected.split()
+    mixed = output_of(capsys, command, "qrels", "run.csv", "other.csv", *words)
+    assert mixed == tables
+
+
+def test_columns_with_names_of_their_own(by_id, capsys):
+    write_csv(QRELS, "skus.tsv", {"query": 0, "sku": 2, "label": 3})
+    write_csv(RUN, "run.csv", {"query": 0, "sku": 2, "score": 4})
+    words = ["evaluate", "skus.tsv", "run.csv", "mrr"]
+    assert "name it with --columns document=..." in error_of(capsys, *words)
+    assert "0.7500" in output_of(capsys, *words, "--columns", "document=sku"), "ranks 2 and 1"
+
+
+def test_documents_that_are_twice_in_a_list(by_id, capsys):
+    Path("run").write_text(RUN + "302 Q0 a 3 9 tag\n")
+    words = ["evaluate", "qrels", "run", "mrr"]
+    message = error_of(capsys, *words)
+    assert "twice. Keep one with --duplicates first or --duplicates best." in message
+    assert "0.7500" in output_of(capsys, *words, "--duplicates", "best")
+
+
+def test_a_table_per_system(files, capsys):
+    for name in "ab":
+        write_table(files.rename(columns={name: "score"})[["q", "y", "score"]], f"{name}.csv")
+    words = ["mrr", "--label", "y", "--score", "score", "--qid", "q"]
+    expected = output_of(capsys, "compare", "rows.csv", "mrr", *BOTH)
+    printed = output_of(capsys, "compare", "a.csv", "b.csv", *words)
+    assert printed.replace(".csv", "").split() == expected.split()
+    output_of(capsys, "evaluate", "a.csv", *words, "--save", "a.json")
+    assert "a.json" in output_of(capsys, "compare", "a.json", "b.csv", *words)
+
+
+def test_tables_with_several_scores_each(files, capsys):
+    files.to_csv("more.csv", index=False)
+    words = ["evaluate", "rows.csv", "more.csv", "mrr", *BOTH, "--output", "tsv"]
+    names = [row["ranking"] for row in rows_of(output_of(capsys, *words))]
+    assert names == ["rows.csv: a", "rows.csv: b", "more.csv: a", "more.csv: b"]

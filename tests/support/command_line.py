@@ -6,6 +6,8 @@ from skrank_metrics import (
     evaluate,
 )
 from skrank_metrics.__main__ import main
+from skrank_metrics._cli.options import NAMES
+from skrank_metrics._input.interface import naming_options
 from support.policies import with_policies
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
@@ -28,6 +30,13 @@ def write_table(frame, name):
 def report_of(files, score="a", metrics="mrr", **options):
     given = with_policies(metrics, **options)
     return evaluate(files["y"], files[score], qid=files["q"], **given)
+
+
+def as_command(compute, *arguments, **options):
+    """What a function returns, with messages that name options of the command line, and its text."""
+    with naming_options(NAMES):
+        found = compute(*arguments, **options)
+        return found, f"{found}\n"
 
 
 def output_of(capsys, *words):

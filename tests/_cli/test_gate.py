@@ -81,7 +81,7 @@ def test_saved_reports_are_rankings(gate, capsys):
     printed = output_of(capsys, "compare", "qrels", "better", "prod.json")
     assert "by mrr, ndcg@10, 30 queries" in printed, "the metrics that were saved"
     assert "better.json is best" in output_of(capsys, "compare", "prod.json", "better.json", "mrr")
-    assert "mrr" not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
+    assert "\nmrr " not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
     rows = rows_of(
         output_of(capsys, "evaluate", "qrels", "better", "prod.json", "mrr", "--output", "tsv")
     )

@@ -55,11 +55,20 @@ class Folds:
         )
         return self.n_folds if self.at_once else min(1, self.n_folds)
 
+    def _made(self, X: Any, y: Any, given: Mapping[str, Any]) -> list[tuple[IntArray, IntArray]]:
+        try:
+            return list(self.cv.split(X, y, **given))
+        except ValueError as error:
+            advice = _needs_groups(self.cv, error)
+            if advice is None:
+                raise
+            raise ValueError(advice) from error
+
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
         if not self.splits:
             queries = None if self.ids is None else _queries(y, self.ids)
-            self.splits = list(self.cv.split(X, y, **given))
+            self.splits = self._made(X, y, given)
             if self.ids and queries:
                 qid, groups = queries.ids[queries.codes], self.ids["groups"]
                 check_splits(self.splits, self.cv, X, np.asarray(y), qid=qid, groups=groups)
@@ -71,6 +80,17 @@ class Folds:
             if self.chosen is None or self.at_once
             else [self.splits[number] for number in self.chosen]
         )
+
+
+def _needs_groups(cv: Any, error: Exception) -> str | None:
+    """What to do if a splitter of scikit-learn, which does not look for ids in y, got no groups."""
+    if "'groups' parameter should not be None" not in str(error):
+        return None
+    kind = type(cv).__name__
+    return (
+        f"{kind} needs groups=qid in fit: it does not look for query ids in the index of y. "
+        "Or use cv=QueryKFold(5), which does."
+    )
 
 
 def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:

@@ -32,7 +32,8 @@ class CrossEvaluation(Comparison):
     Attributes
     ----------
     scores : dict of str to ndarray of shape (n_documents,)
-        Out-of-fold scores of the rows by model name; NaN for rows that are never tested.
+        Out-of-fold scores of the rows by model name, means over repetitions of the folds; NaN for rows that are never
+        tested.
     """
 
     scores: dict[str, FloatArray] = field(default_factory=dict)
@@ -107,8 +108,9 @@ def cross_evaluate(
     qid : array-like of shape (n_documents,), default=None
         Query ids. None means the ids in the index of ``y``, see with_qid, else ``groups``.
     cv : splitter, int, iterable of (train, test) or None, default=None
-        As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
-        Queries that are never tested are missing from the reports.
+        As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test all queries equally often.
+        If they test them several times, as RepeatedQueryKFold does, the value of a query is its mean over the
+        repetitions, and ``folds`` are those of the first. Queries that are never tested are missing from the reports.
     metrics, convention : object
         As in evaluate. The first metric ranks the models.
     by : array-like of shape (n_documents,), default=None
@@ -131,7 +133,8 @@ def cross_evaluate(
     Raises
     ------
     TypeError, ValueError
-        If ids are missing, data are invalid, a fold cuts queries or groups, or a query is tested more than once.
+        If ids are missing, data are invalid, a fold cuts queries or groups, or some queries are tested more often than
+        others.
 
     Examples
     --------
@@ -146,7 +149,9 @@ def cross_evaluate(
     """
     rows = check_rows_of_models(X, y, qid=qid, by=by, groups=groups, params=params)
     how = Evaluation(bind_metrics(metrics, convention), response_method)
-    found = evaluate_out_of_fold(estimators, rows, cv, how, n_jobs=n_jobs, verbose=verbose)
+    found = evaluate_out_of_fold(
+        estimators, rows, cv, how, may_repeat=True, n_jobs=n_jobs, verbose=verbose
+    )
     return comparison_of_folds(found.reports, found.folds, found.scores)
 
 

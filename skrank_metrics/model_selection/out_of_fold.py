@@ -35,7 +35,6 @@ from skrank_metrics._input.arrays import (
     is_column,
     take_rows,
 )
-from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import (
     carried,
     check_aligned,
@@ -45,6 +44,12 @@ from skrank_metrics._input.query_ids import (
     without_labels,
 )
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection.repetitions import (
+    check_repetitions,
+    folds_of_queries,
+    mean_report,
+    split_into_repetitions,
+)
 from skrank_metrics.model_selection.scorers import one_column
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.evaluate import evaluate_ranking
@@ -122,14 +127,24 @@ class OutOfFold:
     """Models that were fitted on folds, and evaluated on the queries of the other folds."""
 
     reports: dict[str, RankingReport]
-    folds: IntArray  # of each query of the reports
-    scores: dict[str, FloatArray]  # of all rows, NaN if never tested
+    folds: IntArray  # of each query of the reports, in the first repetition
+    scores: dict[str, FloatArray]  # of all rows, NaN if never tested; means over repetitions
 
 
 def evaluate_out_of_fold(
-    estimators: Any, rows: Rows, cv: Any, how: Evaluation, *, n_jobs: int | None, verbose: int
+    estimators: Any,
+    rows: Rows,
+    cv: Any,
+    how: Evaluation,
+    *,
+    may_repeat: bool = False,
+    n_jobs: int | None,
+    verbose: int,
 ) -> OutOfFold:
-    """Fit models on the training rows of each fold, and evaluate them on its test rows."""
+    """Fit models on the training rows of each fold, and evaluate them on its test rows.
+
+    If every query is tested several times, as by RepeatedQueryKFold, its value is the mean over the repetitions.
+    """
     models = _estimators(estimators)
     # Metrics that the labels do not allow are noticed before anything is fitted.
     blank = Ranking(rows.documents, np.zeros(rows.documents.n_documents), rows.sorted_mask)
@@ -138,14 +153,24 @@ def evaluate_out_of_fold(
     ids = {"qid": rows.qid, "groups": rows.groups}
     splits = split_rows(splitter, rows.X, rows.y, **ids)
     check_splits(splits, splitter, rows.X, rows.y, **ids)
-    folds = _folds(rows.documents.grouping, splits)
-    scores = _scores(models, rows, splits, how.response_method, n_jobs=n_jobs, verbose=verbose)
-    tested = _Tested(rows, folds >= 0)
-    reports = {}
-    for name, values in scores.items():
-        ranking = tested.ranking(values, declines=how.declines)
-        reports[name] = evaluate_ranking(ranking, how.metrics)
-    return OutOfFold(reports, folds[folds >= 0], scores)
+    grouping = rows.documents.grouping
+    repetitions = split_into_repetitions(grouping, splits) if may_repeat else [splits]
+    folds = [folds_of_queries(grouping, part) for part in repetitions]
+    check_repetitions(grouping, folds)
+    tested = _Tested(rows, folds[0] >= 0)
+    reports: dict[str, list[RankingReport]] = {name: [] for name in models}
+    scores: dict[str, list[FloatArray]] = {name: [] for name in models}
+    for part in repetitions:
+        found = _scores(models, rows, part, how.response_method, n_jobs=n_jobs, verbose=verbose)
+        for name, values in found.items():
+            ranking = tested.ranking(values, declines=how.declines)
+            reports[name].append(evaluate_ranking(ranking, how.metrics))
+            scores[name].append(values)
+    return OutOfFold(
+        {name: mean_report(of_model) for name, of_model in reports.items()},
+        folds[0][folds[0] >= 0],
+        {name: np.mean(of_model, axis=0) for name, of_model in scores.items()},
+    )
 
 
 class _Tested:
@@ -193,20 +218,6 @@ def _estimators(estimators: Any) -> dict[str, Any]:
                 f"estimators must take query ids in fit; got {kind}. Pass QueryRanker({kind}(...)) instead."
             )
     return by_text(models.items(), "estimators")
-
-
-def _folds(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
-    """The fold of each query; -1 if it is never tested."""
-    folds = np.full(len(queries.ids), -1)
-    for number, (_, test) in enumerate(splits):
-        tested = np.unique(queries.codes[test])
-        if (again := tested[folds[tested] >= 0]).size:
-            raise ValueError(
-                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold {folds[again[0]]} "
-                f"and in fold {number}. Use QueryKFold, or call cross_evaluate once per repetition."
-            )
-        folds[tested] = number
-    return folds
 
 
 def _scores(

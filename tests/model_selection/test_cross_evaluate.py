@@ -21,6 +21,7 @@ from xgboost import XGBRanker
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
+    QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
     compare,
@@ -357,14 +358,19 @@ class NeverFitted(Ridge):
             r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has",
         ),
         (
-            {"cv": RepeatedQueryKFold(3)},
+            {"cv": QueryShuffleSplit(3, random_state=0)},
             ValueError,
-            "cv must test every query at most once; got query",
+            "cv must test all queries equally often; got query .* tested less often than query",
         ),
         (
-            {"cv": 2 * [(np.flatnonzero(QID >= 5), np.flatnonzero(QID < 5))]},
+            {
+                "cv": [
+                    (np.flatnonzero(QID >= 5), np.flatnonzero(np.isin(QID, range(n))))
+                    for n in (5, 3)
+                ]
+            },
             ValueError,
-            "0 in fold 0 and in fold 1",
+            "got query 3, tested less often than query 0",
         ),
         (
             {"response_method": "rank"},
@@ -443,3 +449,29 @@ def test_rows_are_copied_only_for_a_fold_and_to_sort_them(is_sorted, largest):
     tracemalloc.stop()
     # Four fifths of the rows are training rows; if shuffled, they are copied once more.
     assert peak < largest * rows.nbytes
+
+
+@pytest.mark.option("cross_evaluate.cv")
+def test_repeated_folds_average_the_values_of_each_query():
+    cv = RepeatedQueryKFold(3, n_repeats=2, random_state=0)
+    splits = list(cv.split(X, Y, qid=QID))
+    metrics = ["ndcg@3", "precision@2"]
+    models = {"ridge": Ridge(), "flat": Ridge(1e9)}
+    found, *single = (
+        cross_evaluate(models, X, Y, qid=QID, cv=one, metrics=metrics)
+        for one in (cv, splits[:3], splits[3:])
+    )
+    for name in models:
+        for metric in metrics:
+            once, again = (one.reports[name].per_query[metric] for one in single)
+            values = found.reports[name].per_query[metric]
+            assert values == pytest.approx((once + again) / 2, nan_ok=True)
+        assert not np.array_equal(*(one.scores[name] for one in single))
+        mean = (single[0].scores[name] + single[1].scores[name]) / 2
+        assert found.scores[name] == pytest.approx(mean)
+    np.testing.assert_array_equal(found.folds, single[0].folds)
+    assert found.pair().difference == pytest.approx(
+        np.mean([one.pair("ridge", "flat").difference for one in single])
+        * (1 if found.pair().first == "ridge" else -1)
+    )
+    assert "2 rankings" in str(found)

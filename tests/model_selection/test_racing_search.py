@@ -661,3 +661,13 @@ def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(size, n_candidates):
         lost += int(np.argmax(np.mean(scores, axis=0))) not in found.remaining
     # 10 of 200 are nominal.
     assert lost <= 14
+
+
+@pytest.mark.parametrize("confidence", [0.95, None])
+def test_a_splitter_that_does_not_look_for_ids_in_y(confidence):
+    search = race(cv=GroupKFold(3), confidence=confidence)
+    with pytest.raises(
+        ValueError, match=r"GroupKFold needs groups=qid in fit.* cv=QueryKFold\(5\)"
+    ):
+        search.fit(X, LABELS)
+    assert search.fit(X, LABELS, groups=QID).n_splits_ == 3

@@ -227,10 +227,8 @@ def _cause(
     shown = f"{CAUSES[name]}: {old} -> {new}"
     if name == "replace_undefined_by":
         was = "left out" if math.isnan(old) else f"{old:g}"
-        way = (
-            f"are left out, not counted as {was}"
-            if math.isnan(new)
-            else f"count as {new:g}, not {was}"
-        )
+        way = f"count as {new:g}, not {was}"
+        if math.isnan(new):
+            way = f"are left out, not counted as {was}"
         shown = f"queries with {undefined} {way}"
     return Cause(CAUSES[name], f"{old} -> {new}", effect, int(affected.sum()), shown)

@@ -19,7 +19,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
-from skrank_metrics.reports.suspicions import suspicions
+from skrank_metrics.reports.suspicions import binary_metrics, suspicions
 
 # A mean is shown with four decimals; ties that move it by less are not reported.
 SHOWN = 5e-5
@@ -194,23 +194,21 @@ def describe(
     of_orders: Iterable[str] = (),
 ) -> Health:
     """Put counts into sentences; ``means`` are None if ties are unknown."""
-    known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
+    ties_are_known = means is not None
+    means = means or {}
+    known = [name for name, _ in _ROWS.values() if ties_are_known or "tied" not in name]
     numbers: dict[str, Any] = {
         name: counts[(name,)] for name in ("n_queries", "n_documents", *known)
     }
-    health = Health(
-        **numbers,
-        tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()},
-    )
-    findings = (
-        *_of_scores(health, means or {}),
-        *of_orders,
-        *_of_labels(counts, metrics, condense),
-        *_of_undefined(counts, metrics),
-        *left_out,
-        *([_NOT_COUNTED] if means is None else ()),
-    )
-    return replace(health, findings=findings)
+    tie_means = {name: (worst, best) for name, (worst, _, best) in means.items()}
+    health = Health(**numbers, tie_means=tie_means)
+    findings = [*_of_scores(health, means), *of_orders]
+    findings += _of_labels(counts, metrics, condense)
+    findings += _of_undefined(counts, metrics)
+    findings += left_out
+    if not ties_are_known:
+        findings.append(_NOT_COUNTED)
+    return replace(health, findings=tuple(findings))
 
 
 def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
@@ -268,11 +266,11 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
     widest = max(spread, key=lambda name: spread[name], default="")
     if health.n_tied and spread[widest] >= SHOWN:
         worst, given, best = means[widest]
-        most = (
-            ", the most affected metric," if len(spread) > 1 else ""
-        )  # the others are in tie_means
+        # The others are in tie_means.
+        most = ", the most affected metric," if len(spread) > 1 else ""
+        share = health.n_tied / (health.n_documents or 1)
         yield (
-            f"Ties: {health.n_tied / (health.n_documents or 1):.1%} of the documents have the same score as another "
+            f"Ties: {share:.1%} of the documents have the same score as another "
             f"document of their query; {widest}{most} is {given:.4f}, and would be {worst:.4f} with tied documents in "
             f"ascending order of their labels and {best:.4f} in descending order."
         )
@@ -311,39 +309,39 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
             f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
             f"one, as in {metrics[names[0]].replace(k=10)}."
         )
-    if n_unjudged := counts[("n_unjudged",)]:
+    n_unjudged = counts[("n_unjudged",)]
+    if n_unjudged:
         way = "are left out" if condense else "count as not relevant"
         share = n_unjudged / counts[("n_ranked",)]
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
-    if n_single := counts[("n_single_document",)]:
+    n_single = counts[("n_single_document",)]
+    if n_single:
         yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    binary = [
-        name
-        for name, own in metrics.items()
-        if own.computation.options.get("relevance_threshold", 0) is None
-    ]
-    if binary and (n_all := counts[("n_all_relevant",)]):
+    binary = binary_metrics(metrics)
+    n_all = counts[("n_all_relevant",)]
+    if binary and n_all:
         queries = counted(n_all, "query")
         yield f"All relevant: {queries} with relevant documents only; for {', '.join(binary)}, every order is correct."
 
 
 def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
     """One sentence per reason, number of queries and what they count as."""
-    found: dict[tuple[str, int, float], list[str]] = {}
-    for (_, name, reason), number in (
-        (key, n) for key, n in counts.items() if key[0] == "undefined"
-    ):
+    names_of: dict[tuple[str, int, float], list[str]] = {}
+    for kind, *about in counts:
+        if kind != "undefined":
+            continue
+        name, reason = about
         metric = metrics[name]
-        if metric.average != "micro":  # pooled queries have no value to replace
-            value = (
-                0.0 - metric.replace_undefined_by
-                if metric.negative
-                else metric.replace_undefined_by
-            )
-            found.setdefault((reason, number, np.nan if np.isnan(value) else value), []).append(
-                name
-            )
-    for (reason, number, value), names in found.items():
+        if metric.average == "micro":  # pooled queries have no value to replace
+            continue
+        value = metric.replace_undefined_by
+        if metric.negative:
+            value = 0.0 - value
+        if np.isnan(value):
+            value = np.nan  # one object, since it is a key
+        number = counts[(kind, name, reason)]
+        names_of.setdefault((reason, number, value), []).append(name)
+    for (reason, number, value), names in names_of.items():
         have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
         way = f"{are} left out of" if np.isnan(value) else f"{count_as} as {value:g} in"
         yield f"{counted(number, 'query')} {have} {reason} and {way} {', '.join(names)}."

@@ -73,23 +73,17 @@ class InspectedQuery:
             unknown.add("row")
         shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
         rows = list(zip(ranks, *(self.columns[name] for name in shown), strict=True))
-        yield (
-            Table(["rank", *map(_SHOWN.__getitem__, shown)], rows)
-            if rows
-            else "No documents are ranked."
-        )
+        heads = [_SHOWN[name] for name in shown]
+        yield Table(["rank", *heads], rows) if rows else "No documents are ranked."
         if abs(self.rest) >= 5e-5:
             yield f"Ranks below {len(ranks)} add {self.rest:.4f}."
         if self.missed:
-            below = ", ".join(map(str, self.missed[:MOST_MISSED])) + ", ..." * (
-                len(self.missed) > MOST_MISSED
-            )
+            below = _first_few(self.missed)
             yield f"{counted(len(self.missed), 'relevant document')} below, at rank {below}."
         if self.n_unranked:
             which = ""
             if "id" in self.columns:
-                which = ": " + ", ".join(map(str, self.unranked[:MOST_MISSED]))
-                which += ", ..." * (len(self.unranked) > MOST_MISSED)
+                which = f": {_first_few(self.unranked)}"
             yield f"{counted(self.n_unranked, 'relevant document')} not ranked{which}."
 
     def _value(self) -> str:
@@ -99,6 +93,11 @@ class InspectedQuery:
             f", {self.value / self.ideal_value:.0%} of the ideal" if self.ideal_value > 0 else ""
         )
         return f"{self.value:z.4f}{share}"
+
+
+def _first_few(values: list[Any]) -> str:
+    few = ", ".join(map(str, values[:MOST_MISSED]))
+    return few if len(values) <= MOST_MISSED else f"{few}, ..."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -167,22 +166,18 @@ def inspect_reports(
 ) -> Inspection:
     """Inspect the same queries of one or several reports; each comes with its name for the metric."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
-    places = {
-        name: _places_of(qid, report.own_ranking.documents.queries.ids)
-        for name, (report, _) in reports.items()
-    }
+    places = {name: _places_of(qid, report.qid) for name, (report, _) in reports.items()}
     if documents is not None:
-        if hasattr(documents, "to_pylist") and not hasattr(
-            documents, "to_batches"
-        ):  # an array of pyarrow, no table
+        is_arrow_array = hasattr(documents, "to_pylist") and not hasattr(documents, "to_batches")
+        if is_arrow_array:
             documents = documents.to_pylist()
-        _check_documents(
-            documents, {name: (report, places[name]) for name, (report, _) in reports.items()}
-        )
-    found = [
-        _inspected(name, *of, places[name], documents, n_ranks) for name, of in reports.items()
+        inspected = {name: (report, places[name]) for name, (report, _) in reports.items()}
+        _check_documents(documents, inspected)
+    by_ranking = [
+        _inspected(name, report, column, places[name], documents, n_ranks)
+        for name, (report, column) in reports.items()
     ]
-    queries = [list(query) for query in zip(*found, strict=True)]
+    queries = [list(query) for query in zip(*by_ranking, strict=True)]
     report, column = next(iter(reports.values()))
     return Inspection(column, queries, tuple(_notes(report.metrics[column], column, queries)))
 
@@ -190,22 +185,24 @@ def inspect_reports(
 def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
     """Positions of one or several query ids in a report."""
     known = {query: place for place, query in enumerate(as_python(ids))}
-    one = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
-    if one or (isinstance(wanted, Hashable) and wanted in known):
-        several = [wanted]
-    else:
-        several = as_python(wanted) if isinstance(wanted, np.ndarray) else list(wanted)
-    if not several:
+    queries = _as_list(wanted, known)
+    if not queries:
         raise ValueError("qid must name at least one query; got none.")
-    for query in several:
+    for query in queries:
         if query not in known:
-            same = [
-                f" Did you mean {one!r}, of type {type(one).__name__}?"
-                for one in known
-                if str(one) == str(query)
-            ]
-            raise ValueError(f"qid {query!r} is not in the report.{''.join(same)}")
-    return np.array([known[query] for query in dict.fromkeys(several)])
+            alike = [one for one in known if str(one) == str(query)]
+            hints = [f" Did you mean {one!r}, of type {type(one).__name__}?" for one in alike]
+            raise ValueError(f"qid {query!r} is not in the report.{''.join(hints)}")
+    return np.array([known[query] for query in dict.fromkeys(queries)])
+
+
+def _as_list(wanted: Any, known: Mapping[Any, int]) -> list[Any]:
+    """One id or several; a tuple may be an id."""
+    if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
+        return [wanted]
+    if isinstance(wanted, Hashable) and wanted in known:
+        return [wanted]
+    return as_python(wanted) if isinstance(wanted, np.ndarray) else list(wanted)
 
 
 def _notes(
@@ -240,16 +237,6 @@ def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]
                 f"documents must be a dict or a Series by document id; got {type(documents).__name__}."
             )
         return
-    (first, rows), *others = (
-        (
-            name,
-            (
-                [_rows_of(report, place) for place in places],
-                report.own_ranking.documents.take(places).labels,
-            ),
-        )
-        for name, (report, places) in reports.items()
-    )
     for report, _ in reports.values():
         n_rows, n_given = report.ranking.documents.n_documents, count_rows(documents)
         if n_given != n_rows or isinstance(documents, str | Mapping):
@@ -260,12 +247,20 @@ def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]
         row_labels = report.ranking.documents.row_labels
         if row_labels is not None:
             check_aligned(y_true=row_labels.to_series(), documents=documents)
-    for name, other in others:
-        if not all(map(np.array_equal, (*rows[0], rows[1]), (*other[0], other[1]))):
+    first, *others = reports
+    rows = _rows_and_labels(*reports[first])
+    for name in others:
+        if not all(map(np.array_equal, rows, _rows_and_labels(*reports[name]))):
             raise ValueError(
                 f"documents must match the rows of all reports; got {first!r} and {name!r} with the rows in "
                 "different orders. Evaluate both on the same rows, or inspect each report."
             )
+
+
+def _rows_and_labels(report: Any, places: IntArray) -> list[NDArray[Any]]:
+    """The rows of each of some queries, and the labels of all of them."""
+    labels = report.own_ranking.documents.take(places).labels
+    return [*(_rows_of(report, place) for place in places), labels]
 
 
 def _rows_of(report: Any, place: int) -> IntArray:
@@ -287,16 +282,16 @@ def _texts(documents: Any) -> list[str]:
         named = [[f"{name}={_in_words(one)}" for one in column] for name, column in columns.items()]
         texts = [", ".join(row) for row in zip(*named, strict=True)]
     else:
-        documents = documents.toarray() if hasattr(documents, "toarray") else documents
-        texts = [
-            _in_words(row)
-            for row in (documents.tolist() if hasattr(documents, "tolist") else documents)
-        ]
-    texts = [" ".join(text.split()) for text in texts]
-    return [
-        text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
-        for text in texts
-    ]
+        if hasattr(documents, "toarray"):
+            documents = documents.toarray()
+        if hasattr(documents, "tolist"):
+            documents = documents.tolist()
+        texts = [_in_words(row) for row in documents]
+    return [_shortened(" ".join(text.split())) for text in texts]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
 
 
 def _in_words(document: Any) -> str:
@@ -316,12 +311,11 @@ def _inspected(
     of_queries = ranking.documents
     longest = int(of_queries.grouping.sizes.max())
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), longest)
-    nowhere = np.full((len(places), depth), np.nan), np.full(len(places), np.nan)
-    sums = (contributions, ideal_contributions) if adds_up(metric) else ()
-    (added, rest), (ideal, below) = [find(ranking, metric, depth) for find in sums] or [
-        nowhere,
-        nowhere,
-    ]
+    added = ideal = np.full((len(places), depth), np.nan)
+    rest = below = np.full(len(places), np.nan)
+    if adds_up(metric):
+        added, rest = contributions(ranking, metric, depth)
+        ideal, below = ideal_contributions(ranking, metric, depth)
     values, result = report.per_query[column], report.results[column].values
     for number, (query, place) in enumerate(
         zip(as_python(of_queries.queries.ids), places.tolist(), strict=True)
@@ -335,20 +329,16 @@ def _inspected(
             names = of_queries.document_ids.take(in_query).tolist()
             columns["id"] = [names[place] for place in first.tolist()]
         of_query["unranked"] = [names[place] for place in of_query["unranked"].tolist()]
-        columns |= {
-            "row": rows[first],
-            "added": added[number, :n],
-            "ideal": ideal[number, :n],
-        }
+        columns["row"] = rows[first]
+        columns["added"], columns["ideal"] = added[number, :n], ideal[number, :n]
         if documents is not None and "id" in columns:
             columns["document"] = _texts([documents.get(name, "") for name in columns["id"]])
         elif documents is not None:
             columns["document"] = _texts(take_rows(documents, columns["row"]))
         elif of_queries.columns:
             cells = of_queries.grouping.starts[number] + first
-            columns["document"] = _texts(
-                {name: values[cells] for name, values in of_queries.columns.items()}
-            )
+            features = {name: values[cells] for name, values in of_queries.columns.items()}
+            columns["document"] = _texts(features)
         yield InspectedQuery(
             query,
             name,
@@ -391,7 +381,8 @@ def _first_ranks(
         "score": scores[first],
         "tied": numbers[codes[:depth]] > 1,
     }
-    if callable(discount := metric.computation.options.get("discount")):
+    discount = metric.computation.options.get("discount")
+    if callable(discount):
         columns["discount"] = discount(np.arange(1.0, depth + 1))[: len(first)]
     return columns, {
         "n_ranked": len(order),

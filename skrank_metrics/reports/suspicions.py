@@ -7,8 +7,10 @@ only what looks wrong in the sample is computed on all documents.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import PerQuery, per_query
@@ -73,11 +75,17 @@ def _most_pairs_are_inverted(ranking: Ranking) -> bool:
         both = ranking.retrieved[first] & ranking.retrieved[second]
         first, second = first[both], second[both]
     labels, scores = documents.given_labels, ranking.scores
-    is_higher, is_lower = labels[first] > labels[second], labels[first] < labels[second]
-    scores_higher, scores_lower = scores[first] > scores[second], scores[first] < scores[second]
-    n_right = np.count_nonzero((is_higher & scores_higher) | (is_lower & scores_lower))
-    n_inverted = np.count_nonzero((is_higher & scores_lower) | (is_lower & scores_higher))
-    return bool(n_inverted - n_right > SUSPICIOUS * (n_inverted + n_right + 0.5) ** 0.5)
+    # 1, 0 or -1 by which document of a pair has more.
+    by_label = _signs(labels[first], labels[second])
+    by_score = _signs(scores[first], scores[second])
+    agreement = by_label * by_score
+    n_compared = np.count_nonzero(agreement)
+    return bool(-agreement.sum() > SUSPICIOUS * (n_compared + 0.5) ** 0.5)
+
+
+def _signs(first: NDArray[Any], second: NDArray[Any]) -> IntArray:
+    # Differences of small or unsigned integers, or of infinities, would be wrong.
+    return (first > second).astype(np.intp) - (first < second)
 
 
 def _sampled_queries(documents: Documents) -> IntArray:
@@ -128,13 +136,18 @@ def _listed(values: FloatArray) -> str:
     return ", ".join(f"{value:g}" for value in as_python(values))
 
 
-def _no_grade_zero(documents: Documents, metrics: Metrics) -> Iterator[str]:
-    """Ratings from 1 on, of which binary metrics count every one as relevant."""
-    binary = [
+def binary_metrics(metrics: Metrics) -> list[str]:
+    """Names of the metrics to which every label above 0 is relevant."""
+    return [
         name
         for name, metric in metrics.items()
         if metric.computation.options.get("relevance_threshold", 0) is None
     ]
+
+
+def _no_grade_zero(documents: Documents, metrics: Metrics) -> Iterator[str]:
+    """Ratings from 1 on, of which binary metrics count every one as relevant."""
+    binary = binary_metrics(metrics)
     if not binary or documents.grades is None or documents.largest_label <= 1:
         return
     if documents.n_relevant(None).sum() < documents.n_judged.sum():

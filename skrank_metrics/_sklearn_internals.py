@@ -95,15 +95,20 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     If scikit-learn calls, check all rows that were passed to it, and drop the labels: in a fold, a default index no
     longer counts from 0.
     """
-    *_, whole = (
-        {},
-        *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False))),
-    )  # the outermost is the last
+    whole = _rows_of_outermost_call()
     if not whole:
         check_aligned(X=X, **columns)
         return columns
     check_aligned(**whole)
     return {name: without_labels(column) for name, column in columns.items()}
+
+
+def _rows_of_outermost_call() -> dict[str, Any]:
+    """The arguments with rows of the running call of scikit-learn; none if there is no such call."""
+    whole: dict[str, Any] = {}
+    for local in _frames("sklearn.", exact=False):  # innermost first
+        whole = _rows_of_call(local) or whole
+    return whole
 
 
 def scored_rows() -> Any:
@@ -169,6 +174,8 @@ def how_to_pass_ids(direct: str = "") -> str:
     if not routing_enabled():
         called = f", or in a direct call {direct}=<one query id per document>" if direct else ""
         others = "RFECV and ensembles drop its index: enable metadata routing for them."
+        if _rows_of_outermost_call().get("groups") is not None:
+            others = f"Without metadata routing, groups= reaches only the splitter. {others}"
         return f"Pass with_qid(y, qid) as y{called}. ({others})"
     return (
         "Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "

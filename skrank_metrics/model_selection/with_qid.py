@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skrank_metrics._input.arrays import (
     IntArray,
@@ -116,16 +117,35 @@ def _check_arguments(y: Any, qid: Any) -> None:
             f"qid must hold one query id per document, not the name of a column; got {qid!r}. "
             f"Pass the column: with_qid(y, frame[{qid!r}])."
         )
-    texts = to_array(y, "y").dtype.kind in "OSUT"
-    if texts and _holds_numbers(qid):
+    labels, ids = to_array(y, "y"), np.asarray(qid)
+    if labels.dtype.kind in "OSUT" and ids.dtype.kind in "biuf":
         raise TypeError(
-            "y must hold relevance labels, which are numbers, and qid the query ids; got them the other way round? "
-            "Call with_qid(y, qid)."
+            "y must hold relevance labels, which are numbers, and qid the query ids; got text and numbers. Call "
+            "with_qid(y, qid), the labels first."
+        )
+    if labels.dtype.kind in "iu" and ids.dtype.kind in "iuf" and _look_swapped(labels, ids):
+        warnings.warn(
+            f"qid has only {len(np.unique(ids))} different values, as grades do, and y has "
+            f"{len(np.unique(labels))}, as query ids do. If they are swapped, call with_qid(y, qid), the labels first.",
+            UserWarning,
+            stacklevel=3,
         )
 
 
-def _holds_numbers(values: Any) -> bool:
-    return getattr(np.asarray(values), "dtype", np.dtype(object)).kind in "biuf"
+# More grades than this are rare.
+_MOST_GRADES = 10
+
+
+def _look_swapped(labels: NDArray[Any], ids: NDArray[Any]) -> bool:
+    """Whether ids are few small whole numbers, and labels many different ones."""
+    if (
+        not len(ids)
+        or ids.min() < 0
+        or not ids.max() <= _MOST_GRADES
+        or (ids != np.floor(ids)).any()
+    ):
+        return False
+    return len(np.unique(labels)) > 4 * (_MOST_GRADES + 1)
 
 
 def _level_of_documents(name: str, column: Any, shape: tuple[int, ...]) -> Any:

@@ -267,7 +267,8 @@ def message_of(call):
 
 CLAIM = re.compile(
     r"needs the query id of each document \(qid\), and got none\. Pass with_qid\(y, qid\) as y(, or in a direct call "
-    r"(qid|groups)=<one query id per document>)?\. \(RFECV and ensembles drop its index: enable metadata routing "
+    r"(qid|groups)=<one query id per document>)?\. \((Without metadata routing, groups= reaches only the "
+    r"splitter\. )?RFECV and ensembles drop its index: enable metadata routing "
     r"for them\.\)$"
 )
 ROUTED = re.compile(
@@ -291,6 +292,11 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
         lambda: BaggingRegressor(QueryRanker(Ridge())).fit(X, y),
     ):
         assert CLAIM.search(message_of(call))
+    search_by_groups = search(QueryRanker(Ridge()), GroupKFold(4))
+    assert "groups= reaches only the splitter" in message_of(
+        lambda: search_by_groups.fit(X, Y, groups=QID)
+    )
+    assert "groups=" not in message_of(lambda: QueryRanker(Ridge()).fit(X, Y)).partition(". (")[2]
     for call in (
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y)),
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, Y)),

@@ -84,3 +84,16 @@ def test_all_levels_of_an_index_stay_after_the_others():
 def test_the_name_of_the_labels_stays():
     assert with_qid(pd.Series([1, 0], name="grade"), ["a", "b"]).name == "grade"
     assert with_qid([1, 0], ["a", "b"]).name is None
+
+
+def test_arguments_that_look_swapped():
+    with pytest.raises(TypeError, match=r"Call with_qid\(y, qid\), the labels first"):
+        with_qid(["a", "a", "b"], [1, 0, 2])
+    with pytest.raises(TypeError, match=r"with_qid\(y, frame\['query'\]\)"):
+        with_qid([1, 0], "query")
+    ids, grades = np.repeat(np.arange(50), 4), np.tile([0, 1, 2, 4], 50)
+    with pytest.warns(UserWarning, match="qid has only 4 different values.*and y has 50"):
+        with_qid(ids, grades)
+    with_qid(grades, ids)
+    with_qid(np.arange(200) / 7, np.arange(200) // 40)  # few queries, and labels of any number
+    with_qid(np.arange(40), np.arange(40) // 10)

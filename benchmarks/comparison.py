@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -309,11 +310,36 @@ def speed() -> None:
     print(text.splitlines()[0])
 
 
+def growth() -> None:
+    """CPU time of printing many models of many queries, and the memory of many slices."""
+    n_queries = 100_000
+    base = RANDOM.random(n_queries)
+    reports = {}
+    for i in range(36):
+        metrics = ("ndcg@10", "map", "mrr")
+        values = {name: base + RANDOM.normal(0.002 * i, 0.14, n_queries) for name in metrics}
+        reports[f"model {i}"] = RankingReport.from_frame({"qid": np.arange(n_queries), **values})
+    comparison = compare(reports)
+    started = time.process_time()
+    str(comparison)
+    print(f"36 models, 100,000 queries, 3 metrics: {time.process_time() - started:.1f} s to print")
+
+    by = np.repeat(np.arange(8_000), 10)
+    columns = {"qid": np.arange(len(by)), "by": by}
+    pair = [RankingReport.from_frame({**columns, "mrr": RANDOM.random(len(by))}) for _ in range(2)]
+    tracemalloc.start()
+    text = str(compare(pair))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    print(f"8,000 slices of two rankings: {most / 1e6:.0f} MB to print {len(text)} characters")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=200, help="number of simulated data sets")
     n_samples = parser.parse_args().samples
     speed()
+    growth()
     signs.N_SIGNS = 2_000
     for part in (families, differences, means, dependence, folds, planning, winners):
         part(n_samples)

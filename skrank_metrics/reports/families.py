@@ -122,9 +122,11 @@ class Family:
 
     @cached_property
     def critical(self) -> float:
-        """What the statistics of simultaneous intervals must exceed."""
-        if self.n_tests == 1:
-            return float(self.parts[0].alone(self.level)[1][self.pairs[0]])
+        """What the statistics of simultaneous intervals must exceed; if not corrected, the most for any pair alone."""
+        if self.correction is None or self.n_tests == 1:
+            one, other = np.array(self.pairs).T
+            alone = [part.alone(self.level)[1][one, other] for part in self.parts]
+            return float(np.max(alone))
         largest = self._maxima.largest
         place = place_of_critical(len(largest), self.level)
         return float(np.partition(largest, place)[place])

@@ -340,8 +340,9 @@ class Family:
         self.n_tests = len(self.pairs) * len(parts)
         nulls = [part.nulls[pair] for part in parts for pair in self.pairs]
         self.critical = quantile_of(np.max(nulls, axis=0), self.level)
-        if self.n_tests == 1:
-            self.critical = parts[0].tests[self.pairs[0]].critical(nulls[0])
+        if plan["correction"] is None or self.n_tests == 1:
+            tests = [part.tests[pair] for part in parts for pair in self.pairs]
+            self.critical = max(own.critical(null) for own, null in zip(tests, nulls, strict=True))
         adjusted = corrected(parts, self.pairs, plan)
         self.p_adjusted = []
         for k, part in enumerate(parts):

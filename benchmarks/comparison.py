@@ -317,7 +317,8 @@ def growth() -> None:
     reports = {}
     for i in range(36):
         metrics = ("ndcg@10", "map", "mrr")
-        values = {name: base + RANDOM.normal(0.002 * i, 0.14, n_queries) for name in metrics}
+        drawn = [base + RANDOM.normal(0.002 * i, 0.14, n_queries) for _ in metrics]
+        values = {name: own.clip(0, 1) for name, own in zip(metrics, drawn, strict=True)}
         reports[f"model {i}"] = RankingReport.from_frame({"qid": np.arange(n_queries), **values})
     comparison = compare(reports)
     started = time.process_time()

@@ -91,7 +91,9 @@ class FoldVariation:
 
         of_queries = (1 + shared) * over_queries
         factor = 1 + n_folds * shared
-        of_fits = factor * np.fmax(0.0, over_folds - expected)
+        of_fits = factor * (over_folds - expected)
+        # With one query per fold both are equal but for rounding, on which degrees of freedom must not depend.
+        of_fits[over_folds <= expected * (1 + ROUNDING)] = 0.0
         total = of_queries + of_fits
 
         uncertainty = of_queries**2 / max(self.by_query.n_effective - 1, ROUNDING)

@@ -213,7 +213,7 @@ class PartTests:
             q = (1 + shared) * of_queries[i, j]
             pooled = (1 + n_folds * shared) * (of_folds[i, j] + mean_of_folds) / 2
             expected = (1 + n_folds * shared) * (of_queries[i, j] + mean_of_queries) / 2
-            fits = max(0.0, pooled - expected)
+            fits = pooled - expected if pooled > expected * (1 + ALMOST_EQUAL) else 0.0
             if not self.tests[i, j].n_changed or q + fits <= of_queries[i, j]:
                 continue
             n_queries = max(self.tests[i, j].n_effective - 1, ALMOST_EQUAL)

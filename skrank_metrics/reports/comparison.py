@@ -24,9 +24,12 @@ from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, 
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import (
+    check_fields,
+    class_of_comparison,
     read_saved,
-    restored_fields,
-    saved_fields,
+    restored_reports,
+    saved_or_text,
+    saved_reports,
     write_saved,
 )
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
@@ -353,19 +356,40 @@ class Comparison(Result):
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def save(self, path: Any) -> None:
-        """Write the reports and the options to a file, as RankingReport.save does."""
-        reports = [[name, saved_fields(report)] for name, report in self.reports.items()]
-        body = {"reports": reports, "metrics": self.metrics, "plan": asdict(self.plan)}
+        """Write the reports, the options and all else that the result holds to a file, as RankingReport.save does.
+
+        Parameters of candidates that a file cannot hold, such as estimators, are written as text.
+        """
+        body = {
+            "class": type(self).__name__,
+            "reports": saved_reports(self.reports),
+            "metrics": self.metrics,
+            "plan": asdict(self.plan),
+            **{name: saved_or_text(getattr(self, name)) for name in self._own_fields()},
+        }
         write_saved("comparison", body, path)
 
     @classmethod
-    def load(cls, path: Any) -> Comparison:
-        """Read a comparison that ``save`` wrote; its reports keep no labels and scores."""
+    def _own_fields(cls) -> list[str]:
+        """Names of what a subclass adds."""
+        of_all = {one.name for one in fields(Comparison)}
+        return [one.name for one in fields(cls) if one.name not in of_all]
+
+    @staticmethod
+    def load(path: Any) -> Comparison:
+        """Read what ``save`` wrote, in the class that was saved; its reports keep no labels and scores."""
         saved = read_saved("comparison", path)
-        reports = {
-            name: RankingReport(**restored_fields(report)) for name, report in saved["reports"]
-        }
-        return Comparison(reports, tuple(saved["metrics"]), Plan(**saved["plan"]))
+        kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
+        own = kind._own_fields()
+        check_fields(saved, ["reports", "metrics", "plan", *own], "comparison")
+        check_fields(saved["plan"], [one.name for one in fields(Plan)], "plan")
+        by_name = restored_reports(saved["reports"])
+        return kind(
+            {name: RankingReport(**report) for name, report in by_name.items()},
+            tuple(saved["metrics"]),
+            Plan(**saved["plan"]),
+            **{name: saved[name] for name in own},
+        )
 
     # Text and frames
 

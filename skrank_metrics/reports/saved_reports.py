@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import hashlib
+import importlib
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -80,7 +82,13 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
     return body
 
 
-def saved_fields(report: Any) -> Any:
+_REPORT_FIELDS = (
+    *("qid", "weights", "by", "groups", "folds", "condensed"),
+    *("metrics", "values", "kept", "health"),
+)
+
+
+def saved_fields(report: Any) -> dict[str, Any]:
     """The fields of a report as JSON's types."""
     values = {
         name: [own.numerators, None if (own.denominators == 1).all() else own.denominators]
@@ -95,7 +103,7 @@ def saved_fields(report: Any) -> Any:
     kept = None
     if counts is not None:
         kept = (counts.n_documents, counts.n_judged, counts.digests, report.id_digests)
-    return _saved(
+    found: dict[str, Any] = _saved(
         {
             **fields,
             "metrics": metrics,
@@ -104,6 +112,7 @@ def saved_fields(report: Any) -> Any:
             "health": asdict(report.health),
         }
     )
+    return found
 
 
 def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +135,7 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
+    check_fields(saved, _REPORT_FIELDS, "report")
     fields = dict(saved)
     values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
     results = {}
@@ -174,16 +184,21 @@ def _restored(saved: dict[str, Any]) -> Any:
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
-    values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else as_python(array)
-    if array.dtype.kind in "OS" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
-        values = _saved(values)
-    return ["str" if array.dtype.kind == "U" else str(array.dtype), values]
+    """The type of an array and its values; numbers as base64, which is three times as fast as digits."""
+    if array.dtype.kind in _NUMERIC:
+        little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+        return [str(array.dtype), base64.b64encode(little_endian.tobytes()).decode()]
+    values = as_python(array)
+    return ["str" if array.dtype.kind == "U" else str(array.dtype), _saved(values)]
 
 
 def _restored_array(saved: list[Any]) -> NDArray[Any]:
     dtype, values = saved
     if not _DTYPES.fullmatch(dtype):
         raise TypeError(f"{dtype[:40]!r} is no type of columns")
+    if isinstance(values, str):
+        numbers = np.dtype(dtype).newbyteorder("<")
+        return np.frombuffer(base64.b64decode(values, validate=True), numbers).astype(dtype)
     if dtype == "str" and len(values) * max(map(len, values), default=0) > _MOST_CHARACTERS:
         dtype = "object"  # as all strings of an array take the memory of the longest
     if dtype == "object":
@@ -191,6 +206,8 @@ def _restored_array(saved: list[Any]) -> NDArray[Any]:
     return np.array(values, dtype="S" if "S" in dtype else dtype)
 
 
+# Kinds of arrays whose values are written as bytes.
+_NUMERIC = "biufmM"
 # Types of arrays that are written. A file must not name others, which could be of any size.
 _DTYPES = re.compile(
     r"object|str|bool|u?int(8|16|32|64)|float(16|32|64)|\|?S\d+|(datetime|timedelta)64(\[\d*\w+\])?"
@@ -207,6 +224,73 @@ _WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...
     (datetime.date, "$date", datetime.date.isoformat, datetime.date.fromisoformat),
     (np.ndarray, "$array", _saved_array, _restored_array),
 )
+
+
+# --- Comparisons
+
+# Classes of comparisons that are saved, with the modules that hold them. They are higher in the package, and are
+# loaded by name, like pictures.
+_CLASSES = {
+    "Comparison": "reports.comparison",
+    "CrossEvaluation": "model_selection.cross_evaluate",
+    "SearchReport": "model_selection.search_report",
+}
+# Fields of a report that the reports of a comparison usually share, so that they are written once.
+_SHARED = ("qid", "weights", "by", "groups", "folds", "kept")
+
+
+def saved_reports(reports: Mapping[str, Any]) -> list[list[Any]]:
+    """Names and fields of reports; what is the same as in the first is left out."""
+    written: list[list[Any]] = []
+    for name, report in reports.items():
+        saved = saved_fields(report)
+        first = written[0][1] if written else None
+        if first is not None:
+            for shared in _SHARED:
+                if saved[shared] == first[shared]:
+                    del saved[shared]
+        written.append([name, saved])
+    return written
+
+
+def restored_reports(saved: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """The fields of reports by name."""
+    first = saved[0][1]
+    shared = {name: first[name] for name in _SHARED}
+    return {name: restored_fields({**shared, **fields}) for name, fields in saved}
+
+
+def saved_or_text(value: Any) -> Any:
+    """A value as JSON's types; what a file cannot hold, such as an estimator, as its text."""
+    if isinstance(value, Mapping):
+        return {
+            "$" * name.startswith("$") + name: saved_or_text(own) for name, own in value.items()
+        }
+    try:
+        return _saved(value)
+    except TypeError:
+        return repr(value)
+
+
+def class_of_comparison(name: str) -> Any:
+    """The class of a saved comparison."""
+    module = _CLASSES[check_choice(name, "The class of a saved comparison", _CLASSES)]
+    return getattr(importlib.import_module(f"skrank_metrics.{module}"), name)
+
+
+def check_fields(found: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse fields that this version of the package does not know, and miss none that it does."""
+    unknown = sorted(set(found) - set(known))
+    missing = sorted(set(known) - set(found))
+    if unknown:
+        raise ValueError(
+            f"The file holds a {what} with {unknown[0]!r}, which skrank_metrics {skrank_metrics.__version__} does not "
+            "know. Update skrank_metrics."
+        )
+    if missing:
+        raise ValueError(
+            f"The file holds a {what} without {missing[0]!r}, so save() did not write it."
+        )
 
 
 # --- Metrics

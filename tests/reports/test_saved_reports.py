@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import (
+    Comparison,
     RankingAccumulator,
     RankingReport,
     compare,
@@ -256,7 +258,10 @@ FORGED = {
     "a type of 1.6 GB a value": (["qid", "$array", 0], "<U400000000", "is no type of columns"),
     "a type of arrays": (["qid", "$array", 0], "(100000000,)f8", "is no type of columns"),
     "objects": (["qid", "$array", 0], "V900000000", "is no type of columns"),
-    "large integers": (["qid", "$array", 1, 0], 10**30, "values that save() does not write"),
+    "large integers": (["qid", "$array", 1], [10**30], "values that save() does not write"),
+    "no base64": (["qid", "$array", 1], "AAAA*", "values that save() does not write"),
+    "half a number": (["qid", "$array", 1], "AAAA", "values that save() does not write"),
+    "an unknown field": (["colour"], "red", "a report with 'colour', which skrank_metrics"),
     "other lengths": (["values", "mrr", 0, "$array", 1], [1.0], "columns differ in length"),
     "a number for a column": (["folds"], 3, "columns differ in length"),
     "a number for values": (["values", "mrr"], 3, "The file holds no report"),
@@ -280,6 +285,73 @@ def test_forged_files_are_refused_before_memory_is_taken(case, tmp_path):
     path.write_text(json.dumps(saved))
     with pytest.raises(ValueError, match=re.escape(message)):
         RankingReport.load(path)
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def test_files_of_every_version_can_be_read():
+    assert FORMAT_VERSION == 1, "add files of the new version, and keep those of the old one"
+    report = RankingReport.load(GOLDEN / "report.1.json")
+    X, y, qid = make_ranking(12, random_state=0)
+    metrics = ["ndcg@10", "recall(average=micro)@5"]
+    expected = evaluate(y, X[:, 0].round(2), qid=qid, metrics=metrics, by=qid % 2, groups=qid // 2)
+    assert_same(report, expected)
+    comparison = Comparison.load(GOLDEN / "comparison.1.json")
+    assert comparison.plan.margin == {"ndcg@10": 0.1, "mrr": 0.2}
+    assert (comparison.plan.baseline, comparison.decision) == ("b", "ship")
+    folds = Comparison.load(GOLDEN / "cross_evaluation.1.json")
+    assert (type(folds).__name__, set(folds.folds)) == ("CrossEvaluation", {0, 1, 2})
+    assert {name: scores.shape for name, scores in folds.scores.items()} == {
+        "weak": y.shape,
+        "plain": y.shape,
+    }
+    assert "Cross-validated" in str(folds)
+    search = Comparison.load(GOLDEN / "search_report.1.json")
+    assert type(search).__name__ == "SearchReport"
+    assert list(search.params.values()) == [
+        {"estimator": "Ridge()"},  # as text, as a file cannot hold estimators
+        {"estimator": "Ridge(alpha=1000000.0)"},
+    ]
+    assert f"{search.naive_score:.4f}" in str(search)
+
+
+@pytest.mark.parametrize("name", ["comparison", "cross_evaluation", "search_report"])
+def test_a_comparison_is_saved_in_its_class_with_all_its_fields(name, tmp_path):
+    found = Comparison.load(GOLDEN / f"{name}.1.json")
+    found.save(tmp_path / "again.json")
+    again = type(found).load(tmp_path / "again.json")
+    assert type(again) is type(found)
+    assert str(again) == str(found)
+    assert (tmp_path / "again.json").read_bytes() == (GOLDEN / f"{name}.1.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"class": "Sandwich"}, "The class of a saved comparison must be one of"),
+        ({"class": None}, "The class of a saved comparison must be one of"),
+        ({"colour": "red"}, "The file holds a comparison with 'colour', which skrank_metrics"),
+        ({"plan": {"patience": 3}}, "The file holds a plan with 'patience', which skrank_metrics"),
+        ({"plan": {}}, "The file holds a plan without 'baseline', so save() did not write it"),
+    ],
+)
+def test_unknown_fields_of_a_comparison_are_refused(change, message, tmp_path):
+    saved = json.loads((GOLDEN / "comparison.1.json").read_text())
+    saved["contents"].update(change)
+    text = json.dumps(saved["contents"])
+    saved["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (tmp_path / "changed.json").write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Comparison.load(tmp_path / "changed.json")
+
+
+def test_what_reports_share_is_written_once(tmp_path):
+    one = report_of(0)
+    compare([one, one]).save(tmp_path / "one.json")
+    compare([one] * 9).save(tmp_path / "nine.json")
+    size = (tmp_path / "one.json").stat().st_size
+    assert (tmp_path / "nine.json").stat().st_size < 4.5 * size
 
 
 def test_one_long_id_among_many_takes_no_more_memory(tmp_path):

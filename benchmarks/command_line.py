@@ -18,7 +18,7 @@ from benchmarks.timing import machine
 
 MEASURES = ("ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100")
 NAMES_OF_IR_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
-TARGET = 0.75
+TARGET = 1.3  # of the CPU time of a C program and its script
 PYTREC_EVAL = f"""
 import sys
 import pytrec_eval
@@ -99,7 +99,7 @@ def _print(rounds: list[dict[str, tuple[float, float]]]) -> None:
         compared = (
             "| |"
             if name == ours
-            else f"{ratio:.2f} | ≤ {TARGET:.2f}{' missed' if ratio > TARGET else ''} |"
+            else f"{ratio:.2f} | ≤ {TARGET:.1f}{' missed' if ratio > TARGET else ''} |"
         )
         print(f"| {name} | {elapsed:.2f} | {cpu:.2f} | {compared}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.compare import compare_reports
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 _ONLY = ""  # the name of a ranking that has none
 _OPTIONAL = {"sample_weight", "by", "groups"}
@@ -179,7 +180,11 @@ class RankingAccumulator:
         reports = {
             name: self._evaluation.report(self._values, name) for name in self._values.counts
         }
-        return reports[_ONLY] if _ONLY in reports else compare_reports(reports)
+        if _ONLY in reports:
+            return reports[_ONLY]
+        from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
+
+        return compare_reports(reports)
 
 
 def _scores_by_name(y_score: Any) -> dict[str, Any]:

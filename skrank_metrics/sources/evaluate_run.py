@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.compare import compare_reports
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.column_roles import columns_by_argument
 from skrank_metrics.sources.join import Duplicates
@@ -17,6 +15,9 @@ from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.lists_by_id import has_columns, read_lists
 from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation
 from skrank_metrics.sources.several_runs import Runs, runs_by_name
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 MISSING = ("zero", "skip", "error")
 DUPLICATES = ("error", "first", "best")
@@ -205,6 +206,8 @@ def evaluate_run(
         reports[name] = evaluation.report(lists.pop(name))
     if runs is None:
         return reports[""]
+    from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
+
     return compare_reports(reports)
 
 

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.compare import compare_reports
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
 from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
 
@@ -110,7 +111,11 @@ class TableEvaluation(Evaluation):
         if not len(total):
             raise ValueError("frame must hold at least one document; got none.")
         reports = {name: self.report(total, name) for name in self.columns.scores}
-        return reports[score] if isinstance(score, str) else compare_reports(reports)
+        if isinstance(score, str):
+            return reports[score]
+        from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
+
+        return compare_reports(reports)
 
 
 def import_engine(engine: str, module: str) -> tuple[Any, Any]:

@@ -19,6 +19,9 @@ from skrank_metrics.metrics._registry import REGISTRY
 
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
+# pytest loads these by itself; they have no examples, and all of them are modules of one name.
+collect_ignore_glob = ["*conftest.py"]
+
 ENGINES = {"dask.py": "distributed", "spark.py": "pyspark"}
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)

@@ -75,6 +75,7 @@ def with_qid(
     >>> from skrank_metrics import make_metric, make_ranking_scorer
     >>> def revenue(labels, price, k=None):
     ...     return float((labels * price)[:k].sum())
+
     >>> metric = make_metric(revenue, documents=["price"], undefined="no document")
     >>> y = with_qid([1, 0, 1], ["a", "a", "b"], documents={"price": [5.0, 9.0, 2.0]})
     >>> metric(y, [2.0, 1.0, 0.0], k=1)

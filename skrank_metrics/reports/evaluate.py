@@ -12,11 +12,12 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import by_text, check_bool, to_float64
+from skrank_metrics._input.arrays import by_text, check_bool, to_array, to_float64
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.slices import frame_columns
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 
 if TYPE_CHECKING:  # tests are loaded only for several rankings
@@ -177,16 +178,16 @@ def evaluate(
         name: evaluate_ranking(_rank_returned(truth, scores, retrieved, name), bound)
         for name, scores in models.items()
     }
-    from skrank_metrics.reports.compare import compare_reports
-
     return compare_reports(reports)
 
 
 def _scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
     """Scores by name of the model; None if there is one ranking."""
     is_dict = isinstance(y_score, Mapping)
-    if not is_dict and (np.ndim(y_true) == 2 or not hasattr(y_score, "columns")):
+    if not is_dict and not hasattr(y_score, "columns"):
         return None
+    if not is_dict and to_array(y_true, "y_true").ndim == 2:
+        return None  # a frame with one row per query
     models = by_text(frame_columns(y_score), "y_score", " Rename the columns.")
     if not models:
         raise ValueError("y_score must hold the scores of at least one model; got none.")

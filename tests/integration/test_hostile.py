@@ -77,6 +77,8 @@ def expected(name, labels, scores, ids, k):
 
 
 def takes(way, case):
+    if way == "evaluate" and case.what in ("a dict", "one column of a frame"):
+        return case.argument != "scores"  # then it compares models by name
     if case.argument == "k":
         return not way.startswith("QueryRanker")
     return way != "QueryRanker.fit" or case.argument != "scores"

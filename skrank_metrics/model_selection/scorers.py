@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import sklearn
@@ -40,6 +40,7 @@ from skrank_metrics._sklearn_internals import (
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind_metrics, get_metric
 
+Returned: TypeAlias = Literal["all", "scored"]
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 # Weights are also for fit, so their request is left open: if they are passed but neither requested nor refused,
@@ -226,9 +227,9 @@ def keep_values(scorer: Any) -> Any:
 def make_ranking_scorer(
     metric: Any,
     *,
-    response_method: Any = RESPONSE_METHODS,
+    response_method: str | Sequence[str] = RESPONSE_METHODS,
     convention: str = "sklearn",
-    retrieved: str = "all",
+    retrieved: Returned = "all",
     **params: Any,
 ) -> Any:
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
@@ -280,8 +281,8 @@ def make_ranking_scorer(
 def ranking_scorers(
     *names: Any,
     convention: str = "sklearn",
-    response_method: Any = RESPONSE_METHODS,
-    retrieved: str = "all",
+    response_method: str | Sequence[str] = RESPONSE_METHODS,
+    retrieved: Returned = "all",
 ) -> dict[str, Any]:
     """Make a dict of scorers that share one prediction and one ranking.
 

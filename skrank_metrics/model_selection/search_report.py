@@ -156,10 +156,8 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    metrics, results = (
-        {name: one for name, one in scored_metrics(search).items() if one},
-        search.cv_results_,
-    )
+    results = search.cv_results_
+    metrics = {name: one for name, one in scored_metrics(search).items() if one}
     if len(metrics) < len(scorers_of(search)):
         raise ValueError(
             f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
@@ -321,21 +319,23 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
 
 def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
     """Metrics by the names of the scorers in the results; None for scorers of other packages."""
-    names = [
-        name.removeprefix("mean_test_")
-        for name in search.cv_results_
-        if name.startswith("mean_test_")
-    ]
-    scorers = scorers_of(search)
-    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
+    scorers, found = scorers_of(search), {}
+    for name in _names_after("mean_test_", search.cv_results_):
+        found[name] = metric_of_scorer(scorers.get(name))
+    return found
+
+
+def _names_after(start: str, cv_results: Mapping[str, Any]) -> list[str]:
+    """What follows in the names of columns that start like this."""
+    return [name.removeprefix(start) for name in cv_results if name.startswith(start)]
 
 
 def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
     """Key of the metric to rank by, by default that of ``refit``."""
     if metric is None:
-        chosen = (
-            search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
-        )
+        chosen = search.refit
+        if not isinstance(chosen, str):
+            chosen = getattr(chosen, "metric", None)
         metric = chosen if chosen in metrics else next(iter(metrics))
         if chosen is None and len(metrics) > 1:
             raise ValueError(
@@ -346,16 +346,14 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     """Scores with one row per candidate and one column per fold."""
-    numbers = itertools.takewhile(
-        lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count()
-    )
-    columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
+    columns = []
+    for fold in itertools.count():
+        name = f"split{fold}_test_{metric}"
+        if name not in cv_results:
+            break
+        columns.append(cv_results[name])
     if len(columns) < 2:
-        known = [
-            name.removeprefix("split0_test_")
-            for name in cv_results
-            if name.startswith("split0_test_")
-        ]
+        known = _names_after("split0_test_", cv_results)
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
             f"{', '.join(known)}.{nearest(metric, known) * (metric not in known)}"
@@ -368,10 +366,8 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     found = search.cv_results_
     means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
     if "dropped_after" in found:
-        means, last = (
-            mean_so_far(fold_scores(found, metric)),
-            np.nan_to_num(found["dropped_after"], nan=np.inf),
-        )
+        means = mean_so_far(fold_scores(found, metric))
+        last = np.nan_to_num(found["dropped_after"], nan=np.inf)
     rungs = np.asarray(found.get("iter", np.zeros(len(last))))  # of a halving search
     order = np.lexsort((-means, -last, np.isnan(means)))
     return [int(row) for row in order if rungs[row] == rungs.max()]
@@ -385,30 +381,32 @@ def mean_so_far(folds: FloatArray) -> FloatArray:
 
 def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     """Candidates by the parameters that vary, or by number if that is too long or not unique."""
-    names = dict.fromkeys(name for params in candidates for name in params)
-    values = {
-        name: {repr(params[name]) if name in params else None for params in candidates}
-        for name in names
-    }
-    varying = [
-        {n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates
-    ]
-    texts = [spelled_params(params) or "defaults" for params in varying]
-    counts = Counter(texts)
-    return [
-        text if counts[text] == 1 and len(text) <= NAME_WIDTH else f"candidate {number}"
-        for number, text in enumerate(texts, start=1)
-    ]
+    values: dict[str, set[str]] = {}
+    for params in candidates:
+        for name, value in params.items():
+            values.setdefault(name, set()).add(repr(value))
+    in_all = set.intersection(*(set(params) for params in candidates))
+    fixed = {name for name in in_all if len(values[name]) == 1}
+    texts = []
+    for params in candidates:
+        varying = {name: value for name, value in params.items() if name not in fixed}
+        texts.append(spelled_params(varying) or "defaults")
+    counts, names = Counter(texts), []
+    for number, text in enumerate(texts, start=1):
+        is_clear = counts[text] == 1 and len(text) <= NAME_WIDTH
+        names.append(text if is_clear else f"candidate {number}")
+    return names
 
 
 def spelled_params(params: Mapping[str, Any]) -> str:
     """Parameters as text; estimators by their class alone."""
-    return ", ".join(
-        type(value).__name__
-        if hasattr(value, "get_params")
-        else f"{name.rpartition('__')[2]}={_short(value)}"
-        for name, value in params.items()
-    )
+    parts = []
+    for name, value in params.items():
+        if hasattr(value, "get_params"):
+            parts.append(type(value).__name__)
+        else:
+            parts.append(f"{name.rpartition('__')[2]}={_short(value)}")
+    return ", ".join(parts)
 
 
 def _short(value: Any) -> str:
@@ -417,4 +415,6 @@ def _short(value: Any) -> str:
     if isinstance(value, float) and float(f"{value:g}") == value:
         text = f"{value:g}"
     text = " ".join(text.split())
-    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 3]}..."
+    if len(text) <= VALUE_WIDTH:
+        return text
+    return f"{text[: VALUE_WIDTH - 3]}..."

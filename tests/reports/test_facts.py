@@ -64,3 +64,14 @@ def test_the_interval_is_named(metrics, method):
     y = rng.integers(0, 3, 60)
     text = str(evaluate(y, rng.random(60), qid=np.arange(60) // 6, metrics=metrics))
     assert f"Intervals: {method}" in " ".join(text.split())
+
+
+def test_the_short_name_of_a_report_computes_nothing(monkeypatch):
+    def compute(*_):
+        raise AssertionError("nothing is to be computed")
+
+    found = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "dcg"], by=list("aabbbb"))
+    for name in ("per_query", "mean", "std", "median", "n_undefined", "interval"):
+        monkeypatch.setattr(facts.MetricValues, name, property(compute))
+    assert repr(found) == "<RankingReport: mrr, dcg of 3 queries>"
+    assert not {"health", "slices", "own_ranking"} & vars(found).keys()

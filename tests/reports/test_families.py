@@ -44,6 +44,21 @@ def test_beside_a_baseline_chains_are_implied():
     np.testing.assert_array_equal(found, symmetric((0.01, 0.02, 0.02)))
 
 
+def test_better_than_a_baseline_that_is_better_than_a_third():
+    random = np.random.default_rng(0)
+    lead = random.normal(0, 0.1, 60)
+    lead += 0.035 - lead.mean()
+    others = 0.5 + random.normal(0, 0.1, (60, 6))
+    values = np.column_stack([0.5 + lead, np.full(60, 0.5), 0.5 - lead, others])
+    flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
+    family = Family([flips], 0.05, baseline=1)
+    # Compared with the baseline only, the two differ from it; among all pairs, nothing is significant.
+    assert family.p_adjusted[0][0, 1] == family.p_adjusted[0][1, 2] < 0.05
+    assert family.of_all_pairs.p_adjusted[0][0, 2] > 0.05
+    assert family.decided()[0, 2] == family.p_adjusted[0][0, 1]
+    assert not family.best_set().inside[[1, 2]].any()
+
+
 def test_a_chain_whose_ends_differ_much_but_vary_more():
     random = np.random.default_rng(0)
     noise = random.normal(0, 0.3, 60)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import takewhile, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T", bound=tuple[Any, ...])
 
 WIDTH = 80
 GAP = "  "
@@ -131,6 +133,20 @@ class Table:
         style = f' style="{_TABLE}"' if inline else ""
         table = f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return table if inline else f'<div class="wide" tabindex="0">{table}</div>'
+
+
+class Rows(list[T]):
+    """Named tuples of one kind, a list that prints as a table."""
+
+    def _table(self) -> Table:
+        names: tuple[str, ...] = getattr(self[0], "_fields", ()) if self else ()
+        return Table(names, [tuple(row) for row in self])
+
+    def __repr__(self) -> str:
+        return self._table().as_text() if self else "[]"
+
+    def _repr_html_(self) -> str:
+        return self._table().as_html() if self else "[]"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import visible
+from skrank_metrics._output.table import Rows, visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, gate, planning, wording
 from skrank_metrics.reports.gate import Decision
@@ -321,7 +321,7 @@ class Comparison(Result):
         one, other = pair.values
         columns = (one[order].tolist(), other[order].tolist(), pair.differences[order].tolist())
         rows = zip(as_python(pair.qid[order]), *columns, strict=True)
-        return [QueryDifference(*row) for row in rows]
+        return Rows(QueryDifference(*row) for row in rows)
 
     def inspect(
         self,

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.families import BestSet, Family, Interval
 from skrank_metrics.reports.letters import letters
@@ -29,8 +31,8 @@ LEAST_EQUAL = 6
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair(Result):
     """Two rankings compared.
 
     The verdict follows from the simultaneous interval: "better" or "worse" if significant; "not worse", only with a
@@ -55,6 +57,27 @@ class Pair:
     # Values of the first and of the second, by query.
     values: tuple[FloatArray, FloatArray] = field(repr=False)
     verdict: PairVerdict
+
+    def _brief(self) -> str:
+        return f"{self.first} - {self.second} by {self.metric}, {signed(self.difference)}, {self.verdict}"
+
+    def _parts(self) -> list[Part]:
+        columns = (
+            Column("", str, "family"),
+            Column(f"{self.first} - {self.second}", signed, "difference"),
+            Column("interval", signed),
+            Column("p", p_text),
+        )
+        rows = [
+            ("this pair alone", self.difference, self.interval, self.p_value),
+            ("with all pairs", self.difference, self.simultaneous, self.p_adjusted),
+        ]
+        wins = f"{self.first} is better on {self.wins} of {counted(self.n_queries, 'query')}"
+        return [
+            f"{self.metric}: {self.first} against {self.second}: {self.verdict}",
+            Table(columns, rows),
+            f"{wins}, {self.second} on {self.losses}.",
+        ]
 
 
 class Standing(NamedTuple):

@@ -443,6 +443,21 @@ class Comparison(Result):
                 columns.setdefault(column, []).extend(of_block.get(column, [np.nan] * n_rows))
         return self._frame(library, columns, None if pairs or slices else self._index)
 
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""
+        found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self.names}
+        for outcome in self.outcomes:
+            for row in outcome.standings:
+                low, high = row.interval
+                facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
+                known: dict[str, Any] = {
+                    name: value for name, value in facts.items() if np.isfinite(value)
+                }
+                if row.status:
+                    known["status"] = row.status
+                found[row.name][outcome.metric] = known
+        return found
+
     def _columns(self) -> dict[str, list[Any]]:
         return comparison_columns.columns_of_rankings(self.outcomes, self.reports)
 

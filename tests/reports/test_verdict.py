@@ -1,5 +1,7 @@
 """Verdicts, decisions and prints of comparisons: each names its metric, and says what the attributes hold."""
 
+import json
+
 import numpy as np
 import pytest
 from support.ranks import report_of_ranks
@@ -272,3 +274,17 @@ def test_details_have_what_the_print_leaves_out(reports):
     for row, one in zip(tables[0][1:], comparison.standings(), strict=True):
         assert row[3:5] == [comparison.letters[one.name], f"{one.regret:.4f}"]
     assert any("hold together for 3 comparisons" in line for line in lines)
+
+
+def test_a_dict_for_json_has_what_the_standings_have(reports):
+    comparison = compare(reports, baseline="noise")
+    found = comparison.to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert list(found) == list(comparison.names)
+    for metric in comparison.metrics:
+        for row in comparison.by_metric(metric).standings():
+            known = found[row.name][metric]
+            assert (known["mean"], known["status"]) == (row.mean, row.status)
+            if row.status != "baseline":
+                assert known["difference"] == row.difference
+                assert (known["low"], known["high"]) == row.interval

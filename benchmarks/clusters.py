@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def in_batches(folder: Path) -> Any:
     """Read batches, shuffled through temporary files unless queries are whole."""
     order = "shuffle" if folder.name == "random" else "check"
     return evaluate_batches(
-        sorted(folder.iterdir()), **NAMES, metrics=METRICS, order=order, n_threads=2
+        sorted(folder.iterdir()), **NAMES, metrics=METRICS, order=cast(Any, order), n_threads=2
     )
 
 
@@ -106,7 +106,7 @@ def measure_dask(folder: Path, n_rows: int, expected: Any, rounds: int) -> None:
                 "shuffle" if kind == "random" else "check",
             )
             times = best(
-                partial(dask.evaluate, frame, **NAMES, metrics=METRICS, order=order),
+                partial(dask.evaluate, frame, **NAMES, metrics=METRICS, order=cast(Any, order)),
                 expected,
                 rounds,
             )
@@ -128,7 +128,9 @@ def measure_spark(folder: Path, n_rows: int, expected: Any, rounds: int) -> floa
             "shuffle" if kind == "random" else "check",
         )
         times = best(
-            partial(spark.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds
+            partial(spark.evaluate, frame, **NAMES, metrics=METRICS, order=cast(Any, order)),
+            expected,
+            rounds,
         )
         row(f"Spark, {kind}", n_rows, times)
     per_row = _shuffled_bytes(session) / (rounds + 1) / n_rows

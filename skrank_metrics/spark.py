@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Unpack, overload
 
+from skrank_metrics._input.types import Order
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.options import TableOptions
 from skrank_metrics.sources.partitions import TableEvaluation, import_engine
 from skrank_metrics.sources.tables import check_column_names
+
+
+@overload
+def evaluate(
+    frame: Any, *, label: str, score: str, qid: str, **options: Unpack[TableOptions]
+) -> RankingReport: ...
+
+
+@overload
+def evaluate(
+    frame: Any, *, label: str, score: list[str], qid: str, **options: Unpack[TableOptions]
+) -> Comparison: ...
 
 
 def evaluate(
     frame: Any,
     *,
     label: str,
-    score: Any,
+    score: str | list[str],
     qid: str,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
-    convention: str = "sklearn",
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
+    convention: ConventionName = "sklearn",
     sample_weight: str | None = None,
     retrieved: str | None = None,
     judged: str | None = None,
     condense: bool = False,
-    documents: Any = None,
+    documents: str | Sequence[str] | None = None,
     by: str | None = None,
     groups: str | None = None,
-    order: str = "shuffle",
-) -> Any:
+    order: Order = "shuffle",
+) -> RankingReport | Comparison:
     """Evaluate the rows of a Spark DataFrame on the executors that hold them.
 
     Rows are shuffled by query id, each partition is evaluated by the process that has it, and only values per query are

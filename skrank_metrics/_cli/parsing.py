@@ -10,6 +10,7 @@ from typing import Any, Literal
 import skrank_metrics
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
 from skrank_metrics._output.table import visible
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.run_evaluation import Missing
@@ -38,7 +39,7 @@ class Chosen(argparse.Namespace):
     correction: Correction | Literal["none"]
     confidence: float
     random_state: int
-    conventions: list[str]
+    conventions: list[ConventionName]
     value: str
     tolerance: float | None
     format: str | None
@@ -56,7 +57,7 @@ class Chosen(argparse.Namespace):
     by: list[str] | None
     groups: str | None
     weight: str | None
-    convention: str | None
+    convention: ConventionName | None
     ties: str | None
     replace_undefined_by: float | None
     output: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -123,3 +123,8 @@ class MetricFunction(Protocol):
     __name__: str
 
     def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any: ...
+
+
+# Stubs describe metric functions as functions, so a type cannot ask for their record.
+MetricLike: TypeAlias = str | Callable[..., Any]
+Metrics: TypeAlias = MetricLike | Sequence[MetricLike] | Mapping[str, MetricLike]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.names import get_metric
 
 N_QUERIES, LONGEST = 30, 5
@@ -24,7 +25,7 @@ ROUNDING = 1e-9
 
 
 def check_metric(
-    metric: Any,
+    metric: MetricLike,
     *,
     labels: Sequence[float] = (0, 1, 2, 3),
     documents: Mapping[str, Sequence[Any]] | None = None,

@@ -11,9 +11,14 @@ import numpy as np
 
 from skrank_metrics._input.arrays import check_choice, nearest
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import COLUMNS, NEGATIVE, Metric, MetricFunction
+from skrank_metrics.metrics._record import COLUMNS, NEGATIVE, Metric, MetricFunction, MetricLike
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
+from skrank_metrics.metrics.conventions import (
+    CONVENTIONS,
+    ConventionName,
+    convention_defaults,
+    own_spelling,
+)
 
 MAX_LENGTH = 64
 
@@ -45,7 +50,9 @@ _WITH_PARAMETER = {"nerr": ("err", {"normalize": True})}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
-def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> BoundMetric:
+def get_metric(
+    metric: MetricLike, *, convention: ConventionName = "sklearn", **params: Any
+) -> BoundMetric:
     """Get a metric by name, ready to be called.
 
     Parameters
@@ -94,7 +101,7 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
 
 
 def get_metrics(
-    *metrics: Any, convention: str = "sklearn", **params: Any
+    *metrics: MetricLike, convention: ConventionName = "sklearn", **params: Any
 ) -> dict[str, BoundMetric]:
     """Get several metrics by name, with the same settings for all.
 
@@ -185,7 +192,7 @@ def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     return found
 
 
-def bind_metrics(metrics: Any, convention: str = "sklearn") -> dict[str, BoundMetric]:
+def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[str, BoundMetric]:
     """Bind what an argument ``metrics=`` holds: a name, a metric, a sequence of them, or a dict by name."""
     if isinstance(metrics, Mapping):
         bound = {name: _bind_named(name, metrics[name], convention) for name in metrics}
@@ -204,7 +211,7 @@ def bind_metrics(metrics: Any, convention: str = "sklearn") -> dict[str, BoundMe
     return bound
 
 
-def _bind_named(name: Any, metric: Any, convention: str) -> BoundMetric:
+def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetric:
     """Bind an entry of a dict of metrics, whose key may be the name of this metric, but not of another one."""
     if not isinstance(name, str):
         raise TypeError(f"metrics must be keyed by strings; got {name!r}.")
@@ -225,7 +232,7 @@ def _bind_named(name: Any, metric: Any, convention: str) -> BoundMetric:
     return bound
 
 
-def _with_params(metric: Any, convention: str, params: Mapping[str, Any]) -> BoundMetric:
+def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, Any]) -> BoundMetric:
     """Bind a metric with parameters that are meant for several metrics."""
     bound = bind(metric, convention)
     for name, value in params.items():

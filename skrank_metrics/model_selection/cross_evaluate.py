@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.types import Features, Ids, Numbers, Slices, Splits, SupportsFit
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Column, Table, plus_minus
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
@@ -76,16 +79,16 @@ class CrossEvaluation(Comparison):
 
 
 def cross_evaluate(
-    estimators: Any,
-    X: Any,
-    y: Any,
+    estimators: SupportsFit | Mapping[str, SupportsFit],
+    X: Features,
+    y: Numbers,
     *,
-    qid: Any = None,
-    cv: Any = None,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
-    convention: str = "sklearn",
-    by: Any = None,
-    groups: Any = None,
+    qid: Ids | None = None,
+    cv: Splits = None,
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
+    convention: ConventionName = "sklearn",
+    by: Slices | None = None,
+    groups: Ids | None = None,
     params: Mapping[str, Any] | None = None,
     response_method: str | Sequence[str] = RESPONSE_METHODS,
     n_jobs: int | None = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -19,6 +19,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
+from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
 from skrank_metrics.model_selection._race import Race
@@ -126,21 +127,21 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any,
+        estimator: SupportsFit,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         scoring: Any = None,
-        cv: Any = None,
-        refit: Any = True,
+        cv: Splits = None,
+        refit: bool | str | Callable[..., Any] = True,
         n_iter: int | None = None,
         confidence: float | None = 0.95,
         min_queries: int = 30,
-        error_score: Any = np.nan,
+        error_score: float | Literal["raise"] = np.nan,
         n_jobs: int | None = None,
         return_train_score: bool = False,
-        pre_dispatch: Any = "2*n_jobs",
+        pre_dispatch: int | str = "2*n_jobs",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(
             estimator,

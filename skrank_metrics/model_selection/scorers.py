@@ -38,6 +38,8 @@ from skrank_metrics._sklearn_internals import (
     warn_of_fitted,
 )
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import MetricLike
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics, get_metric
 
 Returned: TypeAlias = Literal["all", "scored"]
@@ -225,10 +227,10 @@ def keep_values(scorer: Any) -> Any:
 
 
 def make_ranking_scorer(
-    metric: Any,
+    metric: MetricLike,
     *,
     response_method: str | Sequence[str] = RESPONSE_METHODS,
-    convention: str = "sklearn",
+    convention: ConventionName = "sklearn",
     retrieved: Returned = "all",
     **params: Any,
 ) -> Any:
@@ -279,8 +281,8 @@ def make_ranking_scorer(
 
 
 def ranking_scorers(
-    *names: Any,
-    convention: str = "sklearn",
+    *names: MetricLike | Mapping[str, MetricLike],
+    convention: ConventionName = "sklearn",
     response_method: str | Sequence[str] = RESPONSE_METHODS,
     retrieved: Returned = "all",
 ) -> dict[str, Any]:

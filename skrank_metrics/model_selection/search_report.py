@@ -19,9 +19,11 @@ from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int, nearest
 from skrank_metrics._input.query_ids import carried
+from skrank_metrics._input.types import Features, Ids, Numbers
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.names import bind_metrics, check_column
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, comparison_of_folds
 from skrank_metrics.model_selection.out_of_fold import (
@@ -92,11 +94,11 @@ class SearchReport(CrossEvaluation):
 
 def search_report(
     search: Any,
-    X: Any = None,
-    y: Any = None,
+    X: Features | None = None,
+    y: Numbers | None = None,
     *,
-    qid: Any = None,
-    metric: Any = None,
+    qid: Ids | None = None,
+    metric: MetricLike | None = None,
     n_candidates: int = 10,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,

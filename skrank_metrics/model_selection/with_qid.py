@@ -24,16 +24,17 @@ from skrank_metrics._input.query_ids import (
     named_columns,
     row_labels,
 )
+from skrank_metrics._input.types import Columns, Ids, Numbers
 
 
 def with_qid(
     y: ArrayLike,
-    qid: Any,
+    qid: Ids,
     *,
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    documents: Any = None,
+    documents: Columns | None = None,
 ) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
@@ -167,7 +168,7 @@ def _level_of_documents(name: str, column: Any, shape: tuple[int, ...]) -> Any:
     return level
 
 
-def qid_from_sizes(sizes: Any) -> IntArray:
+def qid_from_sizes(sizes: Numbers) -> IntArray:
     """Make query ids from the group sizes that boosters use.
 
     Parameters

@@ -14,7 +14,9 @@ import numpy as np
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._input.arrays import IntArray, check_choice
+from skrank_metrics._input.types import Booster
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
@@ -134,7 +136,7 @@ class XGBoostMetric(BoosterMetric):
         return math.fsum(terms.tolist()), math.fsum(shares.tolist())
 
 
-def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
+def lightgbm_metric(metric: MetricLike, **params: Any) -> LightGBMMetric:
     """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
 
     Early stopping then uses the same value as the scorer on the same rows. LightGBM also computes its own metrics
@@ -166,7 +168,7 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     return LightGBMMetric(_one_number(metric, params))
 
 
-def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
+def xgboost_metric(metric: MetricLike, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
     To stop early by the metric, pass ``xgboost.callback.EarlyStopping(rounds, metric_name=..., maximize=True)``, or
@@ -207,7 +209,7 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     return XGBoostMetric(_one_number(metric, params))
 
 
-def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
+def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
     """Get the name of XGBoost's or CatBoost's own implementation of a metric.
 
     XGBRanker and CatBoostRanker pass no queries to a callable; pass this name as their ``eval_metric=`` instead. It

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._input.types import Seed
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -88,7 +89,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         *,
         validation_fraction: float | None = None,
         early_stopping_rounds: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.validation_fraction = validation_fraction

@@ -13,7 +13,9 @@ from skrank_metrics._input.arrays import by_text, check_choice
 from skrank_metrics._input.interface import argument
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
+from skrank_metrics._input.types import Ids, Seed, Slices
 from skrank_metrics._output.result import counted
+from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
@@ -28,43 +30,43 @@ Reports: TypeAlias = Mapping[str, RankingReport]
 @overload
 def compare(
     reports: C,
-    metrics: Any = ...,
+    metrics: Metrics | None = ...,
     *,
     baseline: str | None = ...,
     margin: Margin | None = ...,
-    by: Any = ...,
-    groups: Any = ...,
+    by: Slices | None = ...,
+    groups: Ids | None = ...,
     test: Test = ...,
     correction: Correction | None = ...,
     confidence: float = ...,
-    random_state: Any = ...,
+    random_state: Seed = ...,
 ) -> C: ...
 @overload
 def compare(
     reports: Mapping[Any, RankingReport] | Sequence[RankingReport],
-    metrics: Any = ...,
+    metrics: Metrics | None = ...,
     *,
     baseline: str | None = ...,
     margin: Margin | None = ...,
-    by: Any = ...,
-    groups: Any = ...,
+    by: Slices | None = ...,
+    groups: Ids | None = ...,
     test: Test = ...,
     correction: Correction | None = ...,
     confidence: float = ...,
-    random_state: Any = ...,
+    random_state: Seed = ...,
 ) -> Comparison: ...
 def compare(
     reports: Comparison | Mapping[Any, RankingReport] | Sequence[RankingReport],
-    metrics: Any = None,
+    metrics: Metrics | None = None,
     *,
     baseline: str | None = None,
     margin: Margin | None = None,
-    by: Any = None,
-    groups: Any = None,
+    by: Slices | None = None,
+    groups: Ids | None = None,
     test: Test = "permutation",
     correction: Correction | None = "max",
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Comparison:
     r"""Compare rankings of the same queries, per query.
 
@@ -142,7 +144,8 @@ def compare(
     >>> comparison.verdict
     'good and bad cannot be told apart on 5 queries.'
     """
-    plan = Plan(baseline, margin, test, correction, confidence, random_state)
+    seed: Any = random_state  # a plan draws a number from a generator
+    plan = Plan(baseline, margin, test, correction, confidence, seed)
     if isinstance(reports, Comparison):
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)

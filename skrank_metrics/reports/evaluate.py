@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
@@ -15,7 +14,10 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import by_text, check_bool, to_array, to_float64
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.slices import frame_columns
+from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -34,50 +36,50 @@ class FrameOfScores(Protocol):
 
 @overload
 def evaluate(
-    y_true: ArrayLike,
-    y_score: Mapping[Any, ArrayLike] | FrameOfScores,
+    y_true: Numbers,
+    y_score: Mapping[Any, Numbers] | FrameOfScores,
     *,
-    qid: Any = ...,
-    metrics: Any = ...,
-    convention: str = ...,
-    sample_weight: Any = ...,
-    retrieved: Any = ...,
-    judged: Any = ...,
+    qid: Ids | None = ...,
+    metrics: Metrics = ...,
+    convention: ConventionName = ...,
+    sample_weight: Numbers | None = ...,
+    retrieved: Booleans | None = ...,
+    judged: Booleans | None = ...,
     condense: bool = ...,
-    documents: Any = ...,
-    by: Any = ...,
-    groups: Any = ...,
+    documents: Columns | None = ...,
+    by: Slices | None = ...,
+    groups: Ids | None = ...,
 ) -> Comparison: ...
 @overload
 def evaluate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: Numbers,
+    y_score: Numbers,
     *,
-    qid: Any = ...,
-    metrics: Any = ...,
-    convention: str = ...,
-    sample_weight: Any = ...,
-    retrieved: Any = ...,
-    judged: Any = ...,
+    qid: Ids | None = ...,
+    metrics: Metrics = ...,
+    convention: ConventionName = ...,
+    sample_weight: Numbers | None = ...,
+    retrieved: Booleans | None = ...,
+    judged: Booleans | None = ...,
     condense: bool = ...,
-    documents: Any = ...,
-    by: Any = ...,
-    groups: Any = ...,
+    documents: Columns | None = ...,
+    by: Slices | None = ...,
+    groups: Ids | None = ...,
 ) -> RankingReport: ...
 def evaluate(
-    y_true: Any,
-    y_score: Any,
+    y_true: Numbers,
+    y_score: Numbers | Mapping[Any, Numbers] | FrameOfScores,
     *,
-    qid: Any = None,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
-    convention: str = "sklearn",
-    sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
+    qid: Ids | None = None,
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
+    convention: ConventionName = "sklearn",
+    sample_weight: Numbers | None = None,
+    retrieved: Booleans | None = None,
+    judged: Booleans | None = None,
     condense: bool = False,
-    documents: Any = None,
-    by: Any = None,
-    groups: Any = None,
+    documents: Columns | None = None,
+    by: Slices | None = None,
+    groups: Ids | None = None,
 ) -> RankingReport | Comparison:
     """Compute several metrics of a ranking, or of several models on the same documents.
 

@@ -9,19 +9,22 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
 from skrank_metrics._input.query_ids import without_labels
+from skrank_metrics._input.types import Ids, Numbers, Slices
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
 def evaluate_lists(
-    labels: Any,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
+    labels: Numbers | Iterable[Iterable[float]] | Mapping[Any, Iterable[float]],
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
-    convention: str = "sklearn",
-    n_relevant: Any = None,
-    sample_weight: Any = None,
-    by: Any = None,
-    groups: Any = None,
+    convention: ConventionName = "sklearn",
+    n_relevant: Numbers | None = None,
+    sample_weight: Numbers | None = None,
+    by: Slices | None = None,
+    groups: Ids | None = None,
 ) -> RankingReport:
     """Evaluate lists without scores and ids: the labels of what was returned, first rank first.
 

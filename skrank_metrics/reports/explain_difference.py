@@ -14,9 +14,11 @@ from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.types import Booleans, Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
-from skrank_metrics.metrics.conventions import CONVENTIONS
+from skrank_metrics.metrics._record import MetricLike
+from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import get_metric, in_convention
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -95,15 +97,15 @@ class Difference(Result):
 
 
 def explain_difference(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: Numbers | RankingReport,
+    y_score: Numbers | None = None,
     *,
-    qid: Any = None,
-    metric: Any = "ndcg@10",
-    conventions: tuple[str, str] = ("sklearn", "lightgbm"),
-    sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
+    qid: Ids | None = None,
+    metric: MetricLike = "ndcg@10",
+    conventions: tuple[ConventionName, ConventionName] = ("sklearn", "lightgbm"),
+    sample_weight: Numbers | None = None,
+    retrieved: Booleans | None = None,
+    judged: Booleans | None = None,
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 

@@ -14,14 +14,17 @@ from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_number
+from skrank_metrics._input.types import Booleans, Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import IDEALS
+from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES, rows_or_report
 from skrank_metrics.reports.mean_intervals import bounds_of
+from skrank_metrics.reports.ranking_report import RankingReport
 
 # Values to try of each parameter, besides those of the conventions.
 TRIED: dict[str, tuple[Any, ...]] = {
@@ -149,16 +152,16 @@ def _text(value: Any) -> str:
 
 
 def match_convention(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: Numbers | RankingReport,
+    y_score: Numbers | None = None,
     *,
-    qid: Any = None,
+    qid: Ids | None = None,
     value: float | str,
-    metric: Any = "ndcg",
+    metric: MetricLike = "ndcg",
     tolerance: float | None = None,
-    sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
+    sample_weight: Numbers | None = None,
+    retrieved: Booleans | None = None,
+    judged: Booleans | None = None,
 ) -> ConventionMatch:
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 

@@ -27,7 +27,7 @@ from skrank_metrics._input.slices import frame_columns, object_array, slice_of_q
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
-from skrank_metrics.metrics.conventions import own_spelling
+from skrank_metrics.metrics.conventions import ConventionName, own_spelling
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.mean_intervals import bounds_of
@@ -409,7 +409,7 @@ def _metric_of(name: Any) -> BoundMetric:
     """The metric that a column is named like, or one of which only values are known."""
     spelled = own_spelling(str(name), "trec_eval")
     # Values under trec_eval's name for a metric, such as "recip_rank", were computed as it does.
-    convention = "sklearn" if spelled in (None, name) else "trec_eval"
+    convention: ConventionName = "sklearn" if spelled in (None, name) else "trec_eval"
     with suppress(ValueError):
         return get_metric(str(name), convention=convention)
     own: Any = RecordedMetric(str(name))

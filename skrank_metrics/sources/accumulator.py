@@ -18,8 +18,11 @@ from skrank_metrics._input.arrays import by_text, check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
+from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -66,9 +69,9 @@ class RankingAccumulator:
 
     def __init__(
         self,
-        metrics: Any,
+        metrics: Metrics,
         *,
-        convention: str = "sklearn",
+        convention: ConventionName = "sklearn",
         condense: bool = False,
     ) -> None:
         bound = bind_metrics(metrics, convention)
@@ -85,16 +88,16 @@ class RankingAccumulator:
 
     def update(
         self,
-        y_true: Any,
-        y_score: Any,
+        y_true: Numbers,
+        y_score: Numbers | Mapping[str, Numbers],
         *,
-        qid: Any,
-        sample_weight: Any = None,
-        retrieved: Any = None,
-        judged: Any = None,
-        documents: Any = None,
-        by: Any = None,
-        groups: Any = None,
+        qid: Ids,
+        sample_weight: Numbers | None = None,
+        retrieved: Booleans | None = None,
+        judged: Booleans | None = None,
+        documents: Columns | None = None,
+        by: Slices | None = None,
+        groups: Ids | None = None,
     ) -> RankingAccumulator:
         """Add documents of complete queries. A call that fails adds nothing.
 

@@ -6,19 +6,26 @@ import errno
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice
-from typing import IO, Any
+from os import PathLike
+from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
 from skrank_metrics._input.arrays import check_bool, check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
+from skrank_metrics._input.types import Order
 from skrank_metrics._output.table import visible
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import QueryValues
+from skrank_metrics.sources.options import BatchOptions
 from skrank_metrics.sources.partitions import TableEvaluation
 from skrank_metrics.sources.tables import Columns, array_of, import_arrow, joined, n_rows, tables_of
 
@@ -29,27 +36,39 @@ ON_A_TERMINAL, ELSEWHERE = 0.2, 10.0
 REPLACE = "\r\x1b[K"  # return to the start of the line, and clear it
 
 
+@overload
+def evaluate_batches(
+    source: Any, *, label: str, score: str, qid: str, **options: Unpack[BatchOptions]
+) -> RankingReport: ...
+
+
+@overload
+def evaluate_batches(
+    source: Any, *, label: str, score: list[str], qid: str, **options: Unpack[BatchOptions]
+) -> Comparison: ...
+
+
 def evaluate_batches(
     source: Any,
     *,
     label: str,
-    score: Any,
+    score: str | list[str],
     qid: str,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
-    convention: str = "sklearn",
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
+    convention: ConventionName = "sklearn",
     sample_weight: str | None = None,
     retrieved: str | None = None,
     judged: str | None = None,
     condense: bool = False,
-    documents: Any = None,
+    documents: str | Sequence[str] | None = None,
     by: str | None = None,
     groups: str | None = None,
-    order: str = "check",
+    order: Order = "check",
     batch_rows: int = 262_144,
-    temp_dir: Any = None,
+    temp_dir: str | PathLike[str] | None = None,
     n_threads: int = 1,
     verbose: bool | None = None,
-) -> Any:
+) -> RankingReport | Comparison:
     """Compute the report of a file or a stream in batches, for data that do not fit into memory.
 
     Needs pyarrow. The values equal those of evaluate up to rounding in the last digits. Labels and scores are not kept,

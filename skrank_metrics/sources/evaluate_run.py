@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from skrank_metrics._input.arrays import check_bool, check_choice
+from skrank_metrics._input.types import Columns, Ids, OfQueries
+from skrank_metrics._input.types import Lists as GivenLists
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.column_roles import columns_by_argument
@@ -26,58 +30,58 @@ SCORE_TYPES = ("float32", "float64")
 
 @overload
 def evaluate_run(
-    qrels: Any,
+    qrels: GivenLists,
     run: Runs,
-    metrics: Any = ...,
+    metrics: Metrics = ...,
     *,
-    convention: str | None = ...,
-    sample_weight: Any = ...,
+    convention: ConventionName | None = ...,
+    sample_weight: OfQueries | None = ...,
     missing: Missing = ...,
-    exclude: Any = ...,
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = ...,
     duplicates: Duplicates = ...,
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
     condense: bool = ...,
-    documents: Any = ...,
-    by: Any = ...,
-    groups: Any = ...,
-    queries: Any = ...,
+    documents: Columns | None = ...,
+    by: OfQueries | None = ...,
+    groups: OfQueries | None = ...,
+    queries: Ids | None = ...,
     columns: Mapping[str, Any] | None = ...,
 ) -> Comparison: ...
 @overload
 def evaluate_run(
-    qrels: Any,
-    run: Any,
-    metrics: Any = ...,
+    qrels: GivenLists,
+    run: GivenLists | Sequence[Any],
+    metrics: Metrics = ...,
     *,
-    convention: str | None = ...,
-    sample_weight: Any = ...,
+    convention: ConventionName | None = ...,
+    sample_weight: OfQueries | None = ...,
     missing: Missing = ...,
-    exclude: Any = ...,
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = ...,
     duplicates: Duplicates = ...,
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
     condense: bool = ...,
-    documents: Any = ...,
-    by: Any = ...,
-    groups: Any = ...,
-    queries: Any = ...,
+    documents: Columns | None = ...,
+    by: OfQueries | None = ...,
+    groups: OfQueries | None = ...,
+    queries: Ids | None = ...,
     columns: Mapping[str, Any] | None = ...,
 ) -> RankingReport: ...
 def evaluate_run(
-    qrels: Any,
-    run: Any,
-    metrics: Any = ("ndcg@10", "map", "mrr"),
+    qrels: GivenLists,
+    run: GivenLists | Sequence[Any],
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
-    convention: str | None = None,
-    sample_weight: Any = None,
+    convention: ConventionName | None = None,
+    sample_weight: OfQueries | None = None,
     missing: Missing = "zero",
-    exclude: Any = None,
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = None,
     duplicates: Duplicates = "error",
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
     condense: bool = False,
-    documents: Any = None,
-    by: Any = None,
-    groups: Any = None,
-    queries: Any = None,
+    documents: Columns | None = None,
+    by: OfQueries | None = None,
+    groups: OfQueries | None = None,
+    queries: Ids | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> RankingReport | Comparison:
     """Evaluate lists of documents that are joined with separate judgments by the ids of queries and documents.
@@ -175,9 +179,9 @@ def evaluate_run(
         name: read_lists(one, "run", named["run"], duplicates=duplicates, queries=queries)
         for name, one in (runs or {"": run}).items()
     }
-    convention = convention or _default_convention(lists)
-    in_trec_eval = convention == "trec_eval"
-    bound = bind_metrics(metrics, convention)
+    chosen = convention or _default_convention(lists)
+    in_trec_eval = chosen == "trec_eval"
+    bound = bind_metrics(metrics, chosen)
     judged = read_lists(
         qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
     )
@@ -211,7 +215,7 @@ def evaluate_run(
     return compare_reports(reports)
 
 
-def _default_convention(lists: Mapping[str, Lists]) -> str:
+def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
     """The convention of trec_eval for runs in the format of TREC."""
     in_trec = {one.in_trec for one in lists.values()}
     if len(in_trec) > 1:

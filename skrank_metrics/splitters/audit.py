@@ -16,6 +16,7 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import check_times
@@ -100,7 +101,13 @@ class SplitReport(Result):
 
 
 def audit_splits(
-    cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None
+    cv: Splits,
+    X: Features | None,
+    y: Numbers | None,
+    *,
+    qid: Ids | None = None,
+    groups: Ids | None = None,
+    time: Ids | None = None,
 ) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skrank_metrics._input.arrays import IntArray, check_int, count_rows
 from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics._input.query_ids import group_ids
+from skrank_metrics._input.types import Ids
 
 
-def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
+def query_fold(qid: Ids, n_folds: int, seed: int = 0) -> IntArray:
     """Assign each document to a fold by a hash of its query id.
 
     Parts of the data on different machines are split alike. In return, fold sizes are random; QueryKFold balances them.

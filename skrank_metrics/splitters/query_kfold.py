@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -19,6 +19,7 @@ from skrank_metrics._input.arrays import (
     check_seed,
 )
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.types import Seed
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 # Queries are dealt from the longest to the shortest in steps of this factor. Within a step, lengths still differ, which
@@ -26,6 +27,9 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, rando
 STEP_RATIO = 1.25
 # If folds are drawn at random, the queries of this many turns are shuffled regardless of their lengths.
 SHUFFLED_TURNS = 4
+
+
+Stratify: TypeAlias = Literal["relevance", "size", "both"] | None
 
 
 class QueryKFold(QuerySplitter):
@@ -64,9 +68,9 @@ class QueryKFold(QuerySplitter):
         self,
         n_splits: int = 5,
         *,
-        stratify: str | None = None,
+        stratify: Stratify = None,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         check_int(n_splits, "n_splits", 2)
         check_choice(stratify, "stratify", (None, "relevance", "size", "both"))
@@ -78,9 +82,9 @@ class QueryKFold(QuerySplitter):
                 "Set shuffle=True or leave out random_state."
             )
         self.n_splits: int = int(n_splits)
-        self.stratify: str | None = stratify
+        self.stratify: Stratify = stratify
         self.shuffle: bool = shuffle
-        self.random_state: Any = random_state
+        self.random_state: Seed = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state) if self.shuffle else None
@@ -142,8 +146,8 @@ class RepeatedQueryKFold(QueryKFold):
         n_splits: int = 5,
         *,
         n_repeats: int = 10,
-        stratify: str | None = None,
-        random_state: Any = None,
+        stratify: Stratify = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(n_splits, stratify=stratify, shuffle=True, random_state=random_state)
         check_int(n_repeats, "n_repeats", 1)

@@ -20,6 +20,7 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._input.types import Ids, Seed
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 
@@ -54,7 +55,7 @@ class QueryShuffleSplit(QuerySplitter):
         *,
         test_size: float | None = None,
         train_size: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         check_int(n_splits, "n_splits", 1)
         _check_sizes(test_size, train_size)
@@ -62,7 +63,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.n_splits: int = int(n_splits)
         self.test_size: float | None = test_size
         self.train_size: float | None = train_size
-        self.random_state: Any = random_state
+        self.random_state: Seed = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state)
@@ -72,10 +73,10 @@ class QueryShuffleSplit(QuerySplitter):
 
 def query_train_test_split(
     *arrays: Any,
-    qid: Any = None,
+    qid: Ids | None = None,
     test_size: float | None = None,
     train_size: float | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> list[Any]:
     """Split arrays into a training and a test part of whole queries, drawn at random; rows keep their order.
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_int
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.types import Ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times
 
 
@@ -55,7 +56,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         gap: Any = 0,
         max_train_size: int | None = None,
         test_size: int | None = None,
-        time: Any = None,
+        time: Ids | None = None,
     ) -> None:
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):

@@ -9,7 +9,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
 from skrank_metrics._input.query_ids import without_labels
-from skrank_metrics._input.types import Ids, Numbers, Slices
+from skrank_metrics._input.types import Ids, Numbers, Slices, SupportsArray
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.evaluate import evaluate
@@ -17,7 +17,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 
 def evaluate_lists(
-    labels: Numbers | Iterable[Iterable[float]] | Mapping[Any, Iterable[float]],
+    labels: SupportsArray | Iterable[Iterable[float]] | Mapping[Any, Iterable[float]],
     metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
     convention: ConventionName = "sklearn",

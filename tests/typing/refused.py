@@ -1,0 +1,72 @@
+"""Wrong calls, one a line: mypy and pyright must refuse each. Both report an ignore that is not needed."""
+
+from skrank_metrics import (
+    QueryKFold,
+    RankingAccumulator,
+    builtin_metric,
+    compare,
+    cross_evaluate,
+    evaluate,
+    evaluate_batches,
+    evaluate_lists,
+    evaluate_run,
+    explain_difference,
+    get_metric,
+    get_metrics,
+    make_ranking_scorer,
+    match_convention,
+    ranking_scorers,
+    with_qid,
+)
+
+labels, scores, ids = [2, 0, 1], [0.9, 0.8, 0.1], ["a", "a", "b"]
+qrels, run = {"q": {"d": 1}}, {"q": {"d": 0.5}}
+report = evaluate(labels, scores, qid=ids)
+
+# Calls that are right.
+evaluate_run(qrels, run, ["mrr", "P@5"], missing="skip", duplicates="first")
+evaluate_lists([[1, 0, 0], [0, 1]], ["mrr", "hit_rate@5"])
+evaluate(labels, scores, qid=ids, metrics=get_metrics("ndcg@10", ties="worst"))
+compare([report, report], test="t", correction=None).verdict.split()
+make_ranking_scorer("ndcg@10", convention="lightgbm", retrieved="scored")
+evaluate_batches("rows.parquet", label="y", score="s", qid="q").mean.values()
+evaluate_batches("rows.parquet", label="y", score=["s", "t"], qid="q").verdict.split()
+
+# Calls that are wrong.
+evaluate("y", 7)  # type: ignore[call-overload]
+evaluate(labels, "score", qid=ids)  # type: ignore[arg-type]
+evaluate(labels, scores, qid=ids, metrics=3)  # type: ignore[call-overload]
+evaluate(labels, scores, qid=ids, convention="lightgmb")  # type: ignore[call-overload]
+evaluate(labels, scores, qid=ids, ties="worst")  # type: ignore[call-overload]
+evaluate(labels, scores, qid=ids, condense="yes")  # type: ignore[call-overload]
+evaluate(labels, scores, ids)  # type: ignore[call-overload]
+evaluate_lists([1, 0, 1], "mrr")  # type: ignore[list-item]
+evaluate_lists([[1, 0]], "mrr", convention="beer")  # type: ignore[arg-type]
+evaluate_run(1, 2, missing="zeros")  # type: ignore[call-overload]
+evaluate_run({}, 2)  # type: ignore[call-overload]
+evaluate_run(qrels, run, missing="zeros")  # type: ignore[call-overload]
+evaluate_run(qrels, run, duplicates="last")  # type: ignore[call-overload]
+evaluate_run(qrels, run, convention="trec")  # type: ignore[call-overload]
+evaluate_batches("rows.parquet", label="y", score="s", qid="q").foo  # type: ignore[attr-defined]
+evaluate_batches("rows.parquet", label="y", score=["s", "t"], qid="q").foo  # type: ignore[attr-defined]
+evaluate_batches("rows.parquet", label="y", score="s", qid="q", order="any")  # type: ignore[call-overload]
+evaluate_batches("rows.parquet", label="y", score=3, qid="q")  # type: ignore[call-overload]
+compare([report, report], test="tt")  # type: ignore[call-overload]
+compare([report, report], correction="bonferroni")  # type: ignore[call-overload]
+compare([report, report], margin="0.01")  # type: ignore[call-overload]
+compare(report)  # type: ignore[call-overload]
+compare([report, report]).foo  # type: ignore[attr-defined]
+report.foo  # type: ignore[attr-defined]
+get_metric("ndcg", convention="lightgmb")  # type: ignore[arg-type]
+get_metric(10)  # type: ignore[arg-type]
+get_metrics("ndcg", 10)  # type: ignore[arg-type]
+make_ranking_scorer(3)  # type: ignore[arg-type]
+make_ranking_scorer("ndcg", retrieved="some")  # type: ignore[arg-type]
+ranking_scorers("ndcg", convention="sk")  # type: ignore[arg-type]
+with_qid(labels, 3)  # type: ignore[arg-type]
+builtin_metric("ndcg", "lightgbm")  # type: ignore[arg-type]
+match_convention(labels, scores, qid=ids, value=[0.5])  # type: ignore[arg-type]
+explain_difference(labels, scores, qid=ids, conventions=("sklearn", "lgbm"))  # type: ignore[arg-type]
+QueryKFold(5, stratify="labels")  # type: ignore[arg-type]
+cross_evaluate(3, [[1.0]], [1], qid=["a"])  # type: ignore[arg-type]
+RankingAccumulator(3)  # type: ignore[arg-type]

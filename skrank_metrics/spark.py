@@ -122,7 +122,8 @@ def _in_arrow(evaluation: TableEvaluation) -> Any:
     def evaluate_rows(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        if not (received := list(batches)):
+        received = list(batches)
+        if not received:
             return
         table = pa.Table.from_batches(received).rename_columns(evaluation.columns.names)
         result: Any

@@ -297,16 +297,14 @@ class QueryValues:
                 f"y_score must have the same models in all updates; got {list(other.counts)} after "
                 f"{list(self.counts)}."
             )
-        if (
-            self.kept
-            and other.kept
-            and (uneven := _OPTIONAL & (self.kept.keys() ^ other.kept.keys()))
-        ):
+        uneven = _OPTIONAL & (self.kept.keys() ^ other.kept.keys())
+        if self.kept and other.kept and uneven:
             raise ValueError(
                 f"Pass {min(uneven)} in all updates or in none; got some with and some without it."
             )
         for hashes in other.seen:
-            if len(common := self._common(hashes)):
+            common = self._common(hashes)
+            if len(common):
                 ids = _joined_parts(other.kept["qid"])
                 raise ValueError(
                     CAME_BACK.format(as_python(ids[np.isin(hash_ids(ids), common)])[0])

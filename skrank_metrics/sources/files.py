@@ -108,7 +108,8 @@ def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
     """
     labels, ids = [], []
     for name, number, line in _lines_of(path):
-        if row := line.partition(b"#")[0].split(None, 2):
+        row = line.partition(b"#")[0].split(None, 2)
+        if row:
             if len(row) < 2 or not row[1].startswith(_QID) or len(row[1]) == len(_QID):
                 refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
             label = to_number(row[0])

@@ -95,7 +95,8 @@ class TableEvaluation(Evaluation):
                 pa.Table.from_pandas(rows, preserve_index=False) if hasattr(rows, "iloc") else rows
             )
         table = selected(table, self.columns, "the frame")
-        if found := bad_cell(table, self.columns):
+        found = bad_cell(table, self.columns)
+        if found is not None:
             row, what = found
             query = table[self.columns.qid][row].as_py()
             raise ValueError(what + (f" for query {query!r}." if query is not None else "."))

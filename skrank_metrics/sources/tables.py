@@ -35,7 +35,8 @@ def check_column_names(
 ) -> None:
     """Refuse arguments that do not name exactly one column."""
     for argument, name in named:
-        if name is not None and (times := list(names).count(name)) != 1:
+        times = list(names).count(name)
+        if name is not None and times != 1:
             found = (
                 f"has {times} columns {name!r}"
                 if times
@@ -258,7 +259,8 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             chosen = selected(table, columns, holder)
             if not len(chosen):
                 continue
-            if found := bad_cell(chosen, columns):
+            found = bad_cell(chosen, columns)
+            if found is not None:
                 row, what = found
                 raise ValueError(f"{what} in row {first + row} of {holder}.")
             if lent:  # pyarrow shares the memory of NumPy's arrays, which may be used again
@@ -337,7 +339,8 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
         if values.min() >= low and values.max() <= high:  # NaN fails both
             continue
         bad = ~((values >= low) & (values <= high))
-        if (mask := columns.others.get(_MASKED.get(argument, ""))) is not None:
+        mask = columns.others.get(_MASKED.get(argument, ""))
+        if mask is not None:
             bad &= table[mask].to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
@@ -414,12 +417,14 @@ def _files_of(source: Any) -> list[TableFile]:
             raise FileNotFoundError(
                 f"source must be an existing file, or a list of files; got {path!r}."
             )
-        if (form := format_of(path)) is None:
+        form = format_of(path)
+        if form is None:
             raise ValueError(
                 f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path!r}."
             )
         info = os.stat(path)
-        if (key := (info.st_dev, info.st_ino)) in seen:
+        key = (info.st_dev, info.st_ino)
+        if key in seen:
             raise ValueError(f"source must name each file once; {path!r} comes again.")
         seen.add(key)
         files.append(TableFile(path, form))
@@ -438,7 +443,8 @@ def _tables_by_source(
             f"skrank_metrics.{engine}.evaluate."
         )
     source = with_stream(source)
-    if files := [source] if isinstance(source, TableFile) else _files_of(source):
+    files = [source] if isinstance(source, TableFile) else _files_of(source)
+    if files:
         for file in files:
             yield file.name, file.tables(columns, batch_rows, use_threads), False
     elif hasattr(source, "__arrow_c_stream__"):

@@ -78,8 +78,8 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
     given = {name: ids for name, ids in sources.items() if ids is not None}
     groupings = {name: group_ids(ids, n_rows, "qid", rows_of) for name, ids in given.items()}
-    first, queries = next(iter(groupings.items()))
-    for name, other in groupings.items():
+    (first, queries), *others = groupings.items()
+    for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
             raise ValueError(
                 f"{first} must agree with {name}; {_disagreement(queries, other)}. Pass one of the two."

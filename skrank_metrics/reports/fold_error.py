@@ -3,7 +3,7 @@
 Two things vary: the queries that are tested, and the fits, one per fold. With q the standard error over queries and f
 the one over the means of F folds (equal to q on average if only queries vary), the standard error of a pair is
 
-    error^2 = (1 + s) q^2 + (1 + F s) max(0, f^2 - q^2),    s = (k - 2) / (k - 1) / (F - 1) for k rankings
+    error^2 = (1 + F s) (q^2 + max(0, f^2 - q^2)),    s = (k - 2) / (k - 1) / (F - 1) for k rankings
 
 - A few folds estimate a variance badly, and among many pairs some get one that is far too small: with f of the pair
   alone, some pair of six equal models differs significantly in up to 13% of all comparisons. Most of what varies is
@@ -13,7 +13,8 @@ the one over the means of F folds (equal to q on average if only queries vary), 
   Nadeau & Bengio (2003) multiply the variance of a fold by 1/F + 1/(F - 1) in place of 1/F, where 1/(F - 1) is the
   number of tested queries over that of fitted ones. Here, the second term counts as far as the variance is pooled: not
   for two rankings, as the quantile of Student's t for F - 1 degrees of freedom is large already, and the test would
-  find next to nothing; and nearly in full for many. It also counts for q^2, as fits can be the same in every fold.
+  find next to nothing; and nearly in full for many. It counts for q^2 as well: fits that are alike in all folds, such
+  as stumps that choose the same feature, more than double the variance of a difference although folds do not differ.
 - Degrees of freedom are those of a sum of variances (Satterthwaite 1946).
 
 ``python -m benchmarks.folds`` measures this with real fits; docs/measurements.md has the figures.
@@ -89,8 +90,8 @@ class FoldVariation:
         over_folds = (self.by_fold.errors(i) ** 2 + self._mean_square_of_folds) / 2
         expected = (over_queries + self._mean_square_of_queries) / 2
 
-        of_queries = (1 + shared) * over_queries
         factor = 1 + n_folds * shared
+        of_queries = factor * over_queries
         of_fits = factor * (over_folds - expected)
         # With one query per fold both are equal but for rounding, on which degrees of freedom must not depend.
         of_fits[over_folds <= expected * (1 + ROUNDING)] = 0.0

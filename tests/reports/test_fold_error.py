@@ -37,7 +37,7 @@ def expected_error(values, i, j):
     )
     of_fits = (over_folds + all_folds) / 2 - (over_queries + all_queries) / 2
     shared = (len(values[0]) - 2) / (len(values[0]) - 1) / 4
-    return math.sqrt((1 + shared) * over_queries + (1 + 5 * shared) * max(0.0, of_fits))
+    return math.sqrt((1 + 5 * shared) * (over_queries + max(0.0, of_fits)))
 
 
 def varying_fits(random, n_rankings, size, shared=0.0):

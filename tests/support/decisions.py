@@ -210,7 +210,7 @@ class PartTests:
         mean_of_queries = np.mean(list(of_queries.values()))
         mean_of_folds = np.mean(list(of_folds.values()))
         for i, j in self.pairs():
-            q = (1 + shared) * of_queries[i, j]
+            q = (1 + n_folds * shared) * of_queries[i, j]
             pooled = (1 + n_folds * shared) * (of_folds[i, j] + mean_of_folds) / 2
             expected = (1 + n_folds * shared) * (of_queries[i, j] + mean_of_queries) / 2
             fits = pooled - expected if pooled > expected * (1 + ALMOST_EQUAL) else 0.0

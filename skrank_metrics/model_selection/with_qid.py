@@ -23,6 +23,7 @@ from skrank_metrics._input.query_ids import (
     group_by_query,
     named_columns,
     row_labels,
+    to_id_array,
 )
 from skrank_metrics._input.types import Columns, Ids, Numbers
 
@@ -119,7 +120,7 @@ def _check_arguments(y: Any, qid: Any) -> None:
             f"qid must hold one query id per document, not the name of a column; got {qid!r}. "
             f"Pass the column: with_qid(y, frame[{qid!r}])."
         )
-    labels, ids = to_array(y, "y"), np.asarray(qid)
+    labels, ids = to_array(y, "y"), to_id_array(qid, "qid")
     if labels.dtype.kind in "OSUT" and ids.dtype.kind in "biuf":
         raise TypeError(
             "y must hold relevance labels, which are numbers, and qid the query ids; got text and numbers. Call "

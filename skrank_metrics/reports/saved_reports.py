@@ -158,7 +158,7 @@ def _saved(value: Any) -> Any:
     """A value as JSON's types; others are a dict of one item, whose key begins with a dollar sign."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {"$" * name.startswith("$") + name: _saved(own) for name, own in value.items()}
     if isinstance(value, list):
         return list(map(_saved, value))
@@ -219,6 +219,8 @@ _MOST_CHARACTERS = 50_000_000
 _WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
     (float, "$float", str, float),  # infinity and NaN
     (tuple, "$tuple", lambda one: list(map(_saved, one)), tuple),
+    # Gains by grade: keys of JSON are strings.
+    (dict, "$pairs", lambda one: [[_saved(name), _saved(own)] for name, own in one.items()], dict),
     (bytes, "$bytes", bytes.hex, bytes.fromhex),
     (datetime.datetime, "$datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
     (datetime.date, "$date", datetime.date.isoformat, datetime.date.fromisoformat),

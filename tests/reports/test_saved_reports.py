@@ -177,6 +177,8 @@ def of_every_metric():
         )
         yield get_metric(name, ties="worst", **cutoff, **threshold)
     yield get_metric("ndcg", gain=np.array([0, 1, 3, 7, 15]), k=3)
+    yield get_metric("ndcg", gain={1: 1, 2: 3, 3: 7, 4: 15}, k=3)
+    yield get_metric("ndcg", gain="binary", ideal=4, discount="jarvelin", min_documents=2)
     yield get_metric("mrr", replace_undefined_by=np.nan)
     yield from (get_metric("map", average=average) for average in ("median", "geometric"))
 

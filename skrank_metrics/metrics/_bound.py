@@ -172,11 +172,15 @@ class BoundMetric:
         return BoundMetric(self.function, {**self.params, **params}, self.negative)
 
     def __str__(self) -> str:
+        name = self.record.name
+        if not self.greater_is_better:
+            name = name.removeprefix(NEGATIVE)
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        name = (
-            self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
-        )
-        return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
+        if inner:
+            name += f"({inner})"
+        if self.k is not None:
+            name += f"@{self.k}"
+        return name
 
     def __call__(
         self,

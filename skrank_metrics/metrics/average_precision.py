@@ -96,7 +96,8 @@ def q_measure_score(
     >>> q_measure_score([[0, 2]], [[2, 1]])
     0.75
     """
-    hits, gains = ranked.hit_products(None), ranked.running_products(None, gain)
+    hits = ranked.hit_products(None)
+    gains = ranked.running_products(None, gain)
     ideal = np.cumsum(ranked.ideal_order().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
     return blended, np.minimum(ranked.n_relevant(None), ranked.n_findable)

@@ -455,7 +455,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 def own_spelling(spec: str, convention: Any, *, any_case: bool = False) -> str | None:
     """Spell another library's name of a metric as this package does; None if it is not one."""
     for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS), any_case):
-        if match := pattern.fullmatch(spec):
+        match = pattern.fullmatch(spec)
+        if match:
             return name + "".join(f"@{k}" for k in match.groups())
     return None
 

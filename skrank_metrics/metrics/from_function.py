@@ -297,7 +297,8 @@ def _parameters(
         raise TypeError(
             f"function must not have an option {reserved}, which all metrics have; got {name}."
         )
-    if (k := options.get("k")) is not None:
+    k = options.get("k")
+    if k is not None:
         raise TypeError(
             f"Declare the cutoff as k=None; set {k!r} with get_metric(metric, k={k!r})."
         )

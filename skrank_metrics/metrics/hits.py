@@ -149,10 +149,8 @@ def f1_at_k_score(
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
     0.6667
     """
-    hits, n_relevant = (
-        ranked.relevance(relevance_threshold).sum(axis=1),
-        ranked.n_relevant(relevance_threshold),
-    )
+    hits = ranked.relevance(relevance_threshold).sum(axis=1)
+    n_relevant = ranked.n_relevant(relevance_threshold)
     total = np.maximum(_ranks(ranked, divisor) + beta**2 * n_relevant, np.finfo(np.float64).tiny)
     # Queries without relevant documents are not pooled.
     return (1 + beta**2) * hits, np.where(n_relevant > 0, total, 0.0)

@@ -258,7 +258,8 @@ def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
         raise ValueError(
             f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
         )
-    if len(several := expand([spec], convention)) > 1:
+    several = expand([spec], convention)
+    if len(several) > 1:
         raise ValueError(
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
@@ -319,7 +320,8 @@ def _function(name: str) -> MetricFunction | None:
 def _hint(name: str, spec: str, k: str | None = None) -> str:
     """What may have been meant: a name of another library, or one that is spelled alike."""
     for any_case, convention in product((False, True), CONVENTIONS):
-        if own := own_spelling(spec, convention, any_case=any_case):
+        own = own_spelling(spec, convention, any_case=any_case)
+        if own:
             other = "" if any_case else f", or get_metric({spec!r}, convention={convention!r})"
             return f" Did you mean {own!r}{other}?"
     without_at = _NAME_AND_RANK.fullmatch(name)

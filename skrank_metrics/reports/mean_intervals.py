@@ -13,6 +13,8 @@ from skrank_metrics.metrics._bound import BoundMetric
 
 # Averages to which Student's t does not apply.
 NO_INTERVAL = ("median", "geometric")
+# Outside, an interval says nothing, or is finer than the random signs of a test can tell.
+CONFIDENCES = "[0.01, 0.9999]"
 # Values that differ by less, relative to their size, differ by rounding only.
 ROUNDING = 1e-12
 

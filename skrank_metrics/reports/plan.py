@@ -12,6 +12,7 @@ from skrank_metrics._input.arrays import (
     check_random_state,
     check_seed,
 )
+from skrank_metrics.reports.mean_intervals import CONFIDENCES
 
 Test: TypeAlias = Literal["permutation", "t"]
 Correction: TypeAlias = Literal["max", "holm", "bh"]
@@ -38,7 +39,7 @@ class Plan:
         baseline = None if self.baseline is None else str(self.baseline)
         object.__setattr__(self, "baseline", baseline)
         object.__setattr__(self, "margin", _as_margin(self.margin))
-        confidence = check_number(self.confidence, "confidence", "(0, 1)")
+        confidence = check_number(self.confidence, "confidence", CONFIDENCES)
         object.__setattr__(self, "confidence", confidence)
         object.__setattr__(self, "random_state", _as_seed(self.random_state))
 

@@ -39,7 +39,7 @@ from skrank_metrics.reports.facts import (
 )
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import weighting
+from skrank_metrics.reports.mean_intervals import CONFIDENCES, weighting
 from skrank_metrics.reports.slices import (
     ALL,
     flat_names,
@@ -225,7 +225,7 @@ class RankingReport(Result):
         0 or 1 they are those of Agresti and Coull. Both ends are NaN if fewer than two queries or groups have a value,
         if all values of an unbounded metric are equal, or for medians and geometric means.
         """
-        check_number(confidence, "confidence", "(0, 1)")
+        check_number(confidence, "confidence", CONFIDENCES)
         return {name: values.interval(confidence) for name, values in self.values.items()}
 
     @cached_property

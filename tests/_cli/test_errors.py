@@ -53,7 +53,7 @@ evaluate rows.csv rows.tsv --qid q -> --qid does not apply to tables of judgment
 evaluate rows.csv rows.tsv --label y --qid q -> rows.csv needs --score; ALL
 evaluate rows.csv rows.csv ROWS -> Rankings must have different names; got rows.csv, rows.csv.
 evaluate qrels run --columns document -> argument --columns: invalid role_of_column value: 'document'
-compare qrels run other --confidence 3 -> error: --confidence must be a number in (0, 1); got 3.0.
+compare qrels run other --confidence 3 -> error: --confidence must be a number in [0.01, 0.9999]; got 3.0.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id
 evaluate rows.svm -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.

@@ -223,7 +223,13 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
             r"test must be one of \['permutation', 't'\]; got 'wilcoxon'",
         ),
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
-        ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
+        (
+            {"confidence": 95},
+            ValueError,
+            r"confidence must be a number in \[0\.01, 0\.9999\]; got 95",
+        ),
+        ({"confidence": 1e-16}, ValueError, r"confidence must be a number in .*; got 1e-16"),
+        ({"confidence": 1 - 1e-16}, ValueError, r"confidence must be a number in .*; got 0.99999"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
         (
             {"by": "country"},

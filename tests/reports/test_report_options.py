@@ -74,7 +74,9 @@ def test_confidence_of_intervals(confidence):
     # Values 1, 1/2, 1/4 and 1, and half an observation at 0 and at 1: squares 2.8125 - 5 (3.25 / 5)^2 = 0.7.
     half = stats.t.ppf((1 + confidence) / 2, 4) * np.sqrt(0.7 / 4 / 5)
     assert mrr == pytest.approx((0.65 - half, min(1, 0.65 + half)))
-    with pytest.raises(ValueError, match=r"confidence must be a number in \(0, 1\); got 1"):
+    with pytest.raises(
+        ValueError, match=r"confidence must be a number in \[0\.01, 0\.9999\]; got 1"
+    ):
         report.intervals(1)
 
 

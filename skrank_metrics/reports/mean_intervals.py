@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -124,14 +126,20 @@ def _with_added_observations(
     return _Estimate(unit * middle, error, np.inf if are_at_bounds else n)
 
 
+@cache
+def special() -> ModuleType:
+    """Load scipy.special when it is used, as that takes longer than most reports."""
+    from scipy import special as module
+
+    return module
+
+
 def quantile(confidence: float, n_degrees: float) -> float:
     """The absolute value that Student's t, or normal, variable exceeds with probability 1 - confidence."""
-    from scipy import special  # takes longer to load than most reports to compute
-
     level = (1 - confidence) / 2
     if np.isinf(n_degrees):
-        return float(-special.ndtri(level))
-    return float(-special.stdtrit(n_degrees, level))
+        return float(-special().ndtri(level))
+    return float(-special().stdtrit(n_degrees, level))
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics.reports.fold_error import FoldVariation, WeightedSums, standard_error
-from skrank_metrics.reports.mean_intervals import ROUNDING
+from skrank_metrics.reports.mean_intervals import ROUNDING, special
 from skrank_metrics.reports.plan import Test
 from skrank_metrics.reports.signs import merged_units, sums_with_signs
 
@@ -213,7 +212,7 @@ class SignFlips:
         # sign is decided by the signs alone.
         equal = (error == 0) & (total != 0)
         least_p[equal] = _least_p(counts)[equal]
-        z[equal] = np.minimum(-special.ndtri(least_p[equal] / 2), LARGEST_Z)
+        z[equal] = np.minimum(-special().ndtri(least_p[equal] / 2), LARGEST_Z)
         # The standard error has n - 1 for n in its divisor, the norm has not.
         n_sums = self.total_mass**2 / self.square_mass
         norm = error * self.total_mass * np.sqrt(1 - 1 / n_sums)
@@ -268,10 +267,10 @@ class SignFlips:
     ) -> tuple[FloatArray, FloatArray]:
         n_rankings = self.sums.shape[1]
         p_values = np.ones((n_rankings, n_rankings))
-        critical = np.full((n_rankings, n_rankings), -special.ndtri(level / 2))
+        critical = np.full((n_rankings, n_rankings), -special().ndtri(level / 2))
         if self.test == "t":
             for i in range(n_rankings):
-                p_values[i] = 2 * special.ndtr(-self.row(i).z)
+                p_values[i] = 2 * special().ndtr(-self.row(i).z)
             return p_values, critical
         if flipped is None:
             flipped = self.flipped()
@@ -329,7 +328,7 @@ class SignFlips:
         if np.isinf(self.span):
             return np.full(row.counts.shape, np.nan)
         n_others = np.fmax(self.n_effective - row.counts, 1e-9)
-        shares = special.betaincinv(row.counts + 1, n_others, 1 - level / 2)
+        shares = special().betaincinv(row.counts + 1, n_others, 1 - level / 2)
         return np.array([-self.span, self.span]) / self.scale * shares
 
 
@@ -387,11 +386,11 @@ def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
 
 def _as_normal(t: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
-    tail = special.stdtr(np.fmax(n_degrees, 1e-9), -t)
-    return np.asarray(np.fmin(-special.ndtri(tail), LARGEST_Z))
+    tail = special().stdtr(np.fmax(n_degrees, 1e-9), -t)
+    return np.asarray(np.fmin(-special().ndtri(tail), LARGEST_Z))
 
 
 def _as_student(z: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
     """The quantile of Student's t with the tail of a standard normal variable."""
-    tail = special.ndtr(-z)
-    return np.asarray(-special.stdtrit(np.fmax(n_degrees, 1e-9), tail))
+    tail = special().ndtr(-z)
+    return np.asarray(-special().stdtrit(np.fmax(n_degrees, 1e-9), tail))

@@ -24,6 +24,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -185,8 +186,6 @@ class RankingAccumulator:
         }
         if _ONLY in reports:
             return reports[_ONLY]
-        from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
-
         return compare_reports(reports)
 
 

@@ -12,6 +12,7 @@ from skrank_metrics._input.types import Lists as GivenLists
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.column_roles import columns_by_argument
 from skrank_metrics.sources.join import Duplicates
@@ -210,8 +211,6 @@ def evaluate_run(
         reports[name] = evaluation.report(lists.pop(name))
     if runs is None:
         return reports[""]
-    from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
-
     return compare_reports(reports)
 
 

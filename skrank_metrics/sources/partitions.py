@@ -14,6 +14,7 @@ from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
 from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected
@@ -114,8 +115,6 @@ class TableEvaluation(Evaluation):
         reports = {name: self.report(total, name) for name in self.columns.scores}
         if isinstance(score, str):
             return reports[score]
-        from skrank_metrics.reports.compare import compare_reports  # a tenth of a second
-
         return compare_reports(reports)
 
 

@@ -141,12 +141,9 @@ _MOST_GRADES = 10
 
 def _look_swapped(labels: NDArray[Any], ids: NDArray[Any]) -> bool:
     """Whether ids are few small whole numbers, and labels many different ones."""
-    if (
-        not len(ids)
-        or ids.min() < 0
-        or not ids.max() <= _MOST_GRADES
-        or (ids != np.floor(ids)).any()
-    ):
+    if ids.ndim != 1 or not len(ids):
+        return False
+    if ids.min() < 0 or not ids.max() <= _MOST_GRADES or (ids != np.floor(ids)).any():
         return False
     return len(np.unique(labels)) > 4 * (_MOST_GRADES + 1)
 

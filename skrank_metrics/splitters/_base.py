@@ -68,11 +68,19 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         self, sides: Any, X: Any, y: Any, groups: Any, qid: Any
     ) -> Iterator[tuple[IntArray, ...]]:
         """The rows of the queries on each side of each split, after grouping them by the unit to keep together."""
-        name, column = self._per_row, getattr(self, self._per_row, None)
-        check_consistent_length(X, y, column)
-        sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
-        options: dict[str, Any] = {"unit": True, "rows_of": "X", "hint": how_to_pass_ids("groups")}
-        grouping = group_by_query(count_rows(X), "A query-aware split", **options, X=X, **sources)
+        columns = {"y": y, "qid": qid, "groups": groups}
+        if self._per_row:
+            columns[self._per_row] = getattr(self, self._per_row)
+        check_consistent_length(X, y, columns.get(self._per_row))
+        grouping = group_by_query(
+            count_rows(X),
+            "A query-aware split",
+            unit=True,
+            rows_of="X",
+            hint=how_to_pass_ids("groups"),
+            X=X,
+            **check_rows(X, **columns),
+        )
         for queries in sides(grouping, y):
             yield tuple(np.flatnonzero(side[grouping.codes]) for side in queries)
 
@@ -84,20 +92,34 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 def random_source(random_state: Any) -> Any:
     """Random number generator as in scikit-learn, or a NumPy Generator."""
     seed = check_seed(random_state)
-    return seed if isinstance(seed, np.random.Generator) else check_random_state(seed)
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return check_random_state(seed)
+
+
+def mask_at(places: Any, size: int) -> Mask:
+    """A mask of this size that is True at these places."""
+    mask = np.zeros(size, dtype=bool)
+    mask[places] = True
+    return mask
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
-    parts = (part for one in ids for part in (one if isinstance(one, tuple) else [one]))
-    if ids.dtype.kind == "O" and any(isinstance(part, frozenset) for part in parts):
+    if ids.dtype.kind == "O" and any(map(_holds_set, ids)):
         raise TypeError("ids must not be or hold sets, which have no order; pass tuples.")
     try:
         return np.argsort(ids, kind="stable")
-    except TypeError:  # ids of different types cannot be compared
-        return np.array(
-            sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i])))
-        )
+    except TypeError:
+        # Ids of different types cannot be compared, but their texts can.
+        keys = [(type(one).__name__, repr(one)) for one in ids]
+        return np.array(sorted(range(len(ids)), key=keys.__getitem__))
+
+
+def _holds_set(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(isinstance(part, frozenset) for part in value)
+    return isinstance(value, frozenset)
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
@@ -107,20 +129,24 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(
             f"time must hold one time per row; got shape {times.shape} with {n_rows} rows."
         )
-    if times.dtype.kind not in "biuf":
-        with warnings.catch_warnings():  # times of other zones become UTC
-            warnings.filterwarnings("ignore", category=UserWarning)
-            try:
-                times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
-            except (TypeError, ValueError) as error:
-                raise type(error)(
-                    f"time must hold dates or numbers; got this error: {error}."
-                ) from None
-    elif times.dtype.kind != "f":
+    if times.dtype.kind in "biu":
         times = to_float64(times, "time")
+    elif times.dtype.kind not in "fM":
+        times = _to_dates(times)
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if missing.any():
         raise ValueError(
             f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}."
         )
     return times
+
+
+def _to_dates(times: NDArray[Any]) -> NDArray[Any]:
+    with warnings.catch_warnings():
+        # Times of other zones become UTC.
+        warnings.filterwarnings("ignore", category=UserWarning)
+        try:
+            return times.astype("M8[us]")
+        except (TypeError, ValueError) as error:
+            message = f"time must hold dates or numbers; got this error: {error}."
+            raise type(error)(message) from None

@@ -19,7 +19,7 @@ from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
-from skrank_metrics.splitters._base import check_times
+from skrank_metrics.splitters._base import check_times, mask_at
 
 _WHAT = {
     "leaking": "with rows both in train and in test",
@@ -59,6 +59,7 @@ class SplitReport(Result):
         """Raise a ValueError that names the first fold that has a leak, if there is any."""
         units = "query and group" if "leaking_groups" in self.ids else "query"
         past = " and train on the past only" * ("from_future" in self.ids)
+        # The first line is the error.
         for line in self._lines_of_leaks():
             raise ValueError(
                 f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}"
@@ -70,10 +71,8 @@ class SplitReport(Result):
     def _lines_of_leaks(self) -> Iterator[str]:
         for fold in range(len(self.ids["leaking"])):
             for kind, by_fold in self.ids.items():
-                if n_found := len(found := by_fold[fold]):
-                    named = ", ".join(map(str, found[:3])) + ", ..." * (n_found > 3)
-                    units = counted(n_found, "group" if kind.endswith("groups") else "query")
-                    yield f"fold {fold} has {units} {_WHAT[kind.removesuffix('_groups')]}: {named}"
+                if len(by_fold[fold]):
+                    yield f"fold {fold} has {_text_of_leaks(kind, by_fold[fold])}"
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
@@ -84,20 +83,25 @@ class SplitReport(Result):
         return f"Use a splitter that keeps {units} whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
-        columns: list[str | Column] = [
-            "fold",
-            *(Column(name.replace("_", " "), name=name) for name in self.table),
-        ]
-        rows = [
-            (fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))
-        ]
+        columns = [Column(name.replace("_", " "), name=name) for name in self.table]
+        folds = range(len(self.ids["leaking"]))
+        rows = list(zip(folds, *self.table.values(), strict=True))
+        table = Table(["fold", *columns], rows)
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
+        if leaks:
+            return [self.splitter, table, *leaks, self._way_out()]
         whole = "query or group" if "leaking_groups" in self.ids else "query"
         past = ", and none in train is from the future" * ("from_future" in self.ids)
-        verdict = (
-            self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold{past}."
-        )
-        return [self.splitter, Table(columns, rows), *leaks, verdict]
+        return [self.splitter, table, f"No {whole} leaks: all are whole in every fold{past}."]
+
+
+def _text_of_leaks(kind: str, ids: NDArray[Any]) -> str:
+    """Ids that leak in a fold, with the first three by name."""
+    noun = "group" if kind.endswith("groups") else "query"
+    named = ", ".join(map(str, ids[:3]))
+    if len(ids) > 3:
+        named += ", ..."
+    return f"{counted(len(ids), noun)} {_WHAT[kind.removesuffix('_groups')]}: {named}"
 
 
 def audit_splits(
@@ -141,53 +145,48 @@ def audit_splits(
     array([1, 1])
     """
     relevant = check_label_column(y) > 0
+    n_rows = len(relevant)
     check_consistent_length(X, relevant)
-    grouping = group_by_query(
-        len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time
-    )
-    times = None if time is None else check_times(time, len(relevant))
+    grouping = group_by_query(n_rows, "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time)
+    times = None
+    if time is not None:
+        times = check_times(time, n_rows)
     audited = {"": grouping}
     if groups is not None and groups is not qid:
-        units = group_by_query(len(relevant), "audit_splits", groups=groups)
-        audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
-    found, folds, splitter = [], [], check_cv(cv)
+        units = group_by_query(n_rows, "audit_splits", groups=groups)
+        if not np.array_equal(units.codes, grouping.codes):
+            audited["_groups"] = units
+    splitter = check_cv(cv)
     kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
+    facts, leaks = [], []
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
-        in_train, in_test = np.zeros((2, len(relevant)), dtype=bool)
-        in_train[train], in_test[test] = True, True
+        in_train = mask_at(train, n_rows)
+        in_test = mask_at(test, n_rows)
         if not (in_train.any() and in_test.any()):
             raise ValueError(
                 f"cv must yield rows for both sides; got none for one side of fold {fold}."
             )
-        folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
-        leaks = {}
-        for of, units in audited.items():
-            leaks["leaking" + of], leaks["cut" + of] = _leaking_and_cut(units, in_train, in_test)
-        if times is not None:
-            later = in_train & (times > times[in_test].min())
-            leaks["from_future"] = grouping.ids[_count(grouping, later) > 0]
-        found.append(leaks)
-    if not folds:
+        facts.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
+        leaks.append(_leaks(audited, in_train, in_test, times))
+    if not facts:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
-    table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
-    table |= {kind: np.array([len(leaks[kind]) for leaks in found]) for kind in found[0]}
-    return SplitReport(
-        _text_of_splitter(splitter),
-        table,
-        {kind: [leaks[kind] for leaks in found] for kind in found[0]},
-    )
+    ids = {kind: [found[kind] for found in leaks] for kind in leaks[0]}
+    table = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
+    table |= {kind: np.array(list(map(len, by_fold))) for kind, by_fold in ids.items()}
+    return SplitReport(_text_of_splitter(splitter), table, ids)
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
     """Raise an error that names the splitter if its splits cut a query or group."""
-    replace(
-        audit_splits(splits, X, y, qid=qid, groups=groups), splitter=_text_of_splitter(cv)
-    ).check()
+    report = audit_splits(splits, X, y, qid=qid, groups=groups)
+    replace(report, splitter=_text_of_splitter(cv)).check()
 
 
 def _text_of_splitter(cv: Any) -> str:
     # check_cv wraps an iterable in a splitter whose repr is not informative.
-    return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)
+    if type(cv).__name__ == "_CVIterableWrapper":
+        return "an iterable of (train, test)"
+    return str(cv)
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:
@@ -208,13 +207,24 @@ def _count(grouping: Grouping, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
-def _leaking_and_cut(
-    units: Grouping, in_train: Mask, in_test: Mask
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Ids of the units with rows on both sides, and of those with only some rows on one side."""
-    trained, tested = _count(units, in_train), _count(units, in_test)
-    both, used = (trained > 0) & (tested > 0), trained + tested
-    return units.ids[both], units.ids[~both & (used > 0) & (used < units.sizes)]
+def _leaks(
+    audited: dict[str, Grouping], in_train: Mask, in_test: Mask, times: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Ids that leak in a fold, by kind, for queries and for groups."""
+    leaks = {}
+    for suffix, units in audited.items():
+        trained = _count(units, in_train)
+        tested = _count(units, in_test)
+        used = trained + tested
+        is_leaking = (trained > 0) & (tested > 0)
+        is_cut = ~is_leaking & (used > 0) & (used < units.sizes)
+        leaks[f"leaking{suffix}"] = units.ids[is_leaking]
+        leaks[f"cut{suffix}"] = units.ids[is_cut]
+    if times is not None:
+        queries = audited[""]
+        later = in_train & (times > times[in_test].min())
+        leaks["from_future"] = queries.ids[_count(queries, later) > 0]
+    return leaks
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:

@@ -85,5 +85,6 @@ class PredefinedQuerySplit(QuerySplitter):
         of_query = one_per_query(parts.codes, grouping, "parts", hint, meanings=parts.ids)
         place = np.argsort(canonical_order(parts.ids))[of_query]
         for number in range(self.n_splits):
-            test, validation = place == number, place == (number - 1) % self.n_splits
+            test = place == number
+            validation = place == (number - 1) % self.n_splits
             yield ~(test | validation), validation, test

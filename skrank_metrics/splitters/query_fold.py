@@ -42,12 +42,20 @@ def query_fold(qid: Ids, n_folds: int, seed: int = 0) -> IntArray:
     >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
     (array([2, 2, 2, 2, 0]), array([2, 2]))
     """
-    for name, value, least, bits in (("n_folds", n_folds, 2, 31), ("seed", seed, 0, 63)):
-        check_int(value, name, least)
-        if value >= 2**bits:
-            raise ValueError(f"{name} must be below 2**{bits}; got {value}.")
-    queries = group_ids(qid, count_rows(qid) if np.iterable(qid) else 0)
+    _check_int_below(n_folds, "n_folds", 2, bits=31)
+    _check_int_below(seed, "seed", 0, bits=63)
+    n_rows = count_rows(qid) if np.iterable(qid) else 0
+    queries = group_ids(qid, n_rows)
+    hashes = hash_ids(queries.ids) ^ hash_ids(np.array([seed]))
     # Hash once more, so that the folds of two seeds are independent.
-    mixed = hash_ids(hash_ids(queries.ids) ^ hash_ids(np.array([seed])))
-    folds = (mixed >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)
+    mixed = hash_ids(hashes)
+    # The upper half of the bits is a fraction of 2**32, whose product with n_folds fits into 64 bits.
+    half = np.uint64(32)
+    folds = (mixed >> half) * np.uint64(n_folds) >> half
     return folds.astype(np.intp)[queries.codes]
+
+
+def _check_int_below(value: int, name: str, least: int, *, bits: int) -> None:
+    check_int(value, name, least)
+    if value >= 2**bits:
+        raise ValueError(f"{name} must be below 2**{bits}; got {value}.")

@@ -88,22 +88,23 @@ class QueryKFold(QuerySplitter):
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state) if self.shuffle else None
-        if len(grouping.ids) < self.n_splits:
+        n_queries = len(grouping.ids)
+        if n_queries < self.n_splits:
             raise ValueError(
                 f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "
-                f"{len(grouping.ids)} queries."
+                f"{n_queries} queries."
             )
-        amounts, strata = [grouping.sizes.astype(float)], np.zeros(len(grouping.ids), dtype=np.intp)
+        amounts = [grouping.sizes]
+        strata = np.zeros(n_queries, dtype=np.intp)
         if self.stratify in ("relevance", "both"):
-            relevant = np.bincount(
-                grouping.codes[check_label_column(y) > 0], minlength=len(grouping.ids)
-            )
-            amounts.append(relevant.astype(float))
+            is_relevant = check_label_column(y) > 0
+            relevant = np.bincount(grouping.codes[is_relevant], minlength=n_queries)
+            amounts.append(relevant)
             strata = (relevant == 0).astype(np.intp)
+        balanced = np.column_stack(amounts).astype(float)
         for _ in range(self.n_repeats):
-            folds = deal(
-                self._order(grouping, strata, random), np.column_stack(amounts), self.n_splits
-            )
+            order = self._order(grouping, strata, random)
+            folds = deal(order, balanced, self.n_splits)
             for fold in range(self.n_splits):
                 yield folds != fold, folds == fold
 
@@ -116,10 +117,12 @@ class QueryKFold(QuerySplitter):
         if self.stratify not in ("size", "both"):
             lengths = np.floor(np.log(lengths) / np.log(STEP_RATIO))
         order = order[np.lexsort((-lengths, strata[order]))]
-        if random is not None:  # else only one order would be possible if all lengths differ
-            windows = np.arange(len(order)) // (SHUFFLED_TURNS * self.n_splits)
-            order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
-        return order
+        if random is None:
+            return order
+        # If all lengths differ, only one order is possible so far.
+        windows = np.arange(len(order)) // (SHUFFLED_TURNS * self.n_splits)
+        draws = random.random(len(order))
+        return order[np.lexsort((draws, strata[order], windows))]
 
 
 class RepeatedQueryKFold(QueryKFold):
@@ -160,17 +163,21 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     In each turn, every fold gets one query. The linear assignment minimizes the sum of squares of the amounts that the
     folds hold. For a single amount, this deals the largest to the fold that holds the least.
     """
-    # A single amount stays in whole numbers, so that equal folds compare equal.
-    scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
-    folds, loads = np.empty(len(order), dtype=np.intp), np.zeros((n_folds, scaled.shape[1]))
+    is_single = amounts.shape[1] == 1
+    if not is_single:
+        # A single amount stays in whole numbers, so that equal folds compare equal.
+        amounts = amounts / amounts.sum(axis=0).clip(min=1)
+    folds = np.empty(len(order), dtype=np.intp)
+    loads = np.zeros((n_folds, amounts.shape[1]))
     for first in range(0, len(order), n_folds):
         turn = order[first : first + n_folds]
-        if scaled.shape[1] == 1:
-            turn = turn[np.argsort(-scaled[turn, 0], kind="stable")]
+        if is_single:
+            turn = turn[np.argsort(-amounts[turn, 0], kind="stable")]
             chosen = np.argsort(loads[:, 0], kind="stable")[: len(turn)]
-        else:  # in the sum of squares of load + amount, only the cross term depends on the assignment
-            places, chosen = linear_sum_assignment(scaled[turn] @ loads.T)
+        else:
+            # In the sum of squares of load + amount, only the cross term depends on the assignment.
+            places, chosen = linear_sum_assignment(amounts[turn] @ loads.T)
             turn = turn[places]
         folds[turn] = chosen
-        loads[chosen] += scaled[turn]
+        loads[chosen] += amounts[turn]
     return folds

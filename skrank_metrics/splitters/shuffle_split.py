@@ -21,7 +21,7 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._input.types import Ids, Seed
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, mask_at, random_source
 
 
 class QueryShuffleSplit(QuerySplitter):
@@ -114,10 +114,12 @@ def query_train_test_split(
     _check_sizes(test_size, train_size)
     random = random_source(random_state)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
-    if missing := [name for name, array in columns.items() if array is None]:
-        raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
+    for name, array in columns.items():
+        if array is None:
+            raise TypeError(f"{name} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
-    ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
+    sources = (qid, *map(ids_in_index, arrays))
+    ids = next((found for found in sources if found is not None), None)
     grouping = group_by_query(
         count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns
     )
@@ -132,30 +134,28 @@ def _draw_sides(
     n_queries = len(grouping.ids)
     if test_size is None and train_size is None:
         test_size = default
-    n_test, n_train = (
-        _number(test_size, n_queries, math.ceil),
-        _number(train_size, n_queries, math.floor),
-    )
-    n_test = n_queries - n_train if n_test is None else n_test
-    n_train = n_queries - n_test if n_train is None else n_train
+    n_test = _number(test_size, n_queries, math.ceil)
+    n_train = _number(train_size, n_queries, math.floor)
+    if n_test is None:
+        n_test = n_queries - n_train
+    if n_train is None:
+        n_train = n_queries - n_test
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
             "test_size and train_size must leave at least one query on each side and add up to at most all queries; "
             f"got test_size={test_size} and train_size={train_size}, or {n_test} and {n_train} of {n_queries} queries."
         )
     drawn = random.permutation(canonical_order(grouping.ids))
-    train, test = np.zeros((2, n_queries), dtype=bool)
-    test[drawn[:n_test]], train[drawn[n_test : n_test + n_train]] = True, True
-    return train, test
+    test = drawn[:n_test]
+    train = drawn[n_test : n_test + n_train]
+    return mask_at(train, n_queries), mask_at(test, n_queries)
 
 
 def _number(size: Any, n_queries: int, rounded: Any) -> Any:
+    if size is None or isinstance(size, numbers.Integral):
+        return size
     # In float64, 0.28 * 25 is more than 7; that must not add or drop a query.
-    return (
-        size
-        if size is None or isinstance(size, numbers.Integral)
-        else rounded(round(size * n_queries, 9))
-    )
+    return rounded(round(size * n_queries, 9))
 
 
 def _check_sizes(test_size: Any, train_size: Any) -> None:

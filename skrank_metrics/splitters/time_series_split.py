@@ -12,7 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from skrank_metrics._input.arrays import IntArray, Mask, check_int
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.types import Ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times, mask_at
 
 
 class QueryTimeSeriesSplit(QuerySplitter):
@@ -75,24 +75,25 @@ class QueryTimeSeriesSplit(QuerySplitter):
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         order, starts, ends = self._in_order(grouping)
-        n_left_out, pause = (
-            (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
-        )
-        for before, tested in TimeSeriesSplit(
-            self.n_splits, gap=n_left_out, test_size=self.test_size
-        ).split(order):
+        n_left_out = self.gap if isinstance(self.gap, int) else 0
+        by_place = TimeSeriesSplit(self.n_splits, gap=n_left_out, test_size=self.test_size)
+        for before, following in by_place.split(order):
             past = order[before]
+            tested = order[following]
             if starts is not None:
-                begin = starts[order[tested]].min()
-                past = past[ends[past] < (begin if pause is None else begin - pause)]
+                begin = starts[tested].min()
+                latest = begin
+                if not isinstance(self.gap, int):
+                    latest = begin - _duration(self.gap)
+                past = past[ends[past] < latest]
             if not past.size:
                 raise ValueError(
                     "gap and test_size must leave a query that ends before each test part begins; got "
                     f"gap={self.gap!r} and a part that begins at {begin}."
                 )
-            sides = np.zeros((2, len(order)), dtype=bool)
-            sides[0, past[-(self.max_train_size or 0) :]], sides[1, order[tested]] = True, True
-            yield sides[0], sides[1]
+            if self.max_train_size is not None:
+                past = past[-self.max_train_size :]
+            yield mask_at(past, len(order)), mask_at(tested, len(order))
 
     def _in_order(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
         """Queries in time order, and the earliest and latest time of each, if there are times."""
@@ -103,10 +104,10 @@ class QueryTimeSeriesSplit(QuerySplitter):
             raise ValueError(
                 f"gap must be a number of queries if time holds numbers; got {self.gap!r}."
             )
-        starts, ends = (
-            extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum)
-        )
-        by_id = canonical_order(grouping.ids)  # so that the order of rows does not matter
+        starts = np.minimum.reduceat(times, grouping.starts)
+        ends = np.maximum.reduceat(times, grouping.starts)
+        # Queries that start at the same time are ordered by id, so that the order of rows does not matter.
+        by_id = canonical_order(grouping.ids)
         return by_id[np.argsort(starts[by_id], kind="stable")], starts, ends
 
 

@@ -81,7 +81,7 @@ class CVResultsDisplay(Display):
     >>> search = GridSearchCV(DummyRegressor(), {"strategy": ["mean", "median"]}, cv=2).fit([[0]] * 4, [1, 0, 1, 0])
     >>> display = CVResultsDisplay.from_result(search)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
-    ['strategy=mean', 'strategy=median']
+    ['#1 strategy=mean', '#2 strategy=median']
     """
 
     def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
@@ -131,10 +131,10 @@ class CVResultsDisplay(Display):
 
 
 def _name_of(found: _Search, row: int) -> str:
-    """The parameters of a candidate, and when it was dropped."""
+    """The number of a candidate as in search_report, its parameters, and when it was dropped."""
     from skrank_metrics.model_selection.search_report import spelled_params
 
-    name = spelled_params(found.params[row]) or "defaults"
+    name = f"#{row + 1} {spelled_params(found.params[row]) or 'defaults'}"
     if found.n_ran[row] < found.scores.shape[1]:
         name += f"\ndropped after fold {found.n_ran[row]}"
     return name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -20,7 +19,8 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int, nearest
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Features, Ids, Numbers
-from skrank_metrics._output.result import counted
+from skrank_metrics._output.result import Part, counted
+from skrank_metrics._output.table import Table
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
@@ -35,20 +35,22 @@ from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
 
-# Longer parameter values and names of candidates would leave no room for numbers in a table.
-VALUE_WIDTH, NAME_WIDTH = 40, 60
+# Longer parameter values would leave no room for other columns of a table.
+VALUE_WIDTH = 40
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SearchReport(CrossEvaluation):
     """A CrossEvaluation of the best candidates of a search; also if a single one ran all folds.
 
-    Distances are negated, as in the search. ``to_frame()`` also gives parameters.
+    Candidates are numbered in the order of ``cv_results_``, so a number means the same candidate by every metric: "#1"
+    is the first row, ``cv_results_["params"][0]``. Distances are negated, as in the search. ``to_frame()`` also gives
+    parameters.
 
     Attributes
     ----------
     params : dict of str to dict
-        Parameters of all candidates, best first by the search. Names say what varies, or "candidate 3" if too long.
+        Parameters of all candidates by number, such as "#1", best first by the search.
     not_compared : dict of str to str
         Why other candidates were not compared: "failed", when they were dropped, or "not among the best 10".
     naive_score, expected_score : float
@@ -63,6 +65,29 @@ class SearchReport(CrossEvaluation):
     naive_score: float = np.nan
     expected_score: float = np.nan
     changed: float = 0.0
+
+    def _parts(self) -> list[Part]:
+        parts = super()._parts()
+        table = self._table_of_params()
+        if table.rows:
+            place = next(i for i, part in enumerate(parts) if isinstance(part, Table))
+            parts.insert(place + 1, table)
+        return parts
+
+    def _table_of_params(self) -> Table:
+        """The parameters that vary, of the candidates that were compared; no rows if none varies."""
+        names = _varying(list(self.params.values()))
+        if not names:
+            return Table((), [])
+        heads = [name.rpartition("__")[2] for name in names]
+        if len(set(heads)) < len(heads):
+            heads = names
+        rows = []
+        for candidate in self.names:
+            params = self.params[candidate]
+            texts = [_short(params[name]) if name in params else "" for name in names]
+            rows.append((candidate, *texts))
+        return Table(("", *heads), rows)
 
     def _notes(self) -> Iterator[Any]:
         reasons = list(self.not_compared.values())
@@ -154,7 +179,7 @@ def search_report(
     >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
     >>> report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
     >>> report.params
-    {'alpha=1': {'estimator__alpha': 1.0}, 'alpha=1e+09': {'estimator__alpha': 1000000000.0}}
+    {'#1': {'estimator__alpha': 1.0}, '#2': {'estimator__alpha': 1000000000.0}}
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
@@ -167,7 +192,7 @@ def search_report(
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
     rows, scores = ranked_rows(search, key), fold_scores(results, key)
-    names = dict(zip(rows, candidate_names([results["params"][row] for row in rows]), strict=True))
+    names = {row: f"#{row + 1}" for row in rows}
     whole = [row for row in rows if not np.isnan(scores[row]).any()]
     if not whole:
         raise ValueError(
@@ -381,23 +406,17 @@ def mean_so_far(folds: FloatArray) -> FloatArray:
         return np.asarray(np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1))
 
 
-def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Candidates by the parameters that vary, or by number if that is too long or not unique."""
-    values: dict[str, set[str]] = {}
+def _varying(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of the parameters that differ between candidates, or that some candidates lack."""
+    texts: dict[str, list[str]] = {}
     for params in candidates:
         for name, value in params.items():
-            values.setdefault(name, set()).add(repr(value))
-    in_all = set.intersection(*(set(params) for params in candidates))
-    fixed = {name for name in in_all if len(values[name]) == 1}
-    texts = []
-    for params in candidates:
-        varying = {name: value for name, value in params.items() if name not in fixed}
-        texts.append(spelled_params(varying) or "defaults")
-    counts, names = Counter(texts), []
-    for number, text in enumerate(texts, start=1):
-        is_clear = counts[text] == 1 and len(text) <= NAME_WIDTH
-        names.append(text if is_clear else f"candidate {number}")
-    return names
+            texts.setdefault(name, []).append(repr(value))
+    found = []
+    for name, of_name in texts.items():
+        if len(set(of_name)) > 1 or len(of_name) < len(candidates):
+            found.append(name)
+    return found
 
 
 def spelled_params(params: Mapping[str, Any]) -> str:

@@ -15,7 +15,6 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     LeaveOneGroupOut,
-    ParameterGrid,
     RandomizedSearchCV,
 )
 from sklearn.pipeline import make_pipeline
@@ -31,6 +30,7 @@ from skrank_metrics import (
     RepeatedQueryKFold,
     compare,
     cross_evaluate,
+    evaluate,
     kendall_tau_distance,
     make_ranking_scorer,
     ranking_scorers,
@@ -38,10 +38,12 @@ from skrank_metrics import (
     with_qid,
     within_noise,
 )
+from skrank_metrics._output.result import parts_of
+from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.displays import CVResultsDisplay
 from skrank_metrics.model_selection.search_report import (
     SearchReport,
-    candidate_names,
     expected_score,  # of scores that no search would give
 )
 
@@ -78,9 +80,7 @@ def test_candidates_are_those_of_the_search_compared_as_cross_evaluate_does(sear
     results = search[0].cv_results_
     order = np.argsort(-results["mean_test_ndcg@10"])
     assert list(found.params.values()) == [results["params"][row] for row in order]
-    assert list(found.params) == [
-        f"alpha={results['params'][row]['estimator__alpha']:g}" for row in order
-    ]
+    assert list(found.params) == [f"#{row + 1}" for row in order]
     for metric in ("ndcg@10", "map"):
         folds = np.column_stack([results[f"split{fold}_test_{metric}"] for fold in range(3)])[order]
         np.testing.assert_allclose(
@@ -174,7 +174,7 @@ def test_grids_with_different_parameters():
     grids = [{"estimator__alpha": [1.0, 1e12]}, {"estimator__solver": ["svd"]}]
     search = ridge_search(grid=grids).fit(X, with_qid(Y, QID))
     found = reported(search, X, Y, qid=QID)
-    assert set(found.params) == {"alpha=1", "alpha=1e+12", "solver=svd"}
+    assert set(found.params) == {"#1", "#2", "#3"}
     frame = found.to_frame()
     assert frame["estimator__solver"].notna().sum() == 1
     assert frame["estimator__alpha"].notna().sum() == 2
@@ -238,38 +238,80 @@ def test_of_a_distance_the_smallest_is_the_best(kind):
 def test_failed_candidates_are_last_and_not_fitted_again():
     search = ridge_search(grid={"estimator__alpha": [-1.0, 1e12, 1.0]}).fit(X, with_qid(Y, QID))
     found = reported(search, X, Y, qid=QID)
-    assert list(found.params)[-1] == "alpha=-1"
-    assert found.not_compared == {"alpha=-1": "failed"}
+    assert list(found.params)[-1] == "#1"
+    assert found.not_compared == {"#1": "failed"}
     assert "Not compared: 1 failed." in words(found)
     search = ridge_search(grid={"estimator__alpha": [-1.0, 1.0]}).fit(X, with_qid(Y, QID))
-    assert list(reported(search, X, Y, qid=QID).reports) == ["alpha=1"]
+    assert list(reported(search, X, Y, qid=QID).reports) == ["#2"]
     for fold in range(3):
         search.cv_results_[f"split{fold}_test_ndcg@10"][:] = np.nan
     with pytest.raises(ValueError, match="search must have a candidate with a score in every fold"):
         reported(search, X, Y, qid=QID)
 
 
-def test_names_of_candidates():
-    grid = [
-        {"estimator": [Ridge(), LogisticRegression()]},
-        {"estimator": [QueryRanker(Ridge())], "n": [0.25, "x" * 70]},
+def test_numbers_are_those_of_the_rows_of_the_search(search, found, tmp_path):
+    rows = search[0].cv_results_["params"]
+    assert found.params == {f"#{row + 1}": params for row, params in enumerate(rows)}
+    assert set(found.names) == {"#1", "#2", "#3"} == set(found.to_frame().index)
+    assert found.pair("#1", "#2").first == "#1"
+    by_map = reported(*search, Y, qid=QID, metric="map")
+    assert by_map.params == found.params, "a number means the same candidate by every metric"
+    found.save(tmp_path / "found.json")
+    assert SearchReport.load(tmp_path / "found.json").params == found.params
+    labels = CVResultsDisplay(search[0]).candidates
+    assert labels == [
+        f"{name} alpha={params['estimator__alpha']:g}" for name, params in found.params.items()
     ]
-    assert candidate_names(list(ParameterGrid(grid))) == [
-        "Ridge", "LogisticRegression", "QueryRanker, n=0.25", f"QueryRanker, n={'x' * 37}...",
-    ]  # fmt: skip
-    assert candidate_names([{"e": Ridge(1)}, {"e": Ridge(2)}]) == ["candidate 1", "candidate 2"], (
-        "one class, no repr"
+
+
+def tables_of(candidates):
+    """The printed tables of a report of candidates that rank alike."""
+    params = {f"#{number}": params for number, params in enumerate(candidates, start=1)}
+    report = evaluate([1, 0] * 2, [2, 1] * 2, qid=[0, 0, 1, 1], metrics="mrr").with_queries(
+        folds=np.array([0, 1])
     )
-    assert (
-        candidate_names([{"a": 1, "b": "x" * 39}, {"a": "x" * 39, "b": "y" * 39}])[1]
-        == "candidate 2"
-    )
-    assert candidate_names([{"a": 1, "b": 2}, {"a": 1}]) == ["b=2", "defaults"]
-    assert candidate_names([{"a": np.float64(1e9)}, {"a": 1 / 3}, {"a": len}]) == [
-        "a=1e+09",
-        "a=0.3333333333333333",
-        "a=len",
-    ]
+    found = SearchReport(dict.fromkeys(params, report), ("mrr",), params=params)
+    return [part for part in parts_of(found) if isinstance(part, Table)]
+
+
+def test_the_print_has_one_table_of_the_parameters_that_vary(search, found):
+    lines = str(found).splitlines()
+    heads = [line.strip() for line in lines].index("alpha")
+    table = [tuple(line.split()) for line in lines[heads + 1 : heads + 4]]
+    alphas = {name: f"{found.params[name]['estimator__alpha']:g}" for name in found.names}
+    assert table == list(alphas.items())
+    assert "alpha=" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    {
+        "what is equal is left out": ([{"a": 1, "b": 2}, {"a": 1, "b": 3}], ["", "b"]),
+        "what some lack varies": ([{"a": 1, "b": 2}, {"a": 1}], ["", "b"]),
+        "heads are the last word": ([{"x__a": 1}, {"x__a": 2}], ["", "a"]),
+        "unless it has two meanings": (
+            [{"x__a": 1, "y__a": 1}, {"x__a": 2, "y__a": 2}],
+            ["", "x__a", "y__a"],
+        ),
+        "nothing varies": ([{"a": 1}], None),
+    }.values(),
+)
+def test_columns_of_the_table_of_parameters(candidates, expected):
+    tables = tables_of(candidates)
+    assert [list(table.columns) for table in tables[1:]] == ([expected] if expected else [])
+
+
+def test_values_in_the_table_of_parameters():
+    values = {
+        1e9: "1e+09",
+        1 / 3: "0.3333333333333333",
+        len: "len",
+        None: "None",
+        "x" * 70: "x" * 37 + "...",
+    }
+    candidates = [*({"a": value} for value in values), {"a": Ridge(2)}, {}]
+    _, table = tables_of(candidates)
+    assert [text for _, text in table.rows] == [*values.values(), "Ridge(alpha=2)", ""]
 
 
 @pytest.mark.slow
@@ -288,11 +330,11 @@ def test_jobs_and_progress(capsys):
 
 
 def test_candidates_are_compared_as_compare_does(search, found):
-    plan = {"baseline": "alpha=10000", "margin": 0.01, "test": "t", "correction": "holm"}
+    plan = {"baseline": "#2", "margin": 0.01, "test": "t", "correction": "holm"}
     other = compare(found, **plan, confidence=0.9, random_state=3)
     assert type(other) is SearchReport
     assert (other.params, other.expected_score) == (found.params, found.expected_score)
-    assert {pair.second for pair in other.pairs()} == {"alpha=10000"}
+    assert {pair.second for pair in other.pairs()} == {"#2"}
 
 
 def test_other_folds_or_rows_than_in_the_search_are_said(search):
@@ -542,8 +584,8 @@ def test_a_race_needs_no_other_fits():
         np.testing.assert_allclose(
             found.fold_means()[name], expected.fold_means()[name], rtol=0, atol=1e-12
         )
-    assert list(found.not_compared) == ["alpha=1"]
-    assert re.fullmatch(r"dropped after fold [1-4]", found.not_compared["alpha=1"])
+    assert list(found.not_compared) == ["#1"]
+    assert re.fullmatch(r"dropped after fold [1-4]", found.not_compared["#1"])
 
 
 class Declines(RegressorMixin, BaseEstimator):
@@ -646,7 +688,7 @@ def test_a_race_by_another_metric_is_fitted_again():
 
 def test_a_race_that_one_candidate_finishes():
     found = reported(race({"estimator__alpha": [1.0, 1e9]}, confidence=0.4))
-    assert list(found.reports) == ["alpha=1e+09"]
+    assert list(found.reports) == ["#2"]
     assert found.verdict == ""
     assert "looks better" not in str(found)
     assert found.expected_score == found.naive_score

@@ -228,7 +228,7 @@ MAP = ranking_scorers("map")["map"]
 
 def test_candidates_from_the_best_down():
     display = CVResultsDisplay.from_result(SEARCH)
-    assert row_names(display) == ["alpha=100", "alpha=10", "alpha=1"]
+    assert row_names(display) == ["#3 alpha=100", "#2 alpha=10", "#1 alpha=1"]
     folds, means = display.ax_.lines[::2], display.ax_.lines[1::2]
     assert [line.get_xdata().tolist() for line in folds] == [[0.8, 0.8], [0.7, 0.5], [0.3, 0.5]]
     assert [float(line.get_xdata()[0]) for line in means] == pytest.approx([0.8, 0.6, 0.4])
@@ -244,9 +244,9 @@ def test_metric_and_number_of_candidates():
     few = CVResultsDisplay.from_result(SEARCH, n_candidates=2)
     assert few.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds, best 2 of 3 candidates"
     other = CVResultsDisplay.from_result(SEARCH, metric="map")
-    assert row_names(other) == ["alpha=1", "alpha=10"], "the third failed in a fold"
+    assert row_names(other) == ["#1 alpha=1", "#2 alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
-    assert row_names(CVResultsDisplay.from_result(later)) == ["alpha=100", "alpha=10"]
+    assert row_names(CVResultsDisplay.from_result(later)) == ["#3 alpha=100", "#2 alpha=10"]
     assert (
         CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(", best 2 of 3 candidates")
     ), "one failed"
@@ -264,7 +264,7 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
     )
     display = CVResultsDisplay.from_result(search)
     assert display.ax_.get_xlabel().startswith("score, ")
-    assert row_names(display) == ["defaults", "alpha=3"]
+    assert row_names(display) == ["#1 defaults", "#2 alpha=3"]
 
 
 def test_candidates_that_a_race_dropped_are_hollow_and_last():
@@ -277,9 +277,9 @@ def test_candidates_that_a_race_dropped_are_hollow_and_last():
     }
     display = CVResultsDisplay.from_result(search)
     assert row_names(display) == [
-        "alpha=10",
-        "alpha=100 dropped after fold 2",
-        "alpha=1 dropped after fold 1",
+        "#2 alpha=10",
+        "#3 alpha=100 dropped after fold 2",
+        "#1 alpha=1 dropped after fold 1",
     ]
     assert [line.get_markerfacecolor() == "none" for line in display.ax_.lines[1::2]] == [
         False,

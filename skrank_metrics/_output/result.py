@@ -54,11 +54,8 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         title, *parts = self._parts()
-        shown = [
-            f"<div>{_html(part)}</div>" if isinstance(part, str) else part.as_html()
-            for part in parts
-        ]
-        return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{"".join(shown)}</div>'
+        shown = "".join(_part_as_html(part, "div", inline=True) for part in parts)
+        return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{shown}</div>'
 
     def plot(self, **options: Any) -> Any:
         """Draw the result with matplotlib; returns the display, with the attributes ``ax_`` and ``figure_``.
@@ -89,17 +86,18 @@ class Result(ABC):
     def _page(self, title: str | None = None, note: str | None = None) -> str:
         first, *parts = self._parts()
         headline = title or self._headline()
-        parts = [*([first] if headline else []), *parts, *self._explanations()]
-        notes = [f'<p class="note">{_html(note)}</p>'] if note else []
-        return page(visible(headline or str(first)), [*notes, *self._blocks(parts)])
+        if headline:
+            parts = [first, *parts]
+        blocks = self._blocks([*parts, *self._explanations()])
+        if note:
+            blocks.insert(0, f'<p class="note">{_html(note)}</p>')
+        return page(visible(headline or str(first)), blocks)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture, if there is one, below the first table."""
-        blocks = [
-            f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False)
-            for part in parts
-        ]
-        below = 1 + next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
+        blocks = [_part_as_html(part, "p", inline=False) for part in parts]
+        is_table = [isinstance(part, Table) for part in parts]
+        below = is_table.index(True) + 1 if any(is_table) else 0
         blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
         return blocks
 
@@ -116,7 +114,9 @@ class Result(ABC):
             message = f"to_frame needs {library}: pip install {library}, or read the attributes, which hold the same."
             raise ImportError(message) from None
         frame = module.DataFrame(dict(columns))
-        return frame if library == "polars" or index is None else frame.set_index(index)
+        if library == "polars" or index is None:
+            return frame
+        return frame.set_index(index)
 
 
 def parts_of(result: Result) -> Sequence[Part]:
@@ -143,14 +143,21 @@ def _html(text: str) -> str:
     return escape(visible(text))
 
 
+def _part_as_html(part: Part, tag: str, *, inline: bool) -> str:
+    if isinstance(part, Table):
+        return part.as_html(inline=inline)
+    return f"<{tag}>{_html(part)}</{tag}>"
+
+
 def text_of(parts: Iterable[Part]) -> str:
     """Join tables and sentences into lines of at most 80 characters."""
-    return "\n".join(
-        textwrap.fill(visible(part), WIDTH, break_on_hyphens=False)
-        if isinstance(part, str)
-        else part.as_text()
-        for part in parts
-    )
+    return "\n".join(map(_part_as_text, parts))
+
+
+def _part_as_text(part: Part) -> str:
+    if isinstance(part, Table):
+        return part.as_text()
+    return textwrap.fill(visible(part), WIDTH, break_on_hyphens=False)
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import takewhile, zip_longest
+from itertools import chain, takewhile, zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,10 +36,13 @@ def visible(text: str) -> str:
     r"""Replace control characters by escapes such as ``\x1b``, which no terminal interprets."""
     if text.isprintable():  # the usual case
         return text
-    return "".join(
-        repr(one)[1:-1] if unicodedata.category(one) in _HIDDEN and one not in _JOINERS else one
-        for one in text
-    )
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if unicodedata.category(character) not in _HIDDEN or character in _JOINERS:
+        return character
+    return repr(character)[1:-1]
 
 
 def as_text(value: Any, spec: str = "z.4f") -> str:
@@ -47,7 +50,9 @@ def as_text(value: Any, spec: str = "z.4f") -> str:
     if isinstance(value, tuple):
         low, high = value
         return "none" if np.isnan(low) else f"[{low:{spec}}, {high:{spec}}]"
-    return format(value, spec) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return format(value, spec)
+    return str(value)
 
 
 def signed(value: Any) -> str:
@@ -57,12 +62,15 @@ def signed(value: Any) -> str:
 
 def plus_minus(value: tuple[float, float]) -> str:
     """Format a mean and its spread; a mean of NaN is shown as none."""
-    return "none" if np.isnan(value[0]) else "{:z.4f} ± {:.4f}".format(*value)
+    mean, spread = value
+    return "none" if np.isnan(mean) else f"{mean:z.4f} ± {spread:.4f}"
 
 
 def p_text(p: float) -> str:
     """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
-    return "none" if np.isnan(p) else f"{p:.4f}" if p >= 5e-5 else "<0.0001"
+    if np.isnan(p):
+        return "none"
+    return f"{p:.4f}" if p >= 5e-5 else "<0.0001"
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,7 @@ class Table:
     @cached_property
     def _shown(self) -> list[_Shown]:
         return [
-            _Shown(
-                _shortened(column.head),
-                [_shortened("" if value is None else column.text(value)) for value in values],
-                all(value is None or isinstance(value, str) for value in values),
-            )
+            _as_shown(column.head, column.text, values)
             for column, values in self._by_column
             if column.head is not None
         ]
@@ -107,14 +111,12 @@ class Table:
     def as_text(self) -> str:
         """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
         names = list(takewhile(lambda column: column.is_name, self._shown))[:2] or self._shown[:1]
-        others, lines = self._shown[len(names) :], list[str]()
+        others = self._shown[len(names) :]
+        lines: list[str] = []
+        # Once even if there are names only.
         while others or not lines:
             n = 1
-            while (
-                n < len(others)
-                and sum(_narrowest([*names, *others[: n + 1]])) + len(GAP) * (len(names) + n)
-                <= WIDTH
-            ):
+            while n < len(others) and _fit([*names, *others[: n + 1]]):
                 n += 1
             lines += _beside([*names, *others[:n]])
             others = others[n:]
@@ -124,15 +126,14 @@ class Table:
         """A table with inline styles, since notebooks drop style sheets, or one that scrolls, for a page."""
         head = "".join(_cell("th", column.head, column, inline=inline) for column in self._shown)
         body = ""
-        for row in zip(*(column.cells for column in self._shown), strict=True):
-            cells = (
-                _cell("td", text, column, inline=inline)
-                for text, column in zip(row, self._shown, strict=True)
-            )
+        for row in range(len(self.rows)):
+            cells = (_cell("td", one.cells[row], one, inline=inline) for one in self._shown)
             body += f"<tr>{''.join(cells)}</tr>"
         style = f' style="{_TABLE}"' if inline else ""
         table = f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return table if inline else f'<div class="wide" tabindex="0">{table}</div>'
+        if inline:
+            return table
+        return f'<div class="wide" tabindex="0">{table}</div>'
 
 
 class Rows(list[T]):
@@ -158,17 +159,22 @@ class _Shown:
     is_name: bool
 
 
+def _as_shown(head: str, text: Callable[[Any], str], values: Sequence[Any]) -> _Shown:
+    texts = ["" if value is None else text(value) for value in values]
+    is_name = all(value is None or isinstance(value, str) for value in values)
+    return _Shown(_shortened(head), list(map(_shortened, texts)), is_name)
+
+
 def _shortened(text: str) -> str:
-    return visible(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "...")
+    if len(text) > LONGEST_NAME:
+        text = text[: LONGEST_NAME - 3] + "..."
+    return visible(text)
 
 
 def _cell(tag: str, text: str, column: _Shown, *, inline: bool) -> str:
     if not inline:
-        return (
-            f"<{tag}>{escape(text)}</{tag}>"
-            if column.is_name
-            else f'<{tag} class="n">{escape(text)}</{tag}>'
-        )
+        kind = "" if column.is_name else ' class="n"'
+        return f"<{tag}{kind}>{escape(text)}</{tag}>"
     align = "left" if column.is_name else "right;font-variant-numeric:tabular-nums"
     # Heads may take several lines; numbers are not broken.
     rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
@@ -188,43 +194,50 @@ def _longest(texts: Sequence[str]) -> int:
     return max([1, *map(len, texts)])
 
 
-def _narrowest(columns: Sequence[_Shown]) -> list[int]:
-    """Widths with wrapped heads and, in columns of names, wrapped cells; numbers are not broken."""
-    return [
-        max(
-            min(_longest(_wrapped(column.head, 1, break_long_words=False)), NARROWEST_HEAD),
-            min(_longest(column.cells), NARROWEST_NAME if column.is_name else LONGEST_NAME),
-        )
-        for column in columns
-    ]
+def _narrowest(column: _Shown) -> int:
+    """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
+    words = _wrapped(column.head, 1, break_long_words=False)
+    narrowest_cell = NARROWEST_NAME if column.is_name else LONGEST_NAME
+    return max(min(_longest(words), NARROWEST_HEAD), min(_longest(column.cells), narrowest_cell))
 
 
-def _beside(columns: Sequence[_Shown]) -> Iterator[str]:
+def _width(widths: Sequence[int]) -> int:
+    """Width of columns with the gaps between them."""
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _fit(columns: Sequence[_Shown]) -> bool:
+    """Whether the columns fit beside each other."""
+    return _width(list(map(_narrowest, columns))) <= WIDTH
+
+
+def _beside(columns: Sequence[_Shown]) -> list[str]:
     """Lines of the heads and of each row.
 
     Columns get their narrowest width first; what is left goes to cells from left to right, then to heads.
     """
-    widths = _narrowest(columns)
-    left = WIDTH - sum(widths) - len(GAP) * (len(widths) - 1)
-    for wanted in (
-        [_longest(column.cells) for column in columns],
-        [len(column.head) for column in columns],
-    ):
+    widths = list(map(_narrowest, columns))
+    left = max(0, WIDTH - _width(widths))
+    of_cells = [_longest(column.cells) for column in columns]
+    of_heads = [len(column.head) for column in columns]
+    for wanted in (of_cells, of_heads):
         for place, width in enumerate(wanted):
-            more = min(max(0, width - widths[place]), max(0, left))
-            widths[place], left = widths[place] + more, left - more
+            more = min(max(0, width - widths[place]), left)
+            widths[place] += more
+            left -= more
     formats, wrapped = [], []
     for column, width in zip(columns, widths, strict=True):
         texts = [column.head, *column.cells]
-        wrapped.append([[text] if len(text) <= width else _wrapped(text, width) for text in texts])
-        widest = _longest([line for lines in wrapped[-1] for line in lines])
-        formats.append(f"{{:{'<' if column.is_name else '>'}{widest}}}")
+        broken = [[text] if len(text) <= width else _wrapped(text, width) for text in texts]
+        widest = _longest(list(chain.from_iterable(broken)))
+        align = "<" if column.is_name else ">"
+        formats.append(f"{{:{align}{widest}}}")
+        wrapped.append(broken)
+    line_format = GAP.join(formats)
     heads, *rows = zip(*wrapped, strict=True)
-    upside_down = zip_longest(
-        *(lines[::-1] for lines in heads), fillvalue=""
-    )  # heads are aligned at the bottom
-    for row in (
-        reversed(list(upside_down)),
-        *(zip_longest(*lines, fillvalue="") for lines in rows),
-    ):
-        yield from (GAP.join(formats).format(*line).rstrip() for line in row)
+    # Heads are aligned at the bottom.
+    upside_down = list(zip_longest(*map(reversed, heads), fillvalue=""))
+    lines = upside_down[::-1]
+    for cells in rows:
+        lines += zip_longest(*cells, fillvalue="")
+    return [line_format.format(*line).rstrip() for line in lines]

@@ -26,10 +26,7 @@ def page_picture(result: Any) -> str:
     except ImportError:
         return ""
     key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
-    light, dark = (
-        ";".join(f"{name}:{colour}" for name, colour in style.variables(look).items())
-        for look in (style.LIGHT, style.DARK)
-    )
+    light, dark = _css(style.LIGHT), _css(style.DARK)
     css = (
         f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
         f"#{key} svg+svg{{display:none}}"
@@ -37,12 +34,15 @@ def page_picture(result: Any) -> str:
         f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
     )
     # Ids, those of clipping paths and marks, are unique on the page.
-    shown = (
-        _in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg)
-        for number, svg in enumerate(drawings)
-    )
+    shown = ""
+    for number, svg in enumerate(drawings):
+        shown += _in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg)
     kind = type(result).__name__
-    return f'<figure id="{key}" role="img" aria-label="{kind}"><style>{css}</style>{"".join(shown)}</figure>'
+    return f'<figure id="{key}" role="img" aria-label="{kind}"><style>{css}</style>{shown}</figure>'
+
+
+def _css(look: style.Theme) -> str:
+    return ";".join(f"{name}:{colour}" for name, colour in style.variables(look).items())
 
 
 def _svg(result: Any, width: float) -> str:
@@ -52,10 +52,8 @@ def _svg(result: Any, width: float) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's font may have it
         figure = result.plot().figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
-    svg = target.getvalue()
-    svg = re.sub(
-        r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL
-    )
+    _, start, drawing = target.getvalue().partition("<svg")
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", start + drawing, flags=re.DOTALL)
     # As wide as the page, but at most somewhat wider than drawn.
     size = f'style="max-width:{100 * figure.get_figwidth():.0f}px" viewBox'
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("viewBox", size, 1)

@@ -62,7 +62,8 @@ def theme() -> Theme:
     from matplotlib.colors import to_rgb
 
     ink = rcParams["text.color"]
-    return replace(DARK if sum(to_rgb(ink)) > 1.5 else LIGHT, ink=ink)
+    is_dark = sum(to_rgb(ink)) > 1.5
+    return replace(DARK if is_dark else LIGHT, ink=ink)
 
 
 def settings(look: Theme) -> dict[str, Any]:
@@ -102,12 +103,13 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     width, _, is_hidden = _canvas.get()
-    size = (
-        (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
-    )
-    return (Figure if is_hidden else plt.figure)(
-        figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    )
+    if is_narrow():
+        height = stacked_height
+    else:
+        width *= max(1, 0.4 + 0.2 * n_panels)
+    make = Figure if is_hidden else plt.figure
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+    return make(figsize=(width, height), layout=layout)
 
 
 def is_narrow() -> bool:
@@ -153,8 +155,10 @@ def _filled(line: str, width: int) -> str:
 def height_of(names: Sequence[str], row: float = _ROW) -> float:
     """Height of a figure with one row per name, of this height or as high as two neighbours need, in inches."""
     n_lines = [1 + name.count("\n") for name in wrapped(names)]
-    beyond = 0.8 * max(n_lines[0], n_lines[-1])  # there is some room above and below
-    needed = max([beyond, *((first + second) / 2 for first, second in pairwise(n_lines))])
+    # There is some room above and below.
+    needed = 0.8 * max(n_lines[0], n_lines[-1])
+    for neighbours in pairwise(n_lines):
+        needed = max(needed, sum(neighbours) / 2)
     return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
 
 
@@ -167,11 +171,9 @@ def draw_rows(
     ax.set_yticks(range(len(names)), wrapped(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium")
+    inks = colours or [theme().ink] * len(names)
     for row, label in enumerate(ax.get_yticklabels()):
-        label.set(
-            color=colours[row] if colours else theme().ink,
-            weight="bold" if row in bold else "normal",
-        )
+        label.set(color=inks[row], weight="bold" if row in bold else "normal")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
@@ -218,7 +220,10 @@ def height_below(texts: Sequence[str]) -> float:
 
 def height_of_title(text: str) -> float:
     """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
-    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and _canvas.get()[1] else 0.0
+    _, is_titled, _ = _canvas.get()
+    if not (text and is_titled):
+        return 0.0
+    return _LINE * (2 + _title(text, WIDTH).count("\n"))
 
 
 def entitle(figure: Any, text: str) -> None:
@@ -251,16 +256,19 @@ def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
     names = sorted(ends, key=ends.__getitem__)
     low, high = ax.get_ylim()
     points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
-    line_height = (
-        1.45 * 0.833 * float(rcParams["font.size"]) * (high - low) / points
-    )  # in units of the axis
-    heights = np.array([line_height * (1 + name.count("\n")) for name in wrapped(names)])
-    above = np.cumsum(heights) - heights / 2  # where the middle of each name is if all are stacked
-    free = np.maximum.accumulate([ends[name] for name in names] - above) if names else above
-    for name, y in zip(names, np.clip(free, low, high - heights.sum()) + above, strict=True):
+    # In units of the axis.
+    line_height = 1.45 * 0.833 * float(rcParams["font.size"]) * (high - low) / points
+    texts = wrapped(names)
+    heights = np.array([line_height * (1 + text.count("\n")) for text in texts])
+    # Where the middle of each name is if all are stacked.
+    above = np.cumsum(heights) - heights / 2
+    # Empty arrays would be of integers.
+    wanted = np.array([ends[name] for name in names], dtype=float) - above
+    shifts = np.clip(np.maximum.accumulate(wanted), low, high - heights.sum())
+    for name, text, y in zip(names, texts, shifts + above, strict=True):
         weight = "bold" if name in bold else "normal"
         place = {"xycoords": ("axes fraction", "data"), "weight": weight}
-        write_beside(ax, (1, y), wrapped([name])[0], lines[name].get_color(), **place)
+        write_beside(ax, (1, y), text, lines[name].get_color(), **place)
 
 
 def count_ticks(first: float, last: float) -> list[float]:
@@ -269,14 +277,17 @@ def count_ticks(first: float, last: float) -> list[float]:
 
     locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
     ticks = {float(tick) for tick in locator.tick_values(first, last) if first <= tick <= last}
-    return sorted(ticks | {1.0} if first == 1 else ticks)
+    if first == 1:
+        ticks.add(1.0)
+    return sorted(ticks)
 
 
 def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
     """Format of numbers with true minus signs and enough digits to show the sign of each that is not 0."""
-    nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
-    digits = min(
-        _MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)])
-    )
+    digits = _DIGITS
+    for number in numbers:
+        if number and math.isfinite(number):
+            digits = max(digits, math.ceil(-math.log10(abs(number))))
+    digits = min(digits, _MOST_DIGITS)
     sign = "+" if signed else ""
     return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")

@@ -13,6 +13,7 @@ from skrank_metrics._cli.words import (
     check_outputs,
     format_of_files,
     is_saved,
+    short_paths,
     split_words,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -28,7 +29,7 @@ Metrics = Mapping[str, BoundMetric]
 
 
 def read_reports(chosen: Chosen) -> Reports:
-    """One report per ranking, by the name of its file or column; what needs no reading is checked first."""
+    """One report per ranking, by what differs in its paths, or by column; what needs no reading is checked first."""
     metrics, files = split_words(chosen)
     form = format_of_files(files, chosen)
     saved = [file for file in files if is_saved(file)]
@@ -53,7 +54,12 @@ def read_reports(chosen: Chosen) -> Reports:
             found = _reports_of_rows(file, form, _bound(metrics, chosen), chosen)
             reports |= {_name(file, score, others, chosen): found[score] for score in found}
     _check_slices_and_groups(reports, chosen)
-    return {name: reports[name] for name in names}
+    if form in TABLES and len(others) == 1:  # columns, which are no paths
+        return {name: reports[name] for name in names}
+    short = short_paths(names)
+    if chosen.baseline is not None:
+        chosen.baseline = short.get(chosen.baseline, chosen.baseline)
+    return {short[name]: reports[name] for name in names}
 
 
 def _names_of_rankings(

@@ -102,6 +102,25 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
     return "trec"
 
 
+def short_paths(paths: Sequence[str]) -> dict[str, str]:
+    """Paths by what differs: without folders that all begin with, and files or folders that all end with.
+
+    ``runs/a/model.txt`` and ``runs/b/model.txt`` are a and b. A single path stays.
+    """
+    parts = [path.split("/") for path in paths]
+    if len(parts) < 2:
+        return {path: path for path in paths}
+    most = min(map(len, parts)) - 1  # something must remain of the shortest
+    start = 0
+    while start < most and len({path[start] for path in parts}) == 1:
+        start += 1
+    end = 0
+    while end < most - start and len({path[-1 - end] for path in parts}) == 1:
+        end += 1
+    short = ["/".join(path[start : len(path) - end]) for path in parts]
+    return dict(zip(paths, short, strict=True))
+
+
 def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
     """Refuse outputs that would overwrite an input or each other, and reports whose name says no report."""
     if chosen.save and not is_saved(chosen.save):

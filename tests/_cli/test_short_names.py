@@ -1,0 +1,52 @@
+"""Rankings are named by what differs in the paths of their files."""
+
+import json
+
+import pytest
+from support.command_line import OTHER, QRELS, RUN, output_of, rows_of
+
+from skrank_metrics._cli.words import short_paths
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    {
+        "folders": (["runs/a/model.txt", "runs/b/model.txt"], ["a", "b"]),
+        "files": (["/x/runs/a.txt", "/x/runs/b.txt"], ["a.txt", "b.txt"]),
+        "both differ": (["runs/a/old.txt", "runs/b/new.txt"], ["a/old.txt", "b/new.txt"]),
+        "other depths": (["runs/a/model.txt", "runs/model.txt"], ["a/model.txt", "model.txt"]),
+        "one in the other": (["a/a", "a/a/a"], ["a", "a/a"]),
+        "no folders": (["a.txt", "b.txt"], ["a.txt", "b.txt"]),
+        "a single one": (["runs/a/model.txt"], ["runs/a/model.txt"]),
+        "columns of tables": (
+            ["r/a.csv: x", "r/a.csv: y", "r/b.csv: x"],
+            ["a.csv: x", "a.csv: y", "b.csv: x"],
+        ),
+    }.values(),
+)
+def test_what_differs(paths, expected):
+    assert short_paths(paths) == dict(zip(paths, expected, strict=True))
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    for name, run in {"a": RUN, "b": OTHER}.items():
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "model.txt").write_text(run)
+    return ["runs/a/model.txt", "runs/b/model.txt"]
+
+
+def test_rankings_are_named_by_what_differs(runs, capsys):
+    command = ["mrr", "qrels.txt", *runs]
+    shown = output_of(capsys, "evaluate", *command, "--output", "tsv")
+    assert [row["ranking"] for row in rows_of(shown)] == ["a", "b"]
+    assert "runs/" not in output_of(capsys, "compare", *command)
+
+
+def test_the_baseline_is_a_path_or_its_short_name(runs, capsys):
+    command = ["compare", "mrr", "qrels.txt", *runs, "--output", "json", "--baseline"]
+    by_path = output_of(capsys, *command, runs[0])
+    assert by_path == output_of(capsys, *command, "a")
+    assert {row["second"] for row in json.loads(by_path)["rows"]} == {"a"}

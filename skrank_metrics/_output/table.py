@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -148,6 +148,23 @@ class Rows(list[T]):
 
     def _repr_html_(self) -> str:
         return self._table().as_html() if self else "[]"
+
+
+class QueryValues(dict[Any, float]):
+    """Values of a metric by query id, a dict that prints as a table."""
+
+    def __init__(self, values: Iterable[tuple[Any, float]] = (), *, name: str = "") -> None:
+        super().__init__(values)
+        self._name = name
+
+    def _table(self) -> Table:
+        return Table((Column("qid", str), self._name), list(self.items()))
+
+    def __repr__(self) -> str:
+        return self._table().as_text() if self else "{}"
+
+    def _repr_html_(self) -> str:
+        return self._table().as_html() if self else "{}"
 
 
 @dataclass(frozen=True)

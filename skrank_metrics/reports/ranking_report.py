@@ -25,7 +25,7 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import LIBRARIES, Part, Result, counted
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.table import QueryValues, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import saved_reports as saved
@@ -87,7 +87,7 @@ class RankingReport(Result):
 
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 1, 0, 1], [3.0, 2.0, 1.0, 2.0, 1.0], qid=list("aaabb"), metrics=["dcg@3", "mrr"])
-    >>> report.to_dict(flat=True)["mrr"], report.worst(1, metric="mrr")
+    >>> report.to_dict(flat=True)["mrr"], dict(report.worst(1, metric="mrr"))
     (0.75, {'b': 0.5})
     """
 
@@ -255,17 +255,19 @@ class RankingReport(Result):
             return examine(self.own_ranking, self.metrics, self.results, self.left_out)
         return self.recorded_health or Health(self.n_queries, self.n_documents)
 
-    def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
-        """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
+    def worst(self, n: int = 10, metric: Any = None) -> QueryValues:
+        """Values of the n worst queries by id, the worst first, without those for which the metric is undefined.
+
+        The dict prints as a table.
+        """
         check_int(n, "n", 1)
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
         defined = np.flatnonzero(~np.isnan(self.results[name].values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
-        return dict(
-            zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True)
-        )
+        values = self.per_query[name][order].tolist()
+        return QueryValues(zip(as_python(self.qid[order]), values, strict=True), name=name)
 
     def _name(self, metric: Any) -> str:
         return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)

@@ -37,6 +37,18 @@ def test_a_pair(comparison):
     assert pair.to_frame()["p"].tolist() == [pair.p_value, pair.p_adjusted]
 
 
+def test_queries_of_a_report():
+    report = report_of_ranks([1, 3, 2], list("abc"))
+    worst = report.worst(2)
+    assert worst == {"b": 1 / 3, "c": 1 / 2}
+    assert repr(worst) == "qid     mrr\nb    0.3333\nc    0.5000"
+    assert worst._repr_html_().startswith("<table")
+    for copied in (copy.copy(worst), pickle.loads(pickle.dumps(worst))):
+        assert (copied, repr(copied)) == (worst, repr(worst))
+    undefined = report_of_ranks([0]).worst()
+    assert repr(undefined) == undefined._repr_html_() == "{}"
+
+
 def test_queries(comparison):
     rows = comparison.worst()
     assert repr(rows) == QUERIES.format(rows[0].qid)

@@ -270,6 +270,10 @@ _PREDICATES = {
         "returned documents that nobody judged",
         "returned documents that nobody judged",
     ),
+    "Drawn orders": (
+        "has many orders of ties, of which some were drawn at random",
+        "have many orders of ties, of which some were drawn at random",
+    ),
 }
 
 
@@ -285,12 +289,16 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
         for kind in dict.fromkeys(sentence.partition(":")[0] for sentence in own):
             kinds.setdefault(kind, []).append(name)
     for kind, names in kinds.items():
+        who = some_of(names, "and")
+        if kind.endswith("."):  # a sentence without a first word of its kind
+            yield f"{who}: {kind}"
+            continue
         singular, plural = _PREDICATES.get(kind, (f"has {kind.lower()}", f"have {kind.lower()}"))
         have = singular if len(names) == 1 else plural
-        where = f"reports[{names[0]!r}].health"
+        how = f"print .reports[{names[0]!r}].health of this comparison"
         if on_command_line():
-            where = f"what evaluate prints for {names[0]}"
-        yield f"{some_of(names, 'and')} {have}; see {where}."
+            how = f"run skrank-metrics evaluate for {names[0]} alone"
+        yield f"{who} {have}. To see more, {how}."
 
 
 # Details

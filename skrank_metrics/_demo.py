@@ -43,7 +43,8 @@ MODELS: dict[str, tuple[str, dict[str, Any], dict[str, list[Any]]]] = {
 
 def run(picture: Path) -> None:
     """Tune and compare the models, print a table with the verdict, and draw the picture."""
-    started, board = time.perf_counter(), tune_and_compare()
+    started = time.perf_counter()
+    board = tune_and_compare()
     print(f"\n{board}\n")
     try:
         with style.offscreen(style.WIDTH):
@@ -79,23 +80,24 @@ def tune_and_compare() -> Comparison:
 
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
     """Out-of-fold report of the best candidate, and its parameters."""
-    grid = {f"estimator__{name}": values for name, values in grid.items()}
-    options: dict[str, Any] = {
-        "refit": METRICS[0],
-        "cv": QueryKFold(5),
-        "n_jobs": 2,
-        "error_score": "raise",
-    }
-    search = RacingSearchCV(QueryRanker(model), grid, scoring=ranking_scorers(*METRICS), **options)
-    with sklearn.config_context(
-        enable_metadata_routing=True
-    ):  # ids in the index of y would need pandas
+    cv = QueryKFold(5)
+    search = RacingSearchCV(
+        QueryRanker(model),
+        {f"estimator__{name}": values for name, values in grid.items()},
+        scoring=ranking_scorers(*METRICS),
+        refit=METRICS[0],
+        cv=cv,
+        n_jobs=2,
+        error_score="raise",
+    )
+    # Ids in the index of y would need pandas.
+    with sklearn.config_context(enable_metadata_routing=True):
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
     evaluation = cross_evaluate(
-        best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=METRICS, n_jobs=2
+        best, data.data, data.target, qid=data.qid, cv=cv, metrics=METRICS, n_jobs=2
     )
-    chosen = ", ".join(
+    chosen = [
         f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items()
-    )
-    return evaluation.reports["best"], chosen
+    ]
+    return evaluation.reports["best"], ", ".join(chosen)

@@ -11,7 +11,7 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.options import TableOptions
-from skrank_metrics.sources.partitions import TableEvaluation, import_engine
+from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
 
 
 @overload
@@ -91,13 +91,12 @@ def evaluate(
     evaluation = TableEvaluation.of_arguments(locals())
     dask, pyarrow = import_engine("dask", "dask.dataframe")
     if not isinstance(frame, dask.dataframe.DataFrame):
-        raise TypeError(
-            f"frame must be a Dask DataFrame; got {type(frame).__module__}.{type(frame).__name__}."
-        )
-    evaluation.columns.check(
-        pyarrow.Schema.from_pandas(frame._meta, preserve_index=False), "the frame"
-    )
+        raise wrong_frame(frame, "Dask")
+    schema = pyarrow.Schema.from_pandas(frame._meta, preserve_index=False)
+    evaluation.columns.check(schema, "the frame")
     rows = frame[evaluation.columns.names]
-    rows = rows.shuffle(on=qid) if order == "shuffle" else rows
+    if order == "shuffle":
+        rows = rows.shuffle(on=qid)
     on_workers = dask.delayed(evaluation, traverse=False)
-    return evaluation.result(dask.compute(*map(on_workers.of_partition, rows.to_delayed())), score)
+    parts = map(on_workers.of_partition, rows.to_delayed())
+    return evaluation.result(dask.compute(*parts), score)

@@ -43,17 +43,23 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     """
     digits = load_digits()
     random = np.random.RandomState(_SEED)
-    images, classes = digits.images / 16.0, digits.target
+    images = digits.images / 16.0
+    classes = digits.target
     queries = random.permutation(len(images))[:_N_QUERIES]
     candidates = [_first_stage(images, query, random) for query in queries]
-    qid = np.repeat(np.arange(_N_QUERIES), [len(found) for found in candidates])
-    query, candidate = queries[qid], np.concatenate(candidates)
+    qid = np.repeat(np.arange(_N_QUERIES), list(map(len, candidates)))
+    query = queries[qid]
+    candidate = np.concatenate(candidates)
+    sought = classes[query]
+    shown = classes[candidate]
 
     means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
     distances = np.linalg.norm(means[:, None] - means[None], axis=2)
+    # A digit is not its own most similar one.
     np.fill_diagonal(distances, np.inf)
-    target = np.where(classes[candidate] == distances.argmin(axis=1)[classes[query]], 1, 0)
-    target[classes[candidate] == classes[query]] = 2
+    most_similar = distances.argmin(axis=1)
+    target = np.where(shown == most_similar[sought], 1, 0)
+    target[shown == sought] = 2
     features = _features_of_pairs(images[query], images[candidate])
     data = np.column_stack(list(features.values()))
     if return_X_y_qid:
@@ -96,36 +102,38 @@ def make_ranking(
     >>> X.shape[1], len(set(qid.tolist())), sorted(set(y.tolist()))
     (4, 50, [0, 1, 2, 3, 4])
     """
-    for name, value in {
-        "n_queries": n_queries,
-        "n_features": n_features,
-        "n_grades": n_grades,
-    }.items():
-        check_int(value, name, 1)
+    check_int(n_queries, "n_queries", 1)
+    check_int(n_features, "n_features", 1)
+    check_int(n_grades, "n_grades", 1)
     check_number(mean_length, "mean_length", "[1, inf)")
     check_number(noise, "noise", "[0, inf)")
     random = random_source(random_state)
     spread = 0.6
-    lengths = random.lognormal(np.log(mean_length) - spread**2 / 2, spread, n_queries)
-    qid = np.repeat(np.arange(n_queries), np.maximum(1, np.round(lengths)).astype(np.intp))
+    # The mean of a log-normal variable is exp(location + spread**2 / 2).
+    location = np.log(mean_length) - spread**2 / 2
+    lengths = np.round(random.lognormal(location, spread, n_queries))
+    qid = np.repeat(np.arange(n_queries), np.maximum(1, lengths).astype(np.intp))
     X = random.standard_normal((len(qid), n_features))
     n_informative = (n_features + 1) // 2
     signal = X[:, :n_informative].mean(axis=1) * np.sqrt(n_informative)
     merit = signal + noise * random.standard_normal(len(qid))
     shares = np.cumsum(0.5 ** np.arange(1, n_grades))
-    y = np.searchsorted(np.quantile(merit, shares), merit, side="left").astype(np.intp)
-    return X + random.standard_normal((n_queries, n_features))[qid], y, qid
+    thresholds = np.quantile(merit, shares)
+    y = np.searchsorted(thresholds, merit, side="left").astype(np.intp)
+    shifts = random.standard_normal((n_queries, n_features))
+    return X + shifts[qid], y, qid
 
 
 def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     """Retrieve the nearest of a random sample of other images, by coarse features and with errors."""
     size = int(np.clip(random.lognormal(3.4, 0.6), 5, 120))
-    sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
+    others = np.delete(np.arange(len(images)), query)
+    sample = random.permutation(others)[: 3 * size]
     coarse = _mean_ink(images, 4)
-    distances = np.abs(coarse[sample] - coarse[query]).mean(
-        axis=(1, 2)
-    ) + 0.08 * random.standard_normal(len(sample))
-    return random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
+    distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2))
+    errors = 0.08 * random.standard_normal(len(sample))
+    nearest = np.argsort(distances + errors, kind="stable")[:size]
+    return random.permutation(sample[nearest])
 
 
 def _mean_ink(images: FloatArray, size: int) -> FloatArray:
@@ -136,13 +144,13 @@ def _mean_ink(images: FloatArray, size: int) -> FloatArray:
 def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
     """Features of pairs of images, by name."""
     difference = queries - candidates
-    shifted = (
-        np.roll(candidates, (down - 1, right - 1), axis=(1, 2)) for down, right in np.ndindex(3, 3)
-    )
+    # By at most one pixel in each direction.
+    shifts = [(down - 1, right - 1) for down, right in np.ndindex(3, 3)]
+    shifted = [_cosine(queries, np.roll(candidates, shift, axis=(1, 2))) for shift in shifts]
     features = {
         "pixel_distance": np.sqrt((difference**2).sum(axis=(1, 2))),
         "cosine_similarity": _cosine(queries, candidates),
-        "shifted_similarity": np.max([_cosine(queries, image) for image in shifted], axis=0),
+        "shifted_similarity": np.max(shifted, axis=0),
         "row_profile_distance": np.abs(difference.sum(axis=2)).sum(axis=1),
         "column_profile_distance": np.abs(difference.sum(axis=1)).sum(axis=1),
         "ink_difference": np.abs(difference.sum(axis=(1, 2))),
@@ -154,4 +162,5 @@ def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str,
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> FloatArray:
-    return (a * b).sum(axis=(1, 2)) / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))
+    squared_lengths = (a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2))
+    return (a * b).sum(axis=(1, 2)) / np.sqrt(squared_lengths)

@@ -12,7 +12,7 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.options import TableOptions
-from skrank_metrics.sources.partitions import TableEvaluation, import_engine
+from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
 from skrank_metrics.sources.tables import check_column_names
 
 
@@ -93,26 +93,25 @@ def evaluate(
     evaluation = TableEvaluation.of_arguments(locals())
     pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
     if not hasattr(frame, "mapInArrow"):
-        raise TypeError(
-            f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}."
-        )
+        raise wrong_frame(frame, "Spark")
     names = evaluation.columns.names
     check_column_names(evaluation.columns.by_argument, frame.columns, "the frame")
     # Without quotes, a dot in a name means a field of a struct.
-    rows = frame.select(*("`" + name.replace("`", "``") + "`" for name in names))
-    evaluation.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
-    rows = rows.toDF(
-        *(f"c{number}" for number in range(len(names)))
-    )  # of which mapInArrow knows no quotes
+    quoted = ["`" + name.replace("`", "``") + "`" for name in names]
+    rows = frame.select(*quoted)
+    schema = pyspark.sql.pandas.types.to_arrow_schema(rows.schema)
+    evaluation.columns.check(schema, "the frame")
+    # mapInArrow knows no quotes, so the columns get plain names.
+    plain = [f"c{number}" for number in range(len(names))]
+    rows = rows.toDF(*plain)
     if order == "shuffle":
         rows = rows.repartition(rows[names.index(qid)])
-    parts = [
-        pickle.loads(part)
-        for (part,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect()
-    ]
-    for part in parts:
+    parts = []
+    for (pickled,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect():
+        part = pickle.loads(pickled)
         if isinstance(part, Exception):
             raise part
+        parts.append(part)
     return evaluation.result(parts, score)
 
 
@@ -130,7 +129,8 @@ def _in_arrow(evaluation: TableEvaluation) -> Any:
         try:
             result = evaluation.of_partition(table)
         except (TypeError, ValueError) as error:
-            result = error  # if raised here, Spark would retry and bury it in a Java traceback
+            # If it is raised here, Spark retries and buries it in a Java traceback.
+            result = error
         yield pa.record_batch({"part": [pickle.dumps(result)]})
 
     return evaluate_rows

@@ -128,9 +128,8 @@ def document_columns(documents: Any) -> dict[str, Any]:
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
-    if column.dtype.kind in "US" and not isinstance(
-        values, np.ndarray
-    ):  # which would cut strings and merge others
+    # NumPy would cut strings, and merge others.
+    if column.dtype.kind in "US" and not isinstance(values, np.ndarray):
         column = np.array(values, dtype=object)
     if column.shape != shape:
         raise ValueError(
@@ -315,7 +314,9 @@ def take_rows(X: Any, rows: IntArray) -> Any:
         return X.tocsr()[rows]
     if hasattr(X, "to_batches"):  # a table of pyarrow
         return X.take(rows)
-    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+    if hasattr(X, "shape"):
+        return X[rows]
+    return [X[row] for row in rows]
 
 
 def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:

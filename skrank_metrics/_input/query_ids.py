@@ -76,10 +76,12 @@ def group_by_query(
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
-    given = {name: ids for name, ids in sources.items() if ids is not None}
+    given = _without_none(sources)
     groupings = {name: group_ids(ids, n_rows, "qid", rows_of) for name, ids in given.items()}
-    (first, queries), *others = groupings.items()
-    for name, other in others:
+    first, *others = groupings
+    queries = groupings[first]
+    for name in others:
+        other = groupings[name]
         if not np.array_equal(queries.codes, other.codes):
             raise ValueError(
                 f"{first} must agree with {name}; {_disagreement(queries, other)}. Pass one of the two."
@@ -142,24 +144,23 @@ def _carried_column(y: Any, name: str, given: Any) -> Any:
 
 def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
     """Check masks and weights of the rows of y, and leave out those that are None."""
-    found = {name: column for name, column in columns.items() if column is not None}
-    return {
-        name: query_weights(column, queries)[queries.codes]
-        if name == "sample_weight"
-        else check_mask(column, name, queries.codes.shape, "y")
-        for name, column in found.items()
-    }
+    checked: dict[str, NDArray[Any]] = {}
+    for name, column in _without_none(columns).items():
+        if name == "sample_weight":
+            checked[name] = query_weights(column, queries)[queries.codes]
+        else:
+            checked[name] = check_mask(column, name, queries.codes.shape, "y")
+    return checked
 
 
 def named_columns(**given: Any) -> dict[str, Any]:
     """Columns by their names in errors; a dict holds several."""
     found: dict[str, Any] = {}
-    for name, own in given.items():
-        found |= (
-            {f"{name}[{key!r}]": part for key, part in own.items()}
-            if isinstance(own, Mapping)
-            else {name: own}
-        )
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}[{key!r}]": column for key, column in value.items()}
+        else:
+            found[name] = value
     return found
 
 
@@ -328,8 +329,10 @@ def group_ids(
         values = _to_objects([None if lost else next(present) for lost in is_missing])
     elif codes is ids or len(set(values.tolist())) == len(values):
         return replace(grouping, ids=values)
-    equal = group_rows(values)  # libraries distinguish some ids that are equal in Python
-    return replace(group_codes(equal.codes[grouping.codes])[1], ids=equal.ids)
+    # Libraries distinguish some ids that are equal in Python.
+    equal = group_rows(values)
+    _, merged = group_codes(equal.codes[grouping.codes])
+    return replace(merged, ids=equal.ids)
 
 
 def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:
@@ -348,9 +351,8 @@ def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
         raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
-    if (
-        array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16
-    ):  # of which pandas has no index
+    # pandas has no index of float16.
+    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:
         raise TypeError(
             f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}."
         )
@@ -368,7 +370,7 @@ def _present(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
         missing = array != array
     elif array.dtype.kind == "O" and not set(map(type, array)) <= {str, bytes, int}:
         # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
-        array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
+        array = _to_objects(list(map(_without_numpy_number, array)))
         missing = np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
     return array[~missing], missing
 
@@ -442,8 +444,12 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
     return [one.item() if isinstance(one, np.character | np.bool_) else one for one in ids.tolist()]
 
 
-def _is_numpy_number(value: Any) -> bool:
-    return isinstance(value, np.integer | np.floating) and not isinstance(value, np.timedelta64)
+def _without_numpy_number(value: Any) -> Any:
+    """Python's number in place of one of NumPy."""
+    # np.timedelta64 is a subclass of np.integer.
+    if isinstance(value, np.integer | np.floating) and not isinstance(value, np.timedelta64):
+        return value.item()
+    return value
 
 
 def _is_missing(value: Any) -> bool:

@@ -128,3 +128,9 @@ def import_engine(engine: str, module: str) -> tuple[Any, Any]:
             f'{engine}.evaluate needs {module}: pip install ".[{engine}]" in a clone of the repository. ({error})'
         ) from None
     return sys.modules[module.partition(".")[0]], sys.modules["pyarrow"]
+
+
+def wrong_frame(frame: Any, engine: str) -> TypeError:
+    """The error for a frame that is not one of an engine."""
+    kind = type(frame)
+    return TypeError(f"frame must be a {engine} DataFrame; got {kind.__module__}.{kind.__name__}.")

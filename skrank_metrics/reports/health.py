@@ -21,8 +21,9 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
 from skrank_metrics.reports.suspicions import binary_metrics, suspicions
 
-# A mean is shown with four decimals; ties that move it by less are not reported.
-SHOWN = 5e-5
+# A mean is shown with four decimals; ties that move it by less, or by less than this share of its interval, are not
+# reported.
+SHOWN, SHARE_OF_INTERVAL = 5e-5, 0.1
 # Counts of Health, and what they are shares of.
 _ROWS = {
     "tied documents": ("n_tied", "n_documents"),
@@ -173,7 +174,11 @@ def _ranked_scores(ranking: Ranking) -> FloatArray:
 
 
 def examine(
-    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]
+    ranking: Ranking,
+    metrics: Metrics,
+    results: Mapping[str, PerQuery],
+    left_out: tuple[str, ...],
+    intervals: Mapping[str, tuple[float, float]],
 ) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
     counts = count(ranking, metrics, results)
@@ -181,7 +186,7 @@ def examine(
     means = _means(ranking, metrics, results, tied)
     orders = _of_orders(ranking, metrics)
     condense = ranking.documents.condense
-    health = describe(counts + ties, metrics, condense, left_out, means, orders)
+    health = describe(counts + ties, metrics, condense, left_out, means, orders, intervals)
     return replace(health, findings=(*suspicions(ranking, metrics, results), *health.findings))
 
 
@@ -192,6 +197,7 @@ def describe(
     left_out: tuple[str, ...] = (),
     means: Ends | None = None,
     of_orders: Iterable[str] = (),
+    intervals: Mapping[str, tuple[float, float]] | None = None,
 ) -> Health:
     """Put counts into sentences; ``means`` are None if ties are unknown."""
     ties_are_known = means is not None
@@ -202,7 +208,8 @@ def describe(
     }
     tie_means = {name: (worst, best) for name, (worst, _, best) in means.items()}
     health = Health(**numbers, tie_means=tie_means)
-    findings = [*_of_scores(health, means), *of_orders]
+    moved = _moved_by_ties(means, intervals or {})
+    findings = [*_of_scores(health, means, moved), *of_orders]
     findings += _of_labels(counts, metrics, condense)
     findings += _of_undefined(counts, metrics)
     findings += left_out
@@ -258,16 +265,24 @@ def _means(
     return {name: (worst[name], given[name], best[name]) for name in metrics}
 
 
-def _of_scores(health: Health, means: Ends) -> Iterator[str]:
-    # A metric that is undefined for all queries has no means.
-    spread = {
-        name: float(np.nan_to_num(abs(best - worst))) for name, (worst, _, best) in means.items()
-    }
-    widest = max(spread, key=lambda name: spread[name], default="")
-    if health.n_tied and spread[widest] >= SHOWN:
+def _moved_by_ties(means: Ends, intervals: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """How far ties can move each mean, in widths of its interval, if that is worth a sentence."""
+    moved = dict[str, float]()
+    for name, (worst, given, best) in means.items():
+        low, high = intervals.get(name, (np.nan, np.nan))
+        distance = float(np.fmax(abs(worst - given), abs(best - given)))
+        share = distance / (high - low) if high > low else np.inf  # some means have no interval
+        if distance >= SHOWN and share > SHARE_OF_INTERVAL:
+            moved[name] = share
+    return moved
+
+
+def _of_scores(health: Health, means: Ends, moved: Mapping[str, float]) -> Iterator[str]:
+    if health.n_tied and moved:
+        widest = max(moved, key=lambda name: moved[name])
         worst, given, best = means[widest]
         # The others are in tie_means.
-        most = ", the most affected metric," if len(spread) > 1 else ""
+        most = ", the most affected metric," if len(means) > 1 else ""
         share = health.n_tied / (health.n_documents or 1)
         yield (
             f"Ties: {share:.1%} of the documents have the same score as another "

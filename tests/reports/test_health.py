@@ -50,16 +50,36 @@ def test_text_html_and_frame_show_each_count_in_its_row():
     check_frame(health.to_frame(), {**frame, "share": [n / of for _, n, of in counts]})
 
 
-def test_each_finding_is_a_sentence(health):
-    ties, constant, single, none = health.findings
-    worst, best = health.tie_means["dcg"]
-    extremes = [ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties) for ties in ("worst", "best")]
-    assert health.tie_means["ndcg@10"] == tuple(extremes)
+@pytest.mark.parametrize("n_tied", [0, 1, 2, 3, 4, 5, 6, 12])
+def test_ties_are_told_if_they_move_a_mean_by_a_tenth_of_its_interval(n_tied):
+    # The relevant one of two documents is first or second in turn, or tied: 1, 1/2 or the mean of both.
+    scores = [[2, 1], [1, 2]] * 10
+    scores[:n_tied] = [[1, 1]] * n_tied
+    report = evaluate([[1, 0]] * 20, scores, metrics="mrr")
+    low, high = report.intervals()["mrr"]
+    told = [finding for finding in report.health.findings if finding.startswith("Ties: ")]
+    assert len(told) == (n_tied * 1 / 4 / 20 > (high - low) / 10)
+    assert len(told) == (n_tied > 1), "both cases occur"
+
+
+def test_ties_of_a_metric_are_a_sentence():
+    repeated = np.repeat(np.arange(30), len(QID))  # as often, so that intervals are narrow
+    qid = [f"{query} {number}" for query, number in zip(QID * 30, repeated, strict=True)]
+    health = evaluate(LABELS * 30, SCORES * 30, qid=qid, metrics=["ndcg@10", "dcg"]).health
+    ties = health.findings[0]
+    metric = "dcg" if "; dcg, the most affected metric, is" in ties else "ndcg@10"
+    worst, best = health.tie_means[metric]
     assert ties.startswith("Ties: 45.5% of the documents have the same score")
     assert (
         f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending"
         in ties
     )
+
+
+def test_each_finding_is_a_sentence(health):
+    constant, single, none = health.findings  # ties matter less than how few queries there are
+    extremes = [ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties) for ties in ("worst", "best")]
+    assert health.tie_means["ndcg@10"] == tuple(extremes)
     assert constant == "Constant scores: 1 query with the same score for all documents."
     assert single == "Single documents: 1 query with only one document."
     assert none == "1 query has no relevant document and counts as 0 in ndcg@10, dcg."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skrank_metrics._input.arrays import number
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.sources.evaluate_run import DUPLICATES, MISSING, SCORE_TYPES
 from skrank_metrics.sources.files import SUFFIXES
@@ -71,28 +73,28 @@ ARGUMENTS = {"weight": "sample_weight"}
 LIBRARIES = [*CONVENTIONS]
 LISTED = ", ".join(LIBRARIES)
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|[+-]?inf")
-
-
-def number(text: str) -> float:
-    """Read a number as it is written in data; Python also reads 0_01, which is 1."""
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(text)
-    return float(text)
-
 
 def margin(text: str) -> tuple[str, float]:
     """Read a number, or a metric and its number; metrics may have "=" in their parameters."""
-    metric, _, size = text.rpartition("=")
-    return metric, number(size)
+    metric, sign, size = text.rpartition("=")
+    if sign and not metric:
+        raise _other_form("NUMBER or METRIC=NUMBER", text)
+    try:
+        return metric, number(size)
+    except ValueError:
+        raise _other_form("NUMBER or METRIC=NUMBER", text) from None
 
 
 def role_of_column(text: str) -> tuple[str, str]:
     """Read what a column is, and its name."""
     role, sign, name = text.partition("=")
     if not (role and sign and name):
-        raise ValueError(text)
+        raise _other_form("ROLE=NAME", text)
     return role, name
+
+
+def _other_form(expected: str, text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(f"must be {expected}; got {text!r}")
 
 
 def integer(text: str) -> int:

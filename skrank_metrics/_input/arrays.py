@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
@@ -17,6 +18,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 T = TypeVar("T")
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|[+-]?inf")
 
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
@@ -353,6 +356,13 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     if not (low < number < high or is_low_end or is_high_end):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
+
+
+def number(text: str) -> float:
+    """Read a number as it is written in data; Python also reads 0_01, which is 1."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return float(text)
 
 
 def check_bool(value: Any, name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_number
+from skrank_metrics._input.arrays import check_number, number
 from skrank_metrics._input.types import Booleans, Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
@@ -239,13 +239,15 @@ def match_convention(
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    if is_text := isinstance(value, str):
+    is_text = isinstance(value, str)
+    text = value.strip() if is_text else ""
+    if is_text:
         with suppress(ValueError):  # which the check names
-            value = float(text := value)
-    number: float = check_number(value, "value")
-    exact = Decimal(text) if is_text else Decimal(repr(number)).normalize()
-    half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(number))
-    return number, max(
+            value = number(text)
+    target: float = check_number(value, "value")
+    exact = Decimal(text) if is_text else Decimal(repr(target)).normalize()
+    half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(target))
+    return target, max(
         half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale
     )
 

@@ -45,6 +45,7 @@ evaluate qrels GIVEN -> Pass --format to say what qrels is: parquet, csv, tsv, a
 evaluate rows.csv --label y --qid q --score a a -> --score names a twice.
 evaluate rows.csv --format parquet ROWS -> rows.csv must be a file of parquet; reading it failed
 evaluate qrels run --nope -> unrecognized arguments: --nope
+match qrels run ndcg --value 0_1 -> error: --value must be a finite number; got '0_1' (str).
 match qrels run -> the following arguments are required: --value
 explain qrels run --conventions sklearn -> expected 2 arguments
 evaluate qrels rows.csv -> rows.csv has no column 'document'; name it with --columns document=....
@@ -52,7 +53,7 @@ evaluate rows.svm rows.csv --score scores -> Pass a single file of rows; got 2: 
 evaluate rows.csv rows.tsv --qid q -> --qid does not apply to tables of judgments and runs. Tables of rows need --label
 evaluate rows.csv rows.tsv --label y --qid q -> rows.csv needs --score; ALL
 evaluate rows.csv rows.csv ROWS -> Rankings must have different names; got rows.csv, rows.csv.
-evaluate qrels run --columns document -> argument --columns: invalid role_of_column value: 'document'
+evaluate qrels run --columns document -> argument --columns: must be ROLE=NAME; got 'document'
 compare qrels run other --confidence 3 -> error: --confidence must be a number in [0.01, 0.9999]; got 3.0.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id

@@ -145,7 +145,10 @@ WRONG_MARGINS = {
     "--margin mrr=0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
     "--margin mrr=0.1": "error: --margin must have a number for each metric; got none for 'recall@3'.",
     "--margin mrr=0.1 --margin map=0.1": "metric must be one of ['recall@3', 'mrr']; got 'map'",
-    "--margin mrr=": "argument --margin: invalid margin value: 'mrr='",
+    "--margin mrr=": "argument --margin: must be NUMBER or METRIC=NUMBER; got 'mrr='",
+    "--margin 1%": "argument --margin: must be NUMBER or METRIC=NUMBER; got '1%'",
+    "--margin =0.1": "argument --margin: must be NUMBER or METRIC=NUMBER; got '=0.1'",
+    "--margin mrr=0_1": "argument --margin: must be NUMBER or METRIC=NUMBER; got 'mrr=0_1'",
     "--margin 5": "must be less than 1, the range of recall@3; got 5.",
 }
 

@@ -112,7 +112,7 @@ class Comparison(Result):
     # Metrics and slices
 
     def by_metric(self, metric: Any) -> Self:
-        """Put a metric first, so that all attributes are about it. Rankings keep their order."""
+        """Put a metric first, so that all attributes are about it. ``names`` and ``reports`` keep their order."""
         bound = {name: self._first.metrics[name] for name in self.metrics}
         chosen = check_column(metric, bound)
         if chosen == self.metrics[0]:
@@ -254,7 +254,7 @@ class Comparison(Result):
         """
         self.check()
         if first is None and second is None:
-            others = [name for name in self.names if name != self.plan.baseline]
+            others = [name for name in self.outcome().ranked if name != self.plan.baseline]
             first, second = others[0], self.plan.baseline or others[1]
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():

@@ -297,7 +297,9 @@ class Outcome:
         one, other = without_rounding(sample.values[:, [i, j]]).T
         differences = one - other
         better = differences if sample.greater_is_better else -differences
-        are_equal = not differences.any()
+        n_equal = 0
+        if not differences.any():
+            n_equal = self._n_that_could_be_worse(one)
         return Pair(
             self.names[i],
             self.names[j],
@@ -314,8 +316,14 @@ class Outcome:
             qid=sample.qid,
             differences=differences,
             values=(one, other),
-            verdict=self._verdict(together, len(differences) if are_equal else 0),
+            verdict=self._verdict(together, n_equal),
         )
+
+    def _n_that_could_be_worse(self, values: FloatArray) -> int:
+        """Number of queries that could show a loss: not those at the worst value, as without any relevant document."""
+        low, high = bounds_of(self.sample.bound)
+        worst = low if self.sample.greater_is_better else high
+        return int((values != worst).sum())
 
     def _directed(self, ends: Interval) -> Interval:
         """An interval of differences that are better if larger, in the direction of the metric."""
@@ -325,7 +333,10 @@ class Outcome:
         return (0.0 - high, 0.0 - low)
 
     def _verdict(self, ends: Interval, n_equal: int) -> PairVerdict:
-        """Verdict from an interval of a difference, where larger is better; n_equal if no query differs."""
+        """Verdict from an interval of a difference, where larger is better.
+
+        ``n_equal`` is the number of queries that could show a loss if no query differs, else 0.
+        """
         low, high = ends
         margin = self.margin
         if low > 0:

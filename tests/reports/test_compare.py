@@ -907,3 +907,31 @@ def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
             for rows in (np.arange(40), np.arange(40)[::-1], order)
         }
         assert len(p) == 1
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_queries_that_could_not_show_a_loss_pass_no_gate(value):
+    frame = {"qid": range(40), "mrr": [value] * 40}
+    reports = {name: RankingReport.from_frame(frame) for name in ("old", "new")}
+    found = compare(reports, baseline="old", margin=0.01)
+    assert found.decision == ("ship" if value else "undecided")
+
+
+def test_a_metric_without_a_defined_query_cannot_decide():
+    rows = ([0, 0] * 8, {"old": [1, 2] * 8, "new": [2, 1] * 8})
+    found = evaluate(*rows, qid=np.repeat(np.arange(8), 2), metrics=["mrr"])
+    with pytest.raises(ValueError, match="'mrr' cannot decide with a margin, as it is undefined"):
+        compare(found, baseline="old", margin=0.01)
+
+
+def test_the_usual_pair_is_that_of_the_metric():
+    spread = np.linspace(0.1, 1, 40)
+    columns = {"A": (0.9, 0.1), "B": (0.8, 0.5), "C": (0.7, 0.9)}
+    reports = {
+        name: RankingReport.from_frame({"qid": range(40), "mrr": spread * one, "map": spread * two})
+        for name, (one, two) in columns.items()
+    }
+    by_map = compare(reports).by_metric("map")
+    assert (by_map.pair().first, by_map.pair().second) == ("C", "B")
+    assert by_map.names == ("A", "B", "C"), "best first by the first metric"
+    assert by_map.pair().difference == compare(reports, "map").pair().difference

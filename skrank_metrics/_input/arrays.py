@@ -233,10 +233,20 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 
 def refuse_masked(values: Any, name: str) -> None:
     """Refuse masked entries, which would count as soon as the mask is lost."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries."
-        )
+    n_masked = 0
+    if isinstance(values, np.ma.MaskedArray):
+        n_masked = np.ma.getmaskarray(values).sum()
+    elif holds_masked(values):
+        n_masked = sum(np.ma.getmaskarray(row).sum() for row in values)
+    if n_masked:
+        raise ValueError(f"{name} must not be masked; got {n_masked} masked entries.")
+
+
+def holds_masked(values: Any) -> bool:
+    """Whether a list has masked rows or entries, whose masks NumPy drops when it makes an array of the list."""
+    if not isinstance(values, list | tuple):
+        return False
+    return any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, values)))
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, Mask, to_float64
+from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, to_float64
 from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.batches import read_columns
@@ -146,6 +146,8 @@ def _as_list(row: Any, argument: str, query: Any) -> Sequence[Any] | AbstractSet
     if isinstance(row, list):  # most of them
         return row
     _check_list(row, argument, query)
+    if isinstance(row, np.ma.MaskedArray):  # masked entries are padding
+        row = row.compressed()
     return as_python(row) if isinstance(row, np.ndarray) else row
 
 
@@ -177,8 +179,12 @@ def _from_pairs(pairs: list[Any]) -> Lists:
 
 def _from_array(source: Any, queries: Any) -> Lists:
     """An array of ids, one row per query, as searches for nearest neighbors return them."""
-    masked = np.ma.getmaskarray(source) if isinstance(source, np.ma.MaskedArray) else None
     array = np.asarray(source)
+    masked = None
+    if isinstance(source, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(source)
+    elif holds_masked(source):
+        masked = np.stack([np.ma.getmaskarray(row) for row in source])
     if isinstance(source, Mapping) or has_columns(source) or array.ndim != 2:
         raise TypeError(
             "queries= applies only to a run that is a 2-D array of document ids, one row per query."

@@ -10,7 +10,15 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from skrank_metrics import Comparison, RankingReport, compare, evaluate_run, make_metric, trec
+from skrank_metrics import (
+    Comparison,
+    RankingReport,
+    compare,
+    evaluate,
+    evaluate_run,
+    make_metric,
+    trec,
+)
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}
 LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
@@ -139,6 +147,19 @@ def test_padding_of_arrays():
         assert report.per_query["precision(divisor=retrieved)@2"].tolist() == [1 / 2, 1]
     with pytest.raises(ValueError, match="run has 255 in an array of uint8, which may be an id"):
         mrr(truth, padded.astype(np.uint8), queries=[7, 8])
+
+
+def test_lists_of_masked_arrays_keep_their_masks():
+    truth = {7: [5], 8: [5]}
+    rows = [np.ma.array([5, 9], mask=[1, 0]), np.ma.array([9, 5], mask=[1, 0])]
+    assert mrr(truth, rows, queries=[7, 8]) == [0, 1]
+    assert mrr(truth, [rows[0], [9, 5]], queries=[7, 8]) == [0, 1 / 2]
+    assert mrr(truth, {7: rows[0], 8: rows[1]}) == [0, 1]
+    compared = evaluate_run(truth, {"x": rows, "y": rows[::-1]}, "mrr", queries=[7, 8])
+    assert compared.reports["x"].per_query["mrr"].tolist() == [0, 1]
+    assert compared.reports["y"].per_query["mrr"].tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"y_true must not be masked; got 2 masked entries\."):
+        evaluate(rows, [[1, 2], [2, 1]])
 
 
 def test_ranks_beyond_2_to_24_do_not_tie():

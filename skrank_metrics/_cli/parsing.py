@@ -81,6 +81,9 @@ class _Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
+        words = values if isinstance(values, list) else [values]
+        if "" in words:  # as from an unset variable of a shell, which must not read as no option
+            parser.error(f"{option_string} is empty. Name something, or leave the option out.")
         before = getattr(namespace, self.dest)
         if before is not None and not self.is_list:
             shown = " ".join(map(str, before if isinstance(before, list) else [before]))

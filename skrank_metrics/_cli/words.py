@@ -122,9 +122,11 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
 
 
 def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
-    """Refuse outputs that would overwrite an input or each other, and reports whose name says no report."""
+    """Refuse outputs that would overwrite an input or each other, and names that say no file or no report."""
     if chosen.save and not is_saved(chosen.save):
         raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save}.")
+    if chosen.output_file == STANDARD_INPUT:
+        raise ValueError("--output-file must name a file; without it, standard output is written.")
     outputs = {"--output-file": chosen.output_file, "--save": chosen.save}
     given = {option: path for option, path in outputs.items() if path is not None}
     for output in given.values():

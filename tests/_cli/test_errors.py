@@ -15,6 +15,7 @@ from support.command_line import (
 )
 
 from skrank_metrics._cli import commands
+from skrank_metrics._cli.options import OPTIONS
 
 ALL = "columns: q, y, a, b, kind, lang, user, w, seen, known."
 # Commands, and what their errors say.
@@ -88,6 +89,7 @@ evaluate qrels run mrr --save X.json --output-file x.json -> must name different
 evaluate qrels run mrr --save out.json --output-file new.json -> must name different files; both are new.json.
 evaluate qrels run mrr --save hard.json --output-file old.json -> must name different files; both are old.json.
 evaluate qrels run mrr --exclude old.json --output-file hard.json -> hard.json is an input, and would be
+evaluate qrels run mrr --output-file - -> --output-file must name a file; without it, standard output is written.
 demo --picture no/picture.png -> --picture must be in an existing folder; got no
  -> the following arguments are required: command
 """
@@ -117,6 +119,15 @@ def test_bad_input_is_one_line_with_exit_code_2_and_changes_no_file(case, files,
     assert re.match(r"skrank-metrics( \w+)?: error: ", message)
     assert expected in message
     assert contents() == before
+
+
+FREE_TEXT = [one for one in OPTIONS if one.read is str and not one.is_flag and not one.choices]
+
+
+@pytest.mark.parametrize("option", FREE_TEXT, ids=lambda one: one.name)
+def test_empty_words_are_refused(option, files, capsys):
+    message = error_of(capsys, option.commands[0], "qrels", "run", "mrr", f"--{option.name}", "")
+    assert f"--{option.name} is empty. Name something, or leave the option out." in message
 
 
 SVMLIGHT = {

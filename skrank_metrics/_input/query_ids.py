@@ -371,7 +371,7 @@ def _present(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     elif array.dtype.kind == "O" and not set(map(type, array)) <= {str, bytes, int}:
         # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
         array = _to_objects(list(map(_without_numpy_number, array)))
-        missing = np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
+        missing = np.fromiter(map(is_missing, array), dtype=bool, count=len(array))
     return array[~missing], missing
 
 
@@ -452,8 +452,9 @@ def _without_numpy_number(value: Any) -> Any:
     return value
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether an id is None, NaN, NA or NaT, or a tuple or set with one of these."""
     if isinstance(value, tuple | frozenset):  # these compare NaN by identity
-        return any(map(_is_missing, value))
+        return any(map(is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are recognized by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, to_float64
 from skrank_metrics._input.grouping import places_within
-from skrank_metrics._input.query_ids import as_python, group_ids
+from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
 from skrank_metrics.sources.files import format_of, read_bytes
@@ -224,7 +224,7 @@ def _is_document(array: NDArray[Any]) -> Mask:
             )
         return ~padding
     if kind == "O":
-        found = (one is not None and one == one and not _is_minus_one(one) for one in array.flat)
+        found = (not is_missing(one) and not _is_minus_one(one) for one in array.flat)
         return np.fromiter(found, np.bool_, array.size).reshape(array.shape)
     return np.ones(array.shape, dtype=bool)
 

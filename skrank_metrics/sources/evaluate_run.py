@@ -18,7 +18,7 @@ from skrank_metrics.sources.column_roles import columns_by_argument
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.lists_by_id import has_columns, read_lists
-from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation
+from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation, check_excluded_queries
 from skrank_metrics.sources.several_runs import Runs, runs_by_name
 
 if TYPE_CHECKING:
@@ -153,8 +153,8 @@ def evaluate_run(
         If ``qrels``, ``run`` or another argument has the wrong type.
     ValueError
         If a document is twice in a list, a label, score or id is NaN, a rank repeats within a query, qrels and run
-        share no query or have documents of different types, nothing of ``exclude`` occurs elsewhere, two columns could
-        be meant, or a file is invalid.
+        share no query or have documents of different types, as do ``exclude`` and both of them, two columns could be
+        meant, or a file is invalid.
 
     See Also
     --------
@@ -189,6 +189,7 @@ def evaluate_run(
     excluded = None
     if exclude is not None:
         excluded = read_lists(exclude, "exclude", named["exclude"])
+        check_excluded_queries(excluded, (*lists.values(), judged))
     evaluation = RunEvaluation(
         bound,
         judged,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -30,6 +30,8 @@ from skrank_metrics.sources.join import (
 )
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.ranking_by_id import rank_lists
+
+OTHER_TYPES = "The ids are of different types; convert one of the two."
 
 Missing: TypeAlias = Literal["zero", "skip", "error"]
 
@@ -68,7 +70,7 @@ class RunEvaluation:
             self.judged.of_queries(ids), listed, excluded, self.duplicates
         )
         if self.excluded is not None and (len(ranked) == len(listed) or self.duplicates != "error"):
-            _check_excluded(self.excluded, self.judged, returned)
+            findings = (*findings, *_check_excluded(self.excluded, self.judged, returned))
         if (labels < 0).all():
             findings = (*findings, *_check_documents(self.judged, returned))
         del returned, listed, excluded  # as large as the input
@@ -112,34 +114,42 @@ def _in_float32(lists: Lists) -> Lists:
         return replace(lists, values=lists.values.astype(np.float32).astype(np.float64))
 
 
-def _check_excluded(excluded: Lists, judged: Lists, returned: Lists) -> None:
-    """Refuse exclusions that cannot match, such as ids of another type."""
-    if not len(excluded):
-        return
-    queries = {*judged.queries, *returned.queries}
-    if queries.isdisjoint(excluded.queries):
+def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
+    """Refuse exclusions for queries that neither qrels nor any run has."""
+    queries = [query for lists in others for query in lists.queries]
+    if excluded.queries and queries and set(queries).isdisjoint(excluded.queries):
         raise ValueError(
-            f"exclude and run share no query: {excluded.queries[0]!r} ... against {returned.queries[0]!r} ..."
+            f"exclude and run share no query: {excluded.queries[0]!r} ... against {queries[0]!r} ..."
         )
+
+
+def _check_excluded(excluded: Lists, judged: Lists, returned: Lists) -> tuple[str, ...]:
+    """A finding if no excluded document occurs, as in a run without them; an error if ids are of different types."""
     others = [lists for lists in (returned, judged) if len(lists)]
-    if others and all(share_no_document(excluded, lists) for lists in others):
-        one, other = (lists.documents[np.array([0])].tolist()[0] for lists in (excluded, others[0]))
+    if not others or not all(share_no_document(excluded, lists) for lists in others):
+        return ()
+    example = _first_documents(excluded, others[0])
+    if not any(have_kinds_in_common(excluded, lists) for lists in others):
         raise ValueError(
-            f"exclude and {others[0].argument} share no document: {one!r} ... against {other!r} ..."
+            f"exclude and {others[0].argument} share no document: {example} {OTHER_TYPES}"
         )
+    return (f"Nothing excluded: no document of exclude is in run or qrels, {example}",)
 
 
 def _check_documents(judged: Lists, returned: Lists) -> tuple[str, ...]:
     """A finding if no returned document was judged for any query; an error if the ids are of different types."""
     if not share_no_document(judged, returned):
         return ()
-    one, other = (lists.documents[np.array([0])].tolist()[0] for lists in (returned, judged))
-    example = f"{one!r} ... against {other!r} ..."
+    example = _first_documents(returned, judged)
     if not have_kinds_in_common(judged, returned):
-        raise ValueError(
-            f"run and qrels share no document: {example} The ids are of different types; convert one of the two."
-        )
+        raise ValueError(f"run and qrels share no document: {example} {OTHER_TYPES}")
     return (f"No document in common: run and qrels share none, {example}, so no list has a hit.",)
+
+
+def _first_documents(one: Lists, other: Lists) -> str:
+    """The first document of each of two lists, in words."""
+    first, second = (lists.documents[np.array([0])].tolist()[0] for lists in (one, other))
+    return f"{first!r} ... against {second!r} ..."
 
 
 def _evaluated_queries(

@@ -45,6 +45,29 @@ def test_exclusions_that_match_nothing_are_an_error(exclude, message):
     assert mrr(TRUTH, LISTS, exclude={"u": ["c"], "w": ["x"]}) == [1 / 2, 1], "others may match"
 
 
+def test_exclusions_that_a_run_obeys_already_are_a_finding():
+    truth, exclude = {"u": ["a"]}, [("u", "x")]
+    clean = evaluate_run(truth, {"u": ["a"]}, "mrr", exclude=exclude)
+    assert clean.mean == {"mrr": 1}
+    finding = "Nothing excluded: no document of exclude is in run or qrels, 'x' ... against 'a' ..."
+    assert finding in clean.health.findings
+    runs = {"raw": {"u": ["x", "a"]}, "clean": {"u": ["a"]}}
+    compared = evaluate_run(truth, runs, "mrr", exclude=exclude)
+    assert {name: report.mean["mrr"] for name, report in compared.reports.items()} == {
+        "raw": 1,
+        "clean": 1,
+    }
+    assert finding not in compared.reports["raw"].health.findings
+    one_more = {"raw": {"u": ["a"], "w": ["x", "a"]}, "clean": {"u": ["a"]}}
+    evaluate_run(truth, one_more, "mrr", exclude=[("w", "x")])  # a query of one of the runs
+    with pytest.raises(
+        ValueError, match=r"exclude and run share no document: 1 .* different types"
+    ):
+        evaluate_run(truth, runs, "mrr", exclude=[("u", 1)])
+    with pytest.raises(ValueError, match=r"exclude and run share no query: 7 ... against 'u'"):
+        evaluate_run(truth, runs, "mrr", exclude=[(7, "x")])
+
+
 def test_a_run_without_a_shared_document_is_a_finding_but_other_types_are_an_error():
     report = evaluate_run({"q": ["a"]}, {"q": ["z"]}, "mrr")
     assert report.mean == {"mrr": 0}
@@ -139,6 +162,8 @@ def test_padding_of_arrays():
         padded,
         np.ma.masked_equal([[1, 3], [9, 4]], 9),
         padded.astype(object),
+        np.array([[1, 3], [pd.NA, 4]], dtype=object),
+        np.array([[1, 3], [pd.NaT, 4]], dtype=object),
         padded.astype(np.uint64),
         padded.astype(np.uint32),
     ):

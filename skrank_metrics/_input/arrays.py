@@ -118,6 +118,7 @@ def document_columns(documents: Any) -> dict[str, Any]:
     """The columns of a dict or a frame, by name."""
     if documents is None:
         return {}
+    refuse_lazy(documents, "documents")
     for attribute in ("column_names", "columns"):
         if hasattr(documents, attribute):
             return {name: documents[name] for name in getattr(documents, attribute)}
@@ -212,6 +213,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be a rectangular array; got rows of different lengths."
         ) from None
     if array.ndim == 0:
+        refuse_lazy(values, name)
         raise TypeError(
             f"{name} must be an array with one entry per document; got {type(array.item()).__name__}."
         )
@@ -229,6 +231,18 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             values = values.astype(object)
         return np.array(values, dtype=object)
     return array
+
+
+def refuse_lazy(source: Any, argument: str) -> None:
+    """Refuse frames that are not in memory."""
+    if hasattr(source, "__len__") and not hasattr(source, "dask"):
+        return
+    for method, frames in (("collect", "LazyFrame"), ("toPandas", "DataFrame"), ("compute", "")):
+        if hasattr(source, method) and type(source).__name__.startswith(frames):
+            raise TypeError(
+                f"{argument} must be in memory; got a {type(source).__name__} of "
+                f"{type(source).__module__.partition('.')[0]}. Pass {argument}.{method}()."
+            )
 
 
 def refuse_masked(values: Any, name: str) -> None:

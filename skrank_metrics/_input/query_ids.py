@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_mask, refuse_masked
+from skrank_metrics._input.arrays import IntArray, Mask, check_mask, refuse_lazy, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import (
     Grouping,
@@ -348,6 +348,8 @@ def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.ndim == 0:
+        refuse_lazy(array.item(), name)
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
         raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")

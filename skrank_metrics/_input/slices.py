@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._input.arrays import refuse_lazy
 from skrank_metrics._input.grouping import Grouping, group_codes
 from skrank_metrics._input.query_ids import (
     as_python,
@@ -69,8 +70,11 @@ def _common_length(
     raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
 
 
-def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
-    """Names and columns of a data frame or a dict; empty for anything else."""
+def frame_columns(frame: Any, name: str) -> list[tuple[Any, Any]]:
+    """Names and columns of a data frame or a dict, an argument of this name; empty for anything else."""
+    # To ask a lazy frame itself for its columns may take long, and warns.
+    if hasattr(type(frame), "columns"):
+        refuse_lazy(frame, name)
     if hasattr(frame, "column_names"):  # of pyarrow
         return list(zip(frame.column_names, frame.columns, strict=True))
     if hasattr(frame, "get_columns"):  # of polars
@@ -82,7 +86,7 @@ def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
     """Columns by their names in errors."""
     if isinstance(given, list | tuple):
         given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
-    named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
+    named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given, name)]
     if not named and not isinstance(given, Mapping):
         named = [(name, own) for own in _columns_of_tuples(given) or [given]]
     return [

@@ -186,11 +186,11 @@ def evaluate(
 def _scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
     """Scores by name of the model; None if there is one ranking."""
     is_dict = isinstance(y_score, Mapping)
-    if not is_dict and not hasattr(y_score, "columns"):
+    if not is_dict and not hasattr(type(y_score), "columns"):
         return None
     if not is_dict and to_array(y_true, "y_true").ndim == 2:
         return None  # a frame with one row per query
-    models = by_text(frame_columns(y_score), "y_score", " Rename the columns.")
+    models = by_text(frame_columns(y_score, "y_score"), "y_score", " Rename the columns.")
     if not models:
         raise ValueError("y_score must hold the scores of at least one model; got none.")
     return models

@@ -354,7 +354,7 @@ def _metric_from(known: Mapping[str, Any]) -> BoundMetric:
 
 def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> dict[str, Any]:
     """The fields of a report from a frame with one row per query; ``named`` are the columns that are not metrics."""
-    columns = by_text(frame_columns(frame), "frame", " Rename the columns.")
+    columns = by_text(frame_columns(frame, "frame"), "frame", " Rename the columns.")
     if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
     usual = {name: name for name in columns} | {"groups": "group" if "group" in columns else None}

@@ -13,7 +13,7 @@ from skrank_metrics._input.arrays import document_columns
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, role_of
 from skrank_metrics.sources.lists import Ids
-from skrank_metrics.sources.lists_by_id import has_columns, refuse_lazy
+from skrank_metrics.sources.lists_by_id import has_columns
 
 
 def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
@@ -47,7 +47,6 @@ def columns_by_id(
     """The entries of documents, with the given ids, in each column."""
     if documents is None:
         return {}
-    refuse_lazy(documents, "documents")
     columns = document_columns(documents)
     if isinstance(documents, Mapping):
         found = {

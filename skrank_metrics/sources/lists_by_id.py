@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, to_float64
+from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, refuse_lazy, to_float64
 from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
@@ -78,18 +78,6 @@ def _got(source: Any, argument: str) -> str:
 def has_columns(source: Any) -> bool:
     """Whether a source is a frame or a table."""
     return hasattr(source, "columns") or hasattr(source, "column_names")
-
-
-def refuse_lazy(source: Any, argument: str) -> None:
-    """Refuse frames that are not in memory."""
-    if hasattr(source, "__len__") and not hasattr(source, "dask"):
-        return
-    for method, frames in (("collect", "LazyFrame"), ("toPandas", "DataFrame"), ("compute", "")):
-        if hasattr(source, method) and type(source).__name__.startswith(frames):
-            raise TypeError(
-                f"{argument} must be in memory; got a {type(source).__name__} of "
-                f"{type(source).__module__.partition('.')[0]}. Pass {argument}.{method}()."
-            )
 
 
 def _check_values(lists: Lists, negative: bool) -> None:

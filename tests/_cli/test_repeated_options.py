@@ -88,7 +88,8 @@ def test_slices_of_several_columns(files, capsys):
 @pytest.mark.parametrize("option", ["margin", "confidence", "random-state"])
 def test_numbers_are_written_as_in_data(option, text, files, capsys):
     message = error_of(capsys, "compare", "qrels", "run", "other", f"--{option}", text)
-    assert f"argument --{option}: invalid" in message
+    expected = "must be NUMBER or METRIC=NUMBER; got" if option == "margin" else "invalid"
+    assert f"argument --{option}: {expected}" in message
 
 
 def test_numbers_in_exponents_are_numbers(files, capsys):

@@ -11,7 +11,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import evaluate, get_metric, get_metric_names, ndcg_score
+from skrank_metrics import (
+    RankingReport,
+    evaluate,
+    get_metric,
+    get_metric_names,
+    ndcg_score,
+    with_qid,
+)
 
 CALLS = [
     get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()
@@ -313,3 +320,23 @@ def test_labels_beyond_any_integer(labels):
         assert get_metric(name)([labels], [[3, 2, 1]]) == pytest.approx(1)
     with pytest.raises(ValueError, match="gain must have an entry for each label"):
         get_metric("ndcg", gain=[0, 1])([labels], [[3, 2, 1]])
+
+
+LAZY = pl.LazyFrame({"a": [1, 0, 1]})
+ROWS = {"y_true": [1, 0, 1], "y_score": [3, 2, 1], "qid": [1, 1, 2]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*ROWS, "sample_weight", "retrieved", "judged", "by", "groups", "documents"],
+)
+def test_lazy_frames_are_refused_by_name(name):
+    with pytest.raises(TypeError, match=rf"{name} must be in memory; .* Pass {name}.collect\(\)"):
+        evaluate(**(ROWS | {name: LAZY}))
+
+
+def test_lazy_frames_of_values_and_of_documents_in_labels_are_refused():
+    with pytest.raises(TypeError, match=r"Pass frame.collect\(\)"):
+        RankingReport.from_frame(LAZY)
+    with pytest.raises(TypeError, match=r"Pass documents.collect\(\)"):
+        with_qid(ROWS["y_true"], ROWS["qid"], documents=LAZY)

@@ -16,7 +16,7 @@ from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFun
 from skrank_metrics._engine.rectangles import BLOCK_CELLS, SLAB, blocks_of, largest_block, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
+from skrank_metrics._input.id_hash import Hashes, hash_ids, hash_rare_ids, mix
 
 T = TypeVar("T", bound=np.generic)
 
@@ -225,7 +225,21 @@ class Documents:
 
     @cached_property
     def id_digests(self) -> Hashes | None:
-        """A number per query that depends on the ids and labels of its judged documents; None without ids."""
+        """A number per query that depends on the ids and labels of its judged documents.
+
+        None without ids, or if there are objects among them that have no hash that is the same in every process.
+        """
+        try:
+            return self._digests_of_ids(in_this_process=False)
+        except TypeError:
+            return None
+
+    @cached_property
+    def id_digests_here(self) -> Hashes | None:
+        """The same in this process only, but for ids of all types; None without ids."""
+        return self._digests_of_ids(in_this_process=True)
+
+    def _digests_of_ids(self, *, in_this_process: bool) -> Hashes | None:
         if self.document_ids is None:
             return None
         judged = np.arange(self.n_documents)
@@ -234,8 +248,8 @@ class Documents:
         ids = self.document_ids.take(judged).tolist()
         try:
             hashes = hash_ids(np.fromiter(ids, dtype=object, count=len(ids)), "document")
-        except TypeError:  # of rare types, which have no hash that is the same in every process
-            return None
+        except TypeError:
+            hashes = hash_rare_ids(ids, "document", in_this_process=in_this_process)
         mixed = np.zeros(self.n_documents, dtype=np.uint64)
         mixed[judged] = mix(hashes ^ hash_ids(self.labels[judged]))
         return np.add.reduceat(mixed, self.grouping.starts)

@@ -7,7 +7,11 @@ probability n^2 / 2^65: about once in 3,700 runs with 10^8 different ids.
 from __future__ import annotations
 
 import datetime
+import enum
 import hashlib
+import uuid
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -105,6 +109,50 @@ def _of_object(one: Any, name: str) -> int:
         f"{name} must hold strings, integers of 64 bits, floats, dates or tuples of these, to be recognized in other "
         f"batches and processes; got {type(one).__name__}. Pass str(id)."
     )
+
+
+def hash_rare_ids(ids: list[Any], name: str, *, in_this_process: bool) -> Hashes:
+    """Hashes also of rarer ids, such as UUIDs.
+
+    Objects of any other type have a hash only in this process; elsewhere, they raise a TypeError.
+    """
+    usual = [_as_usual(one, in_this_process) for one in ids]
+    return hash_ids(np.fromiter(usual, dtype=object, count=len(usual)), name)
+
+
+def _as_usual(one: Any, in_this_process: bool) -> Any:
+    """An id of a usual type that stands for one of a rarer type, and is equal for equal ones."""
+    if isinstance(one, tuple):
+        return tuple(_as_usual(part, in_this_process) for part in one)
+    if isinstance(one, frozenset):
+        parts = [_as_usual(part, in_this_process) for part in one]
+        return ("frozenset", *sorted(_of_object(part, "ids") for part in parts))
+    if isinstance(one, uuid.UUID):
+        return ("UUID", one.bytes)
+    if isinstance(one, int | Decimal | Fraction):
+        return _as_usual_number(one)
+    if isinstance(one, enum.Enum) and not isinstance(one, str | bytes | float):
+        return ("Enum", type(one).__qualname__, str(one.name))
+    if not in_this_process:
+        return one
+    try:
+        _of_object(one, "ids")
+    except TypeError:
+        return ("own", hash(one))
+    return one
+
+
+def _as_usual_number(one: int | Decimal | Fraction) -> Any:
+    """An integer of 64 bits or a float that equals a number, or else what Python hashes it to."""
+    try:
+        nearest = float(one)
+    except OverflowError:
+        return ("number", hash(one))
+    if nearest == one:
+        return nearest
+    if abs(nearest) < 2.0**63 and int(one) == one:
+        return int(one)
+    return ("number", hash(one))
 
 
 def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:

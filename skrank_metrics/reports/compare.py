@@ -390,6 +390,8 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
         return None
     differs = (digests[0] != others[0]) | (digests[1] != others[1])
     of_ids, other_ids = one.id_digests, other.id_digests
+    if of_ids is None or other_ids is None:
+        of_ids, other_ids = one.id_digests_here, other.id_digests_here
     if of_ids is not None and other_ids is not None:
         differs |= of_ids != other_ids
     return int(np.argmax(differs)) if differs.any() else None

@@ -214,6 +214,11 @@ class RankingReport(Result):
         return None if self.recorded_counts is None else self.recorded_counts.id_digests
 
     @property
+    def id_digests_here(self) -> Hashes | None:
+        """The same for ids of all types, but only in this process; None if the ids were not kept."""
+        return self.own_ranking.documents.id_digests_here if self.has_documents else None
+
+    @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
         return {name: values.std for name, values in self.values.items()}
@@ -359,6 +364,9 @@ class RankingReport(Result):
         types, the metrics, weights, slices, groups, the health, and a digest of the labels of each query, with which
         ``compare`` notices other labels, but neither labels nor scores. Ids, slices and groups must be numbers, text,
         dates with or without a time, bytes or tuples of these. An existing file is replaced only by a complete one.
+
+        The digest covers the ids of documents as well, but not if they are objects of own types, whose hashes are not
+        the same in every process: with these, labels that moved between documents are noticed only before saving.
         """
         saved.write_saved("report", saved.saved_fields(self), path)
 

@@ -1,7 +1,11 @@
 """Joins by id: what is joined silently wrong elsewhere, ids of many types, repeats, passages, and names of columns."""
 
+import enum
 import gzip
 import io
+import uuid
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -444,7 +448,38 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
     assert set(evaluate_run(TRUTH, runs, convention="trec_eval").reports) == set(runs)
 
 
-@pytest.mark.parametrize("kind", [str, int, lambda one: ("a", one), lambda one: frozenset([one])])
+class Item:
+    """An own type, equal by value, whose hash is not the same in every process."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, Item) and self.number == other.number
+
+    def __hash__(self):
+        return hash(str(self.number))
+
+
+Market = enum.Enum("Market", [f"N{number}" for number in range(10)], start=0)
+KINDS = {
+    "str": str,
+    "int": int,
+    "tuple": lambda one: ("a", one),
+    "frozenset": lambda one: frozenset([one, 0.5]),
+    "UUID": lambda one: uuid.UUID(int=one),
+    "tuple of UUID": lambda one: (uuid.UUID(int=one), "a"),
+    "Enum": Market,
+    "Decimal": lambda one: Decimal(one) / 10,
+    "Fraction": lambda one: Fraction(one, 11),
+    "large int": lambda one: 2**70 + one,
+    "huge int": lambda one: 10**5000 + one,
+    "own": Item,
+    "tuple of own": lambda one: (Item(one),),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
     truth = {query: {kind(1): 1, kind(2): 0, kind(3): 2} for query in range(3)}
     moved = truth | {2: {kind(1): 0, kind(2): 1, kind(3): 2}}
@@ -457,7 +492,7 @@ def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
     same = evaluate_run(shuffled, {query: [kind(1), kind(8)] for query in truth}, "mrr")
     for first in (report, saved):
         assert isinstance(compare({"one": first, "other": same}), Comparison)
-        if kind(1) == frozenset([1]):
+        if first is saved and kind in (Item, KINDS["tuple of own"]):
             continue  # of which no hash is the same in every process
         for other in (moved, renamed):
             differing = evaluate_run(other, lists, "mrr")
@@ -465,3 +500,30 @@ def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
                 ValueError, match=r"same documents with the same labels; .* query 2"
             ):
                 compare({"one": first, "other": differing})
+
+
+def test_ids_of_other_types_are_other_documents():
+    reports = {
+        name: evaluate_run({"q": {kind(1): 1, kind(2): 0}}, {"q": [kind(1)]}, "mrr")
+        for name, kind in KINDS.items()
+    }
+    for name, report in reports.items():
+        with pytest.raises(ValueError, match="same documents with the same labels"):
+            compare({"str": reports["str" if name != "str" else "UUID"], "other": report})
+
+
+@pytest.mark.parametrize(
+    ("one", "equal"),
+    [
+        (Decimal("0.5"), 0.5),
+        (Decimal(2**53 + 1), 2**53 + 1),
+        (Fraction(3), 3),
+        (2**70, 2.0**70),
+        (10**5000, Fraction(10**5000)),
+        (frozenset([Decimal(1), "a"]), frozenset(["a", 1])),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_equal_ids_of_several_types_are_the_same_document(one, equal):
+    first, second = (evaluate_run({"q": {a: 1, "z": 0}}, {"q": [a]}, "mrr") for a in (one, equal))
+    assert isinstance(compare({"first": first, "second": second}), Comparison)

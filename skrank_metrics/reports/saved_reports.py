@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,15 +131,49 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     for column in columns:
         if column is not None and np.shape(column) != n_queries:
             raise ValueError("The file holds a report whose columns differ in length.")
+    _check_queries(queries)
+    for name, result in fields["results"].items():
+        _check_values(result, name, fields["metrics"][name])
     return fields
+
+
+def _check_queries(queries: Queries) -> None:
+    """Refuse ids and weights that evaluate would refuse."""
+    n_queries = len(queries)
+    if len(group_ids(queries.ids, n_queries).ids) < n_queries:
+        raise ValueError("The file holds a report whose query ids repeat.")
+    if queries.weights is not None:
+        check_weights(queries.weights, n_queries, "query", may_be_zero=True)
+
+
+def _check_values(result: PerQuery, name: str, metric: BoundMetric) -> None:
+    """Refuse values that the metric cannot have."""
+    is_infinite = np.isinf(result.numerators) | np.isinf(result.denominators)
+    if is_infinite.any():
+        raise ValueError(f"The file holds a report with infinite values of {name}.")
+    if isinstance(metric.function, RecordedMetric):
+        return
+    # Values are saved with the sign of the metric itself, of which neg_ has the negative.
+    low, high = bounds_of(replace(metric, negative=False))
+    values = result.values
+    is_outside = (values < low - _ROUNDING) | (values > high + _ROUNDING)
+    if is_outside.any():
+        value = values[is_outside][0]
+        raise ValueError(
+            f"The file holds a report with {value:g} for {name}, outside its range, {low:g} to {high:g}."
+        )
 
 
 def _restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     check_fields(saved, _REPORT_FIELDS, "report")
     fields = dict(saved)
     values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
+    check_fields(values, saved["metrics"], "report")
     results = {}
-    for name, (numerators, denominators) in values.items():
+    for name, columns in values.items():
+        if len(columns) != 2 or not all(map(_is_numbers, columns)):
+            raise TypeError(f"the values of {name!r} are no columns of numbers")
+        numerators, denominators = columns
         results[name] = PerQuery(
             numerators, np.ones(len(numerators)) if denominators is None else denominators
         )
@@ -152,6 +186,10 @@ def _restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
         "recorded_counts": None if kept is None else DocumentCounts(*kept),
         "recorded_health": Health(**health),
     }
+
+
+def _is_numbers(column: Any) -> bool:
+    return column is None or (isinstance(column, np.ndarray) and column.dtype.kind in "biuf")
 
 
 def _saved(value: Any) -> Any:

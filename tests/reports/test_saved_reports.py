@@ -255,6 +255,8 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         load(3)
 
 
+VALUES = ["values", "mrr", 0, "$array"]
+INFINITE = {"$float": "inf"}
 # What a file may hold, with a checksum that is right, and what its error says.
 FORGED = {
     "a type of 1.6 GB a value": (["qid", "$array", 0], "<U400000000", "is no type of columns"),
@@ -267,6 +269,34 @@ FORGED = {
     "other lengths": (["values", "mrr", 0, "$array", 1], [1.0], "columns differ in length"),
     "a number for a column": (["folds"], 3, "columns differ in length"),
     "a number for values": (["values", "mrr"], 3, "The file holds no report"),
+    "lists in lists": (
+        ["values", "mrr"],
+        [[[[[]]]]],
+        "the values of 'mrr' are no columns of numbers",
+    ),
+    "text for values": (
+        ["values", "mrr", 0],
+        "ab",
+        "the values of 'mrr' are no columns of numbers",
+    ),
+    "no values": (["values"], {}, "The file holds a report without 'mrr'"),
+    "an id twice": (["qid", "$array"], ["int64", [1, 1]], "whose query ids repeat"),
+    "infinite values": (VALUES, ["float64", [INFINITE, 1.0]], "infinite values of mrr"),
+    "more than a metric can be": (
+        VALUES,
+        ["float64", [7.0, 1.0]],
+        "7 for mrr, outside its range, 0 to 1",
+    ),
+    "less than a metric can be": (
+        VALUES,
+        ["float64", [1.0, -0.5]],
+        "-0.5 for mrr, outside its range",
+    ),
+    "negative weights": (
+        ["weights"],
+        {"$array": ["float64", [1.0, -1.0]]},
+        "Weights must be finite and >= 0",
+    ),
     "no health": (["health"], {}, "The file holds no report"),
     "no date": (["by"], {"$datetime": "x"}, "values that save() does not write"),
 }

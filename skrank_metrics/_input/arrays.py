@@ -131,15 +131,26 @@ def document_columns(documents: Any) -> dict[str, Any]:
 
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
-    column = np.asarray(values)
+    refuse_masked(values, f"documents[{name!r}]")
+    column = np.asarray(lists_as_objects(values) if len(shape) == 1 else values)
     # NumPy would cut strings, and merge others.
     if column.dtype.kind in "US" and not isinstance(values, np.ndarray):
         column = np.array(values, dtype=object)
+    refuse_rounded(values, column, f"documents[{name!r}]")
     if column.shape != shape:
         raise ValueError(
             f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}."
         )
     return column
+
+
+def lists_as_objects(values: Any) -> Any:
+    """A list with a list per document as an array of these, since NumPy would make rows of them."""
+    if not isinstance(values, list | tuple):
+        return values
+    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, values))):
+        return values
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def check_weights(
@@ -222,15 +233,37 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
             f"Pass a 1-D {name}, as returned by .ravel(), and the query ids as qid."
         )
-    typed = isinstance(getattr(values, "dtype", None), np.dtype)
-    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
-        # NumPy turns [2**53 + 1, 0.5] into floats; pandas and polars do so with frames of integers and floats.
-        if hasattr(values, "rows"):  # of polars
-            values = values.rows()
-        elif hasattr(values, "astype"):
-            values = values.astype(object)
-        return np.array(values, dtype=object)
-    return array
+    return _as_objects(values) if _may_be_rounded(values, array) else array
+
+
+def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:
+    """Whether an array of floats may have been large integers, as in [2**53 + 1, 0.5] or columns with missing ones."""
+    if array.dtype.kind != "f" or isinstance(getattr(values, "dtype", None), np.dtype):
+        return False
+    return bool(np.any(np.abs(array) >= LARGEST_EXACT_INTEGER))
+
+
+def _as_objects(values: Any) -> NDArray[Any]:
+    """The entries of an array-like as objects, before NumPy, or a frame of integers and floats, rounds them."""
+    if hasattr(values, "astype"):
+        values = values.astype(object)
+    elif hasattr(values, "rows"):  # a frame of polars
+        values = values.rows()
+    elif hasattr(values, "to_list"):  # a Series of polars
+        values = values.to_list()
+    elif hasattr(values, "to_pylist") and not hasattr(values, "columns"):  # an array of pyarrow
+        values = values.to_pylist()
+    return np.array(values, dtype=object)
+
+
+def refuse_rounded(values: Any, array: NDArray[Any], name: str) -> None:
+    """Refuse large integers in an array of floats."""
+    if not _may_be_rounded(values, array):
+        return
+    entries = _as_objects(values).ravel().tolist()
+    integers = [one for one in entries if isinstance(one, numbers.Integral)]
+    if integers:
+        _check_exact(min(integers), max(integers), name)
 
 
 def refuse_lazy(source: Any, argument: str) -> None:

@@ -10,7 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_mask, refuse_lazy, refuse_masked
+from skrank_metrics._input.arrays import (
+    IntArray,
+    Mask,
+    check_mask,
+    lists_as_objects,
+    refuse_lazy,
+    refuse_masked,
+)
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import (
     Grouping,
@@ -130,7 +137,7 @@ def _carried_column(y: Any, name: str, given: Any) -> Any:
     level = np.asarray(index.get_level_values(name))
     if given is None:
         return level
-    column = np.asarray(given)
+    column = np.asarray(lists_as_objects(given))
     if column.shape != level.shape:
         return given  # raises an error of its own later
     if not np.array_equal(column, level):

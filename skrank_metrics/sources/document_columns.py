@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import document_columns
+from skrank_metrics._input.arrays import document_columns, refuse_rounded
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, role_of
 from skrank_metrics.sources.lists import Ids
@@ -53,13 +53,15 @@ def columns_by_id(
             name: values_by_id(column, ids, f"documents[{name!r}]", "document")
             for name, column in columns.items()
         }
-        return {name: to_column(values) for name, values in found.items()}
+        return {name: to_column(values, f"documents[{name!r}]") for name, values in found.items()}
     given = _ids_of_frame(documents, columns, names)
     table = {one: place for place, one in enumerate(Ids.from_column(given, "documents").tolist())}
     if len(table) < len(given):
         raise ValueError("documents has a document twice.")
     places = np.array(values_by_id(table, ids, "documents", "document"), dtype=np.intp)
-    return {name: _entries(column)[places] for name, column in columns.items()}
+    return {
+        name: _entries(column, f"documents[{name!r}]")[places] for name, column in columns.items()
+    }
 
 
 def _ids_of_frame(documents: Any, columns: dict[str, Any], names: ColumnNames) -> Any:
@@ -81,23 +83,26 @@ def _ids_of_frame(documents: Any, columns: dict[str, Any], names: ColumnNames) -
     return given
 
 
-def _entries(column: Any) -> NDArray[Any]:
+def _entries(column: Any, name: str) -> NDArray[Any]:
     """The entries of a column; lists and other objects stay what they are."""
     if hasattr(column, "to_pylist"):  # pyarrow's nulls would turn integers into floats
-        return to_column(column.to_pylist())
+        return to_column(column.to_pylist(), name)
     array = np.asarray(column)
+    refuse_rounded(column, array, name)
     # NumPy would cut longer strings, if some are replaced.
     return array.astype(object) if array.dtype.kind in "US" else array
 
 
-def to_column(values: list[Any]) -> NDArray[Any]:
+def to_column(values: list[Any], name: str) -> NDArray[Any]:
     """Numbers and times as an array, arrays as rows, and anything else as objects."""
     kinds = set(map(type, values))
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     if arrays and len(arrays) == len(values) and len({value.shape for value in arrays}) == 1:
         return np.stack(arrays)
     if kinds and all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds):
-        return np.array(values)
+        array = np.array(values)
+        refuse_rounded(values, array, name)
+        return array
     if kinds in ({np.datetime64}, {np.timedelta64}):
         return np.array(values)
     return np.fromiter(values, dtype=object, count=len(values))

@@ -21,6 +21,7 @@ from test_contract import TIES
 from skrank_metrics import (
     builtin_metric,
     evaluate,
+    evaluate_run,
     get_metric,
     lightgbm_metric,
     make_metric,
@@ -560,3 +561,58 @@ def test_refuses_the_options_that_it_lacks():
         evaluate(
             [[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)]
         )
+
+
+def n_tags(labels, tags, k=None):
+    return float(sum(map(len, tags)))
+
+
+TAGS = make_metric(n_tags, documents=["tags"], undefined="no document")
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+@pytest.mark.parametrize("tags", [["x", "xy", "", "z"], ["x", "y", "u", "z"]])
+def test_lists_per_document_stay_objects(kind, tags):
+    column = [kind(list(one)) for one in tags]
+    rows = {"y_true": [1, 0, 0, 1], "y_score": [4, 3, 2, 1], "qid": [1, 1, 2, 2]}
+    got = TAGS(**rows, documents={"tags": column}, average=None)
+    assert got.tolist() == [len(tags[0] + tags[1]), len(tags[2] + tags[3])]
+    if kind is tuple:  # index levels are hashable
+        y = with_qid(rows["y_true"], rows["qid"], documents={"tags": column})
+        for given in ({}, {"documents": {"tags": column}}):
+            assert TAGS(y, rows["y_score"], **given, average=None).tolist() == got.tolist()
+
+
+LARGE = 2**60 + 1
+ROUNDED = {
+    "pandas": pd.Series([LARGE, None], dtype="Int64"),
+    "array of pandas": pd.array([LARGE, None], dtype="Int64"),
+    "Arrow in pandas": pd.Series([LARGE, None], dtype=pd.ArrowDtype(pa.int64())),
+    "polars": pl.Series([LARGE, None]),
+    "Arrow": pa.array([LARGE, None]),
+    "chunks of Arrow": pa.chunked_array([[LARGE, None]]),
+    "list": [LARGE, 0.5],
+}
+
+
+@pytest.mark.parametrize("kind", ROUNDED)
+def test_large_integers_are_not_rounded_because_others_are_missing(kind):
+    column, message = ROUNDED[kind], rf"^documents\['tags'\] must hold integers within .* {LARGE}"
+    with pytest.raises(ValueError, match=message):
+        evaluate([1, 0], [2, 1], qid=[1, 1], metrics=TAGS, documents={"tags": column})
+    if kind in ("pandas", "Arrow in pandas", "polars"):
+        frame = pl.DataFrame if kind == "polars" else pd.DataFrame
+        documents = frame({"item": ["a", "b"], "tags": column})
+        with pytest.raises(ValueError, match=message):
+            evaluate_run({1: ["a"]}, {1: ["a", "b"]}, TAGS, documents=documents)
+
+
+def test_a_dict_by_document_does_not_round_large_integers():
+    with pytest.raises(ValueError, match=r"^documents\['tags'\] must hold integers within"):
+        evaluate_run({1: ["a"]}, {1: ["a", "b"]}, TAGS, documents={"tags": {"a": LARGE, "b": 0.5}})
+
+
+def test_masked_columns_of_documents_are_refused():
+    column = np.ma.array([1, 2], mask=[0, 1])
+    with pytest.raises(ValueError, match=r"^documents\['tags'\] must not be masked; got 1 masked"):
+        evaluate([1, 0], [2, 1], qid=[1, 1], metrics=TAGS, documents={"tags": column})

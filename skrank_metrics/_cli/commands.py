@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import columns_of
-from skrank_metrics._output.table import Table, visible
+from skrank_metrics._output.table import Table, readable
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
@@ -27,8 +26,6 @@ from skrank_metrics.reports.slices import ALL
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 _CODES: dict[Decision, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
-# Longer words, such as names of files, are cut in messages.
-LONGEST_WORD = 300
 
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
@@ -66,9 +63,7 @@ def _discard_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    long_words = rf"(\S{{{LONGEST_WORD}}})\S+"
-    shown = re.sub(long_words, r"\1...", message)
-    print(f"skrank-metrics: error: {visible(shown)}", file=sys.stderr)
+    print(f"skrank-metrics: error: {readable(message)}", file=sys.stderr)
     sys.exit(INVALID)
 
 
@@ -130,7 +125,7 @@ def _show_comparison(chosen: Chosen) -> int:
     if decision is None:
         return 0
     if chosen.output_file or chosen.output != "table":  # the table has the verdict
-        print(found.verdict, file=sys.stderr)
+        print(readable(found.verdict), file=sys.stderr)
     return _CODES[decision]
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.interface import argument
+from skrank_metrics._input.interface import argument, shown
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -333,8 +333,8 @@ def _check_exact(low: Any, high: Any, name: str) -> None:
 def _first(name: str, array: FloatArray, bad: Mask) -> str:
     place = int(np.flatnonzero(bad)[0])
     value = array.flat[place]
-    shown = "NaN" if np.isnan(value) else value
-    return f"{name} contains {shown}, first at {_position(place, array)}"
+    found = "NaN" if np.isnan(value) else value
+    return f"{name} contains {found}, first at {_position(place, array)}"
 
 
 def _position(place: int, array: NDArray[Any]) -> str:
@@ -434,7 +434,8 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     words = list(choices)
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
         hint = nearest(value, words)
-        raise ValueError(f"{argument(name)} must be one of {words}; got {value!r}.{hint}")
+        known = ", ".join(map(shown, words))
+        raise ValueError(f"{argument(name)} must be one of [{known}]; got {shown(value)}.{hint}")
     return value
 
 
@@ -466,7 +467,7 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
     numbers_of = Counter(name for name, _ in pairs)
     repeated = [name for name, number in numbers_of.items() if number > 1]
     raise ValueError(
-        f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}"
+        f"{argument} must have different names; got {shown(repeated[0])} more than once.{hint}"
     )
 
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+# Longer values are cut in messages.
+LONGEST_SHOWN = 240
+
 _options: ContextVar[Mapping[str, str] | None] = ContextVar("options", default=None)
 
 
@@ -38,3 +41,11 @@ def setting(name: str, value: object) -> str:
     if isinstance(value, Mapping):
         value = " ".join(f"{key}={item}" for key, item in value.items())
     return f"{options[name]} {value}"
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, for messages; names may be as long as files."""
+    text = repr(value)
+    if len(text) > LONGEST_SHOWN:
+        return text[:LONGEST_SHOWN] + "..."
+    return text

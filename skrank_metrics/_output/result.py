@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._output.page import page, write_whole
-from skrank_metrics._output.table import WIDTH, Table, visible
+from skrank_metrics._output.table import WIDTH, Table, readable, visible
 
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
@@ -91,7 +91,7 @@ class Result(ABC):
         blocks = self._blocks([*parts, *self._explanations()])
         if note:
             blocks.insert(0, f'<p class="note">{_html(note)}</p>')
-        return page(visible(headline or str(first)), blocks)
+        return page(readable(headline or str(first)), blocks)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture, if there is one, below the first table."""
@@ -140,7 +140,7 @@ def page_of(result: Result) -> str:
 
 
 def _html(text: str) -> str:
-    return escape(visible(text))
+    return escape(readable(text))
 
 
 def _part_as_html(part: Part, tag: str, *, inline: bool) -> str:
@@ -157,7 +157,7 @@ def text_of(parts: Iterable[Part]) -> str:
 def _part_as_text(part: Part) -> str:
     if isinstance(part, Table):
         return part.as_text()
-    return textwrap.fill(visible(part), WIDTH, break_on_hyphens=False)
+    return textwrap.fill(readable(part), WIDTH, break_on_hyphens=False)
 
 
 def counted(number: int, noun: str) -> str:

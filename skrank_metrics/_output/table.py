@@ -20,6 +20,7 @@ WIDTH = 80
 GAP = "  "
 # Names and words of heads are broken at these widths if there is no room, and names beyond the longest are cut.
 NARROWEST_NAME, NARROWEST_HEAD, LONGEST_NAME = 20, 36, 240
+_LONG_WORDS = re.compile(rf"(\S{{{LONGEST_NAME - 3}}})\S{{4,}}")
 # Characters that are not shown as they are, since a terminal or browser may act on them: control characters, formats
 # such as the order of writing, surrogates, and separators of lines. Joiners are part of words in many scripts.
 _HIDDEN, _JOINERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"}), "\u200c\u200d"
@@ -37,6 +38,11 @@ def visible(text: str) -> str:
     if text.isprintable():  # the usual case
         return text
     return "".join(map(_visible_character, text))
+
+
+def readable(text: str) -> str:
+    """Make a sentence visible, with words beyond the longest cut, such as names of rankings that are whole files."""
+    return visible(_LONG_WORDS.sub(r"\1...", text))
 
 
 def _visible_character(character: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import by_text, check_choice
-from skrank_metrics._input.interface import argument
+from skrank_metrics._input.interface import argument, shown
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
@@ -167,7 +167,7 @@ def _named(reports: Any) -> dict[str, RankingReport]:
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(
-                f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}."
+                f"reports must hold RankingReport objects; got {type(report).__name__} for {shown(name)}."
             )
     return named
 
@@ -303,8 +303,8 @@ def _column_of(
     computed = (own.definition, own.average, report.condensed)
     if computed != (expected.definition, expected.average, first.condensed):
         raise ValueError(
-            f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
-            f"{names[1]!r}. Evaluate with the same function, convention and condense."
+            f"reports must compute {column!r} in the same way; got {expected} in {shown(names[0])} and {own} in "
+            f"{shown(names[1])}. Evaluate with the same function, convention and condense."
         )
     return column
 
@@ -317,7 +317,7 @@ def _missing(metric: Any, report: RankingReport, name: str) -> str:
         known.append(f"{column!r}{computed}")
     spelled = getattr(metric, "__name__", str(metric))
     return (
-        f"metric {spelled!r} is missing from report {name!r}, "
+        f"metric {spelled!r} is missing from report {shown(name)}, "
         f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
     )
 
@@ -406,8 +406,8 @@ def _with_folds(reports: Reports) -> dict[str, RankingReport]:
     for other, report in others:
         if not np.array_equal(first.folds, report.folds):  # type: ignore[arg-type]
             raise ValueError(
-                f"reports must have been tested in the same folds; {name!r} and {other!r} differ. Pass the same cv to "
-                "cross_evaluate."
+                f"reports must have been tested in the same folds; {shown(name)} and {shown(other)} differ. "
+                "Pass the same cv to cross_evaluate."
             )
     return {
         name: report if name in in_folds else report.with_queries(folds=first.folds)

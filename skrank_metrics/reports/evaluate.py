@@ -12,6 +12,7 @@ from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import by_text, check_bool, to_array, to_float64
+from skrank_metrics._input.interface import shown
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.slices import frame_columns
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
@@ -198,7 +199,7 @@ def _scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
 
 def _rank_returned(documents: Documents, given: Any, retrieved: Any, model: str) -> Ranking:
     """The ranking of a model, which did not return the documents with a score of NaN."""
-    name = f"y_score[{model!r}]"
+    name = f"y_score[{shown(model)}]"
     try:
         scores = to_float64(given, name)
     except TypeError as error:

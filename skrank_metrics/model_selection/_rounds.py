@@ -88,7 +88,7 @@ def _needs_groups(cv: Any, error: Exception) -> str | None:
         return None
     kind = type(cv).__name__
     return (
-        f"{kind} needs groups=qid in fit: it does not look for query ids in the index of y. "
+        f"{error} {kind} needs groups=qid in fit: it does not look for query ids in the index of y. "
         "Or use cv=QueryKFold(5), which does."
     )
 

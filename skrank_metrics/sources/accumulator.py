@@ -104,10 +104,12 @@ class RankingAccumulator:
 
         Parameters
         ----------
-        y_true, qid : array-like of shape (n_documents,)
-            Relevance labels, and the query id of each document: integers, strings, dates, or tuples of these.
+        y_true : array-like of shape (n_documents,)
+            Relevance labels.
         y_score : array-like of shape (n_documents,), or dict or frame of these
             Scores to rank by, or the scores of several models by name, the same in all updates.
+        qid : array-like of shape (n_documents,)
+            The query id of each document: integers, strings, dates, or tuples of these.
         sample_weight, retrieved, judged, documents, by, groups : default=None
             As in evaluate. Weights, slices and groups must each be passed in all updates or in none.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.metrics._scorer import _MultimetricScorer
@@ -135,7 +135,9 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
 
 @pytest.mark.parametrize("options", [{"convention": "lightgbm"}, {"response_method": "predict"}])
 def test_scorers_of_a_dict_have_the_convention_and_the_method(options, problem):
-    class Reversible(Given):
+    class Reversible(ClassifierMixin, Given):
+        classes_ = np.array([0, 1])
+
         def decision_function(self, X):
             return -X[:, 0]
 

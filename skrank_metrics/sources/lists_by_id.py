@@ -167,7 +167,7 @@ def _from_pairs(pairs: list[Any]) -> Lists:
 
 def _from_array(source: Any, queries: Any) -> Lists:
     """An array of ids, one row per query, as searches for nearest neighbors return them."""
-    array = np.asarray(source)
+    array = _rectangular(source)
     masked = None
     if isinstance(source, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(source)
@@ -193,6 +193,19 @@ def _from_array(source: Any, queries: Any) -> Lists:
     codes, places = np.nonzero(filled)
     documents = Ids.from_column(array[filled], "run")
     return Lists("run", ids, codes, documents, -places.astype(np.float64), ranked=True)
+
+
+def _rectangular(source: Any) -> NDArray[Any]:
+    """An array of ids, of which those in lists stay different: NumPy makes ["1", "a"] of [1, "a"]."""
+    try:
+        array = np.asarray(source)
+    except ValueError:
+        raise ValueError(
+            "run must have rows of the same length with queries=; pad them with None, or pass a dict of lists by query."
+        ) from None
+    if isinstance(source, list | tuple) and array.dtype.kind in "USf":
+        return np.array(source, dtype=object)
+    return array
 
 
 def _is_document(array: NDArray[Any]) -> Mask:

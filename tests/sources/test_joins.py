@@ -192,6 +192,14 @@ def test_lists_of_masked_arrays_keep_their_masks():
         evaluate(rows, [[1, 2], [2, 1]])
 
 
+def test_lists_of_rows_keep_their_ids_and_have_one_length():
+    assert mrr({7: ["1"], 8: [1]}, [[1, "1"], [1, "1"]], queries=[7, 8]) == [1 / 2, 1]
+    large = 2**60
+    assert mrr({7: [large]}, [[large + 1, large, 0.5, np.nan]], queries=[7]) == [1 / 2]
+    with pytest.raises(ValueError, match="run must have rows of the same length with queries="):
+        mrr({7: [1], 8: [1]}, [[1], [2, 1]], queries=[7, 8])
+
+
 def test_ranks_beyond_2_to_24_do_not_tie():
     run = pd.DataFrame({"query": "q", "document": ["a", "b"], "rank": [2**24 + 1, 2**24]})
     assert mrr({"q": ["a"]}, run, convention="trec_eval") == [1 / 2]

@@ -12,6 +12,7 @@ from skrank_metrics._cli.table_rows import Rows, read_table
 from skrank_metrics._cli.words import (
     check_outputs,
     format_of_files,
+    hint_of_commas,
     is_saved,
     short_paths,
     split_words,
@@ -84,7 +85,8 @@ def _names_of_rankings(
     is_named_later = form in TABLES and not chosen.score
     if len(names) < least and not is_named_later:
         how = "runs after the judgments, --score, or saved reports"
-        raise ValueError(f"Pass {what}: {how}; got {', '.join(names) or 'none'}.")
+        got = ", ".join(names) or "none"
+        raise ValueError(f"Pass {what}: {how}; got {got}.{hint_of_commas(scores)}")
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
     return names

@@ -7,7 +7,7 @@ from typing import Any
 
 from skrank_metrics._cli.options import OPTIONS
 from skrank_metrics._cli.parsing import Chosen
-from skrank_metrics._cli.words import is_metric
+from skrank_metrics._cli.words import hint_of_commas, is_metric
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
@@ -72,6 +72,7 @@ def _check_named_columns(table: TableFile, chosen: Chosen) -> None:
     absent = list(dict.fromkeys(absent))
     lacks = f" has no column {', '.join(map(repr, absent))}. Pass" if absent else " needs"
     hint = nearest(absent[0], known) if len(absent) == 1 else ""
+    hint = hint_of_commas(absent) or hint
     if any(is_metric(name, chosen) for name in absent):
         hint = " Metrics come before --score, or after another option."
     shown = ", ".join(known[:MOST_NAMED])

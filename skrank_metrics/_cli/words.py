@@ -63,6 +63,14 @@ def _check_exists(word: str, chosen: Chosen) -> None:
     raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
 
 
+def hint_of_commas(names: Sequence[str]) -> str:
+    """How to name several columns, if a name looks like a list of them."""
+    for name in names:
+        if "," in name:
+            return f" Separate names by blanks: {' '.join(name.split(','))}."
+    return ""
+
+
 def is_saved(file: str) -> bool:
     """Whether a file is a saved report, by its name."""
     return file.lower().endswith(SAVED)

@@ -106,8 +106,7 @@ def evaluate_run(
         return them, in which -1, None, NaN and masked entries are padding; what trec.read_run returns; or a TREC file.
         A dict of several runs by name, ``{"bm25": run, "dense": other}``, is evaluated and compared.
     metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
-        Metrics to compute, as in evaluate. In the convention "trec_eval", its names such
-        as "P_5" and "ndcg_cut_10" are also accepted.
+        Metrics to compute, as in evaluate. Names of trec_eval, such as "P_5" and "ndcg_cut_10", are also accepted.
     convention : default=None
         As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
         Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.

@@ -61,6 +61,8 @@ evaluate run --format svmlight --score scores -> run, line 1: expected a row as 
 evaluate rows.svm -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
 compare qrels run mrr -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got run.
 compare rows.csv mrr ROWS -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got a.
+compare rows.csv mrr --label y --qid q --score a,b -> got a,b. Separate names by blanks: a b.
+evaluate rows.csv --label y --qid q --score a,b -> no column 'a,b'. Pass --score; ALL Separate names by blanks: a b.
 compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.
 evaluate saved.json --replace-undefined-by 0 -> --replace-undefined-by does not apply to saved files.
 explain qrels run mrr --conventions sklearn trec_eval --condense -> unrecognized arguments: --condense

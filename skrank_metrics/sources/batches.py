@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice
-from os import PathLike
 from typing import IO, Any, Unpack, overload
 
 import numpy as np
@@ -65,7 +64,6 @@ def evaluate_batches(
     groups: str | None = None,
     order: Order = "check",
     batch_rows: int = 262_144,
-    temp_dir: str | PathLike[str] | None = None,
     n_threads: int = 1,
     verbose: bool | None = None,
 ) -> RankingReport | Comparison:
@@ -92,11 +90,10 @@ def evaluate_batches(
     order : {"check", "shuffle"}, default="check"
         With "check", the rows of a query must be contiguous, also across files. With "shuffle", rows may be in any
         order: they are first distributed over temporary files by a hash of the query id, which takes about as much
-        disk space as the columns take in memory.
+        disk space as the columns take in memory. They are in the folder that the environment variable TMPDIR names, or
+        the usual one, and none are left behind, even if the process is killed.
     batch_rows : int, default=262144
         Number of rows to process at a time; more if the longest query has more.
-    temp_dir : path, default=None
-        Folder for temporary files instead of that of the system; none are left behind, even if the process is killed.
     n_threads : int, default=1
         Threads that compute if order="shuffle". With several, all threads of pyarrow read the next batch meanwhile.
     verbose : bool, default=None
@@ -148,7 +145,7 @@ def evaluate_batches(
         n_files = min(
             max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES
         )
-        files = _write_by_query(tables, qid, n_files, temp_dir, stack)
+        files = _write_by_query(tables, qid, n_files, stack)
         pool = stack.enter_context(ThreadPoolExecutor(n_threads))
         stack.callback(pool.shutdown, cancel_futures=True)
         evaluate_file = partial(_evaluate_file, evaluation)
@@ -189,7 +186,7 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
 
 
 def _write_by_query(
-    tables: Iterator[Any], qid: str, n_files: int, temp_dir: Any, stack: ExitStack
+    tables: Iterator[Any], qid: str, n_files: int, stack: ExitStack
 ) -> list[IO[bytes]]:
     """Distribute the rows over temporary files by a hash of their query; return those that are not empty."""
     import pyarrow as pa
@@ -197,7 +194,7 @@ def _write_by_query(
     files: list[IO[bytes]] = []
     shift, schema, used = np.uint64(64 - (n_files - 1).bit_length()), pa.schema([]), set[int]()
     try:
-        files += (stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_files))  # noqa: SIM115
+        files += (stack.enter_context(tempfile.TemporaryFile()) for _ in range(n_files))  # noqa: SIM115
         with ExitStack() as writers:
             for table in tables:
                 if not table.schema.equals(
@@ -220,10 +217,8 @@ def _write_by_query(
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
             raise
-        folder = str(temp_dir or tempfile.gettempdir())
-        raise OSError(
-            error.errno, f"{error.strerror}; pass temp_dir=, a folder with more space", folder
-        ) from error
+        hint = "set the environment variable TMPDIR to a folder with more space"
+        raise OSError(error.errno, f"{error.strerror}; {hint}", tempfile.gettempdir()) from error
     return [files[number] for number in sorted(used)]
 
 

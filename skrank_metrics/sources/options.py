@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TypedDict
 
 from skrank_metrics._input.types import Order
@@ -30,6 +29,5 @@ class BatchOptions(TableOptions, total=False):
     """Options of evaluate_batches."""
 
     batch_rows: int
-    temp_dir: str | PathLike[str] | None
     n_threads: int
     verbose: bool | None

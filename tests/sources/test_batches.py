@@ -466,27 +466,28 @@ def test_integers_in_a_text_that_float64_cannot_hold_are_refused(score, n_rows, 
     )
 
 
-@pytest.mark.option("evaluate_batches.temp_dir")
 def test_no_file_is_left_behind(tmp_path, monkeypatch):
     folder = tmp_path / "temporary"
     folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))  # as TMPDIR does
 
     def spoiled():
         yield TABLE
         assert not list(folder.iterdir())  # as the files have no names, not even while it works
         yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
 
-    names = NAMES | {"order": "shuffle", "temp_dir": folder}
+    names = NAMES | {"order": "shuffle"}
     with pytest.raises(ValueError, match="column 's' contains NaN"):
         evaluate_batches(spoiled(), **names)
     assert not list(folder.iterdir())
-    with pytest.raises(FileNotFoundError):
-        evaluate_batches(TABLE, **names | {"temp_dir": tmp_path / "missing"})
 
     if os.path.exists("/dev/full"):
         full = functools.partial(open, "/dev/full", "r+b", buffering=0)
-        monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: full())
-        with pytest.raises(OSError, match=rf"No space left on device; pass temp_dir=.*{folder}"):
+        monkeypatch.setattr(tempfile, "TemporaryFile", full)
+        with pytest.raises(
+            OSError,
+            match=rf"No space left on device; set the environment variable TMPDIR.*{folder}",
+        ):
             evaluate_batches(TABLE, **names)
     assert not list(folder.iterdir())
 

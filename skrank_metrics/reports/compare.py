@@ -195,22 +195,9 @@ def compare_reports(
                 f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by."
             )
-    if plan.margin is not None:
-        _check_something_is_measured(aligned, wanted)
     names = list(aligned)
     best_first = [names[i] for i in samples[0].order]
     return Comparison({name: aligned[name] for name in best_first}, wanted, plan)
-
-
-def _check_something_is_measured(reports: Reports, metrics: Sequence[str]) -> None:
-    """Refuse to decide on a release by a metric that is undefined for all queries of all rankings."""
-    for metric in metrics:
-        if all(report.n_undefined[metric] == report.n_queries for report in reports.values()):
-            n_queries = next(iter(reports.values())).n_queries
-            raise ValueError(
-                f"{metric!r} cannot decide with a margin, as it is undefined for all "
-                f"{counted(n_queries, 'query')}. Check the labels."
-            )
 
 
 def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> Plan:

@@ -917,13 +917,6 @@ def test_queries_that_could_not_show_a_loss_pass_no_gate(value):
     assert found.decision == ("ship" if value else "undecided")
 
 
-def test_a_metric_without_a_defined_query_cannot_decide():
-    rows = ([0, 0] * 8, {"old": [1, 2] * 8, "new": [2, 1] * 8})
-    found = evaluate(*rows, qid=np.repeat(np.arange(8), 2), metrics=["mrr"])
-    with pytest.raises(ValueError, match="'mrr' cannot decide with a margin, as it is undefined"):
-        compare(found, baseline="old", margin=0.01)
-
-
 def test_the_usual_pair_is_that_of_the_metric():
     spread = np.linspace(0.1, 1, 40)
     columns = {"A": (0.9, 0.1), "B": (0.8, 0.5), "C": (0.7, 0.9)}

@@ -1456,7 +1456,7 @@ def ndcg_score(
     ideal : "judged", "shown", "all", "retrieved", "top" or float, default="judged"
         Documents of the ideal order, cut at k: all judged ones; as many of these as the list shows; all, without
         the cutoff; only those that were retrieved; only the first k retrieved ones; or documents of a given
-        grade, which no label may exceed.
+        grade, whose gain no label may exceed.
 
     Returns
     -------

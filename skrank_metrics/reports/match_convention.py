@@ -276,7 +276,9 @@ def _tried(
         tried["k"].sort(key=lambda k: k or math.inf)
     largest = ranking.documents.largest_label
     if "ideal" in tried and largest > 0:
-        tried["ideal"].append(float(largest))
+        with suppress(ValueError):  # with gains of one's own, a lower grade may gain more
+            per_query(ranking, [bound.replace(ideal=largest).computation])
+            tried["ideal"].append(float(largest))
     for gain in tried.get("gain", []).copy():
         try:
             per_query(ranking, [bound.replace(gain=gain).computation])

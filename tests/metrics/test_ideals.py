@@ -45,9 +45,9 @@ def test_a_list_without_hits_has_the_value_0_whatever_its_ideal():
         assert ndcg_score(**rows, ideal=ideal, replace_undefined_by=np.nan) == 0
 
 
-def test_no_label_may_exceed_the_grade_of_the_ideal():
+def test_no_gain_may_exceed_that_of_the_ideal_grade():
     with pytest.raises(
-        ValueError, match="a grade that no label exceeds; got ideal=2 and the label 3"
+        ValueError, match="got ideal=2 with the gain 2 and the label 3 with the gain 3"
     ):
         ndcg_score(**RETURNED, ideal=2)
     for ideal, message in (
@@ -57,6 +57,20 @@ def test_no_label_may_exceed_the_grade_of_the_ideal():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             ndcg_score(**RETURNED, ideal=ideal)
+
+
+@pytest.mark.parametrize("gain", ["binary", [0, 1, 1, 1], {1: 1, 2: 1, 3: 1}, np.sign])
+def test_labels_above_the_ideal_grade_are_fine_if_they_gain_no_more(gain):
+    # Gains 1, 0 and 1 at the ranks 1 to 3, of at most 1 each.
+    expected = (1 + 1 / 2) / (1 + 1 / LOG3 + 1 / 2)
+    assert ndcg_score(**RETURNED, gain=gain, ideal=1) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_lower_label_may_gain_more_than_the_ideal_grade():
+    with pytest.raises(
+        ValueError, match="got ideal=3 with the gain 1 and the label 1 with the gain 5"
+    ):
+        ndcg_score(**RETURNED, gain=[0, 5, 2, 1], ideal=3)
 
 
 def test_sets_of_a_large_tie_are_drawn_the_same_in_every_order_of_rows():

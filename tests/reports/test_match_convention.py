@@ -232,6 +232,12 @@ def test_gains_that_the_labels_do_not_allow_are_left_out():
         match_convention(Y, SCORES, qid=QID, value=0.5, metric="err(gain=linear)")
 
 
+def test_no_ideal_grade_is_tried_that_gains_less_than_another():
+    metric = get_metric("ndcg", gain=[0, 5, 2])
+    found = match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric, value=0.5)
+    assert {way.options["ideal"] for way in found.ways}.isdisjoint({1.0, 2.0})
+
+
 def test_options_of_a_metric_of_your_own_are_left_as_they_are():
     metric = make_metric(
         lambda labels, gain=2: gain * labels[0], name="first_of_mine", bounds=(0, 10)

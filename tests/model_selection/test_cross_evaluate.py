@@ -1,6 +1,5 @@
 import json
 import tracemalloc
-import tracemalloc
 from typing import ClassVar
 
 import numpy as np
@@ -422,34 +421,6 @@ def test_precomputed_kernels():
             for kernel, given in (("linear", X), ("precomputed", X @ X.T))
         )
         np.testing.assert_allclose(one.per_query["mrr"], other.per_query["mrr"])
-
-
-class Nothing(Ridge):
-    """Copies no rows."""
-
-    def fit(self, X, y, sample_weight=None):
-        return self
-
-    def predict(self, X):
-        return X[:, 0]
-
-
-@pytest.mark.parametrize(("is_sorted", "largest"), [(True, 0.9), (False, 1.7)])
-def test_rows_are_copied_only_for_a_fold_and_to_sort_them(is_sorted, largest):
-    n_rows = 5_000
-    rng, qid = np.random.default_rng(0), np.repeat(np.arange(n_rows // 10), 10)
-    qid = qid if is_sorted else rng.permutation(qid)
-    rows, labels = rng.random((n_rows, 500)), np.tile([1, 0], n_rows // 2)
-    options = {"qid": qid, "cv": QueryKFold(5), "metrics": "ndcg@10"}
-    cross_evaluate(
-        QueryRanker(Nothing()), rows[:100], labels[:100], **{**options, "qid": qid[:100]}
-    )
-    tracemalloc.start()
-    cross_evaluate(QueryRanker(Nothing()), rows, labels, **options)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # Four fifths of the rows are training rows; if shuffled, they are copied once more.
-    assert peak < largest * rows.nbytes
 
 
 @pytest.mark.option("cross_evaluate.cv")

@@ -132,7 +132,7 @@ def document_columns(documents: Any) -> dict[str, Any]:
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     refuse_masked(values, f"documents[{name!r}]")
-    column = np.asarray(lists_as_objects(values) if len(shape) == 1 else values)
+    column = as_numpy(lists_as_objects(values) if len(shape) == 1 else values)
     # NumPy would cut strings, and merge others.
     if column.dtype.kind in "US" and not isinstance(values, np.ndarray):
         column = np.array(values, dtype=object)
@@ -218,7 +218,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     """Convert an array-like, and refuse masked and ragged arrays, scalars and columns; large integers stay integers."""
     refuse_masked(values, name)
     try:
-        array = np.asarray(values)
+        array = as_numpy(values)
     except ValueError:
         raise ValueError(
             f"{name} must be a rectangular array; got rows of different lengths."
@@ -234,6 +234,20 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"Pass a 1-D {name}, as returned by .ravel(), and the query ids as qid."
         )
     return _as_objects(values) if _may_be_rounded(values, array) else array
+
+
+def as_numpy(values: Any) -> NDArray[Any]:
+    """NumPy's array of an array-like. Nullable numbers of pandas with missing ones are floats, as NumPy's are."""
+    array = np.asarray(values)
+    nullable: Any = getattr(values, "dtype", None)
+    if array.dtype.kind != "O" or getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
+        return array
+    # pandas before 2.2 makes objects of all of these, later versions only of missing booleans.
+    if not values.isna().any():
+        return array.astype(nullable.numpy_dtype)
+    if nullable.kind == "b":
+        return array
+    return np.asarray(values.astype(np.float64))
 
 
 def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import (
     IntArray,
     Mask,
+    as_numpy,
     check_mask,
     lists_as_objects,
     refuse_lazy,
@@ -134,10 +135,10 @@ def _carried_column(y: Any, name: str, given: Any) -> Any:
     index: Any = getattr(y, "index", None)
     if name not in (getattr(index, "names", None) or ()) or getattr(y, "ndim", 1) != 1:
         return given
-    level = np.asarray(index.get_level_values(name))
+    level = as_numpy(index.get_level_values(name))
     if given is None:
         return level
-    column = np.asarray(lists_as_objects(given))
+    column = as_numpy(lists_as_objects(given))
     if column.shape != level.shape:
         return given  # raises an error of its own later
     if not np.array_equal(column, level):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import document_columns, refuse_rounded
+from skrank_metrics._input.arrays import as_numpy, document_columns, refuse_rounded
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, role_of
 from skrank_metrics.sources.lists import Ids
@@ -87,7 +87,7 @@ def _entries(column: Any, name: str) -> NDArray[Any]:
     """The entries of a column; lists and other objects stay what they are."""
     if hasattr(column, "to_pylist"):  # pyarrow's nulls would turn integers into floats
         return to_column(column.to_pylist(), name)
-    array = np.asarray(column)
+    array = as_numpy(column)
     refuse_rounded(column, array, name)
     # NumPy would cut longer strings, if some are replaced.
     return array.astype(object) if array.dtype.kind in "US" else array

@@ -19,6 +19,7 @@ from skrank_metrics import (
     ndcg_score,
     with_qid,
 )
+from skrank_metrics._input.arrays import as_numpy
 
 CALLS = [
     get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()
@@ -340,3 +341,30 @@ def test_lazy_frames_of_values_and_of_documents_in_labels_are_refused():
         RankingReport.from_frame(LAZY)
     with pytest.raises(TypeError, match=r"Pass documents.collect\(\)"):
         with_qid(ROWS["y_true"], ROWS["qid"], documents=LAZY)
+
+
+NULLABLE = [
+    ("boolean", True, "bool"),
+    ("Int64", 1, "int64"),
+    ("UInt8", 1, "uint8"),
+    ("Float32", 1.5, "float32"),
+    (pd.ArrowDtype(pa.int64()), 1, "int64"),
+    (pd.ArrowDtype(pa.bool_()), True, "bool"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "value", "expected"), NULLABLE)
+@pytest.mark.parametrize("kind", [pd.Series, pd.array, pd.Index])
+def test_nullable_columns_are_numbers_in_all_versions_of_pandas(kind, dtype, value, expected):
+    complete = as_numpy(kind([value, value], dtype=dtype))
+    assert complete.dtype == expected
+    assert complete.tolist() == [value, value]
+    with_gap = as_numpy(kind([value, None], dtype=dtype))
+    assert with_gap[0] == value
+    assert with_gap.dtype.kind == ("O" if expected == "bool" else "f")
+
+
+def test_nullable_booleans_are_masks():
+    retrieved = pd.Series([True, False, True, True], dtype="boolean")
+    expected = ndcg_score(Y, S, qid=Q, retrieved=retrieved.tolist())
+    assert ndcg_score(Y, S, qid=Q, retrieved=retrieved) == expected

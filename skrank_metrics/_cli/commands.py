@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
@@ -25,6 +26,7 @@ from skrank_metrics.reports.slices import ALL
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
+PICTURES = (".png", ".svg", ".pdf")
 _CODES: dict[Decision, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
 
 
@@ -187,11 +189,15 @@ def _list_metrics(_: Chosen) -> None:
 
 
 def _run_demo(chosen: Chosen) -> None:
-    if not chosen.picture.parent.is_dir():
-        raise ValueError(f"--picture must be in an existing folder; got {chosen.picture}.")
+    picture = Path(chosen.picture)
+    # What cannot be written is refused before minutes of work.
+    if not picture.parent.is_dir() or picture.is_dir():
+        raise ValueError(f"--picture must be a file in an existing folder; got {picture}.")
+    if picture.suffix not in PICTURES:
+        raise ValueError(f"--picture must end in {', '.join(PICTURES)}; got {picture}.")
     from skrank_metrics import _demo
 
-    _demo.run(chosen.picture)
+    _demo.run(picture)
 
 
 _FUNCTIONS: dict[str, Callable[[Chosen], int | None]] = {

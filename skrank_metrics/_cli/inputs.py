@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skrank_metrics._cli.options import COMMANDS, TABLES
+from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES
 from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._cli.table_rows import Rows, read_table
 from skrank_metrics._cli.words import (
@@ -48,7 +48,7 @@ def read_reports(chosen: Chosen) -> Reports:
         metrics = _default_metrics(loaded, chosen)
     reports = {name: _selected(report, name, metrics) for name, report in loaded.items()}
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    if form in ("trec", "lists"):
+    if form in LISTS:
         reports |= _reports_of_runs(others, _bound(metrics, chosen), chosen)
     elif form != "saved":
         for file in others:
@@ -66,20 +66,18 @@ def read_reports(chosen: Chosen) -> Reports:
 def _names_of_rankings(
     form: str, files: Sequence[str], others: Sequence[str], chosen: Chosen
 ) -> list[str]:
-    """The names in the order of the command: of saved reports, of runs after the judgments, and of scores."""
+    """The names in the order of the files: of saved reports, of runs after the judgments, and of scores."""
     scores = chosen.score or []
     if form == "svmlight" and len(others) > 1:
         raise ValueError(f"Pass a single file of rows; got {len(others)}: {', '.join(others)}.")
-    if form in TABLES and len(others) > 1:
-        names = list[str]()
-        for file in files:
-            of_file = [_name(file, score, others, chosen) for score in scores]
-            names += [file] if is_saved(file) else of_file
-    else:
-        names = [*files]
-        if others:
-            names.remove(others[0])  # the judgments or the rows
-        names += scores
+    names = list[str]()
+    for file in files:
+        if is_saved(file) or form in LISTS:
+            names.append(file)
+        else:
+            names += [_name(file, score, others, chosen) for score in scores]
+    if form in LISTS:
+        names.remove(others[0])  # the judgments
     least, what = (2, "two or more rankings") if chosen.command == "compare" else (1, "a ranking")
     # A table without --score gets an error that names its columns.
     is_named_later = form in TABLES and not chosen.score
@@ -89,7 +87,25 @@ def _names_of_rankings(
         raise ValueError(f"Pass {what}: {how}; got {got}.{hint_of_commas(scores)}")
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
+    _check_first_is_known(form, files, others, chosen)
     return names
+
+
+def _check_first_is_known(
+    form: str, files: Sequence[str], others: Sequence[str], chosen: Chosen
+) -> None:
+    """Refuse a gate whose baseline would be the first ranking if files and --score name rankings beside each other.
+
+    A table with one column of scores is a ranking itself, so files alone tell the order.
+    """
+    if chosen.margin is None or chosen.baseline is not None or form in LISTS:
+        return
+    saved = [file for file in files if is_saved(file)]
+    is_named_by_file = form in TABLES and len(chosen.score or []) == 1
+    if saved and others and not is_named_by_file:
+        raise ValueError(
+            f"Name the baseline with --baseline: the first ranking may be {saved[0]} or one of --score."
+        )
 
 
 def _name(file: str, score: str, files: Sequence[str], chosen: Chosen) -> str:

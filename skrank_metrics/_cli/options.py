@@ -6,7 +6,6 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from skrank_metrics._input.arrays import number
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -64,7 +63,8 @@ OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
 TABLES = [*SUFFIXES]
 ROWS = [*TABLES, "svmlight"]
 FORMATS = ["trec", *ROWS]
-# Tables of judgments and runs are lists by id.
+# Judgments and runs, lists by id: in files of trec_eval, and in tables.
+LISTS = ["trec", "lists"]
 ANY = [*FORMATS, "lists", "saved"]
 
 # Options that set arguments of other names.
@@ -138,8 +138,8 @@ OPTIONS = [
     CommandOption(
         name="picture",
         commands=["demo"],
-        read=Path,
-        default=Path("ranking.png"),
+        value="FILE",
+        default="ranking.png",
         help="file for the picture",
     ),
     CommandOption(
@@ -262,35 +262,35 @@ OPTIONS = [
     CommandOption(
         name="condense",
         commands=OF_REPORTS,
-        formats=["trec", "lists", *TABLES],
+        formats=[*LISTS, *TABLES],
         is_flag=True,
         help="leave out documents that nobody judged",
     ),
     CommandOption(
         name="missing",
         commands=OF_FILES,
-        formats=["trec", "lists"],
+        formats=LISTS,
         choices=MISSING,
         help="topics without a ranking: count as 0 (default), leave out, or refuse",
     ),
     CommandOption(
         name="exclude",
         commands=OF_FILES,
-        formats=["trec", "lists"],
+        formats=LISTS,
         value="FILE",
         help="table of pairs to leave out of the rankings, in columns query and document",
     ),
     CommandOption(
         name="duplicates",
         commands=OF_FILES,
-        formats=["trec", "lists"],
+        formats=LISTS,
         choices=DUPLICATES,
         help="documents that are twice in a list: refuse (default), or keep the first or best",
     ),
     CommandOption(
         name="columns",
         commands=OF_FILES,
-        formats=["trec", "lists"],
+        formats=LISTS,
         read=role_of_column,
         value="ROLE=NAME",
         is_repeatable=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import skrank_metrics
@@ -30,7 +29,7 @@ class Chosen(argparse.Namespace):
 
     command: str
     words: list[str]  # files and metrics
-    picture: Path
+    picture: str
     by_query: bool
     save: str | None
     margin: list[tuple[str, float]] | None  # by metric; "" is all metrics
@@ -117,6 +116,8 @@ def parse_command(arguments: Sequence[str] | None) -> Chosen:
         parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
     if takes_words:
         chosen.words += rest
+        if "" in chosen.words:  # as from an unset variable of a shell
+            parser.error("a file or metric is empty.")
     _apply_defaults(chosen)
     return chosen
 

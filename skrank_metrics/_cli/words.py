@@ -132,7 +132,7 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
 def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
     """Refuse outputs that would overwrite an input or each other, and names that say no file or no report."""
     if chosen.save and not is_saved(chosen.save):
-        raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save}.")
+        raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save!r}.")
     if chosen.output_file == STANDARD_INPUT:
         raise ValueError("--output-file must name a file; without it, standard output is written.")
     outputs = {"--output-file": chosen.output_file, "--save": chosen.save}

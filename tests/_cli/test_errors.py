@@ -72,7 +72,7 @@ compare rows.csv saved.json ROWS --by kind ->\
 compare rows.csv saved.json ROWS --groups user ->\
  --groups must be the same for all rankings; saved.json was evaluated without it.
 evaluate qrels run other --save both.json -> --save takes one ranking; got run, other.
-evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got out.txt.
+evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got 'out.txt'.
 compare qrels run other --margin -1 -> error: --margin must be
 compare qrels run other --margin 0.1 --baseline othre -> error: --baseline must be one of ['run', 'other']; got 'othre'.
 evaluate - - mrr -> Standard input can be read only once.
@@ -92,7 +92,12 @@ evaluate qrels run mrr --save out.json --output-file new.json -> must name diffe
 evaluate qrels run mrr --save hard.json --output-file old.json -> must name different files; both are old.json.
 evaluate qrels run mrr --exclude old.json --output-file hard.json -> hard.json is an input, and would be
 evaluate qrels run mrr --output-file - -> --output-file must name a file; without it, standard output is written.
-demo --picture no/picture.png -> --picture must be in an existing folder; got no
+demo --picture no/picture.png -> --picture must be a file in an existing folder; got no
+demo --picture . -> --picture must be a file in an existing folder; got .
+demo --picture ranking.xls -> --picture must end in .png, .svg, .pdf; got ranking.xls.
+compare rows.csv saved.json GIVEN b --qid q --margin 0.1 ->\
+ Name the baseline with --baseline: the first ranking may be saved.json or one of --score.
+compare saved.json rows.svm --score scores --margin 0.1 -> Name the baseline with --baseline
  -> the following arguments are required: command
 """
 
@@ -130,6 +135,14 @@ FREE_TEXT = [one for one in OPTIONS if one.read is str and not one.is_flag and n
 def test_empty_words_are_refused(option, files, capsys):
     message = error_of(capsys, option.commands[0], "qrels", "run", "mrr", f"--{option.name}", "")
     assert f"--{option.name} is empty. Name something, or leave the option out." in message
+
+
+@pytest.mark.parametrize(
+    "words", [["", "mrr"], ["qrels", "run", ""], ["--output", "tsv", "run", ""]]
+)
+def test_empty_files_and_metrics_are_refused(words, files, capsys):
+    message = error_of(capsys, "evaluate", "qrels", *words)
+    assert message == "skrank-metrics: error: a file or metric is empty."
 
 
 SVMLIGHT = {

@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from support.command_line import ROWS, as_command, code_of, error_of, output_of, report_of, rows_of
 
 from skrank_metrics import (
     RankingReport,
     compare,
+    evaluate,
     evaluate_run,
 )
 from skrank_metrics.__main__ import main
@@ -95,7 +98,7 @@ def test_saved_reports_of_tables(files, capsys):
     main(["evaluate", "rows.csv", "mrr", *ROWS, "--save", "saved.json"])
     capsys.readouterr()
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
-    expected = compare({"saved.json": report_of(files), "a": report_of(files)})
+    expected = compare({"a": report_of(files), "saved.json": report_of(files)})
     assert printed == f"{expected}\n"
     main(
         [
@@ -115,6 +118,46 @@ def test_saved_reports_of_tables(files, capsys):
         output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv")
     )
     assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
+
+
+@pytest.fixture
+def systems(tmp_path, monkeypatch):
+    """A good and a bad system, each as a table and as a saved report."""
+    monkeypatch.chdir(tmp_path)
+    qid = np.repeat([f"q{number}" for number in range(30)], 2)
+    y = np.tile([1, 0], 30)
+    for name, scores in {"good": y, "bad": -y}.items():
+        pd.DataFrame({"qid": qid, "y": y, "s": scores}).to_csv(f"{name}.csv", index=False)
+        evaluate(y, scores, qid=qid, metrics="mrr").save(f"{name}.json")
+
+
+ORDERS = {
+    "good.csv bad.json": "s",
+    "bad.json good.csv": "bad.json",
+    "good.json bad.csv": "good.json",
+    "bad.csv good.csv good.json": "bad.csv",
+    "good.json bad.csv good.csv": "good.json",
+    "bad.json good.json good.csv": "bad.json",
+}
+
+
+@pytest.mark.parametrize("files", ORDERS)
+def test_the_baseline_of_a_gate_is_the_first_ranking_named(files, systems, capsys):
+    words = ["compare", *files.split(), "mrr", "--label", "y", "--score", "s", "--margin", "0.01"]
+    code = code_of(*words, "--output", "json")
+    printed = json.loads(capsys.readouterr().out)
+    (baseline,) = (row["ranking"] for row in printed["rankings"] if row["status"] == "baseline")
+    assert baseline == ORDERS[files]
+    is_good = files.startswith("good")
+    assert code == (1 if is_good else 0), "a bad ranking is not shipped in place of a good one"
+
+
+def test_a_gate_of_saved_reports_and_runs_keeps_the_order_of_the_files(gate, capsys):
+    main(["evaluate", "qrels", "worse", "mrr", "--save", "worse.json"])
+    words = ["mrr", "--margin", "0.01"]
+    assert code_of("compare", "qrels", "prod", "worse.json", *words) == 1
+    assert code_of("compare", "worse.json", "qrels", "prod", *words) == 0
+    assert code_of("compare", "qrels", "worse.json", "prod", *words) == 0
 
 
 # Recall at 3 is the same in all runs; by mrr, "worse" loses 1/2 - 1/3.

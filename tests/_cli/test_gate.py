@@ -146,7 +146,7 @@ def test_the_baseline_of_a_gate_is_the_first_ranking_named(files, systems, capsy
     words = ["compare", *files.split(), "mrr", "--label", "y", "--score", "s", "--margin", "0.01"]
     code = code_of(*words, "--output", "json")
     printed = json.loads(capsys.readouterr().out)
-    (baseline,) = (row["ranking"] for row in printed["rankings"] if row["status"] == "baseline")
+    (baseline,) = (row["ranking"] for row in printed["rankings"] if row["mrr status"] == "baseline")
     assert baseline == ORDERS[files]
     is_good = files.startswith("good")
     assert code == (1 if is_good else 0), "a bad ranking is not shipped in place of a good one"

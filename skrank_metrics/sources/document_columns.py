@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import as_numpy, document_columns, refuse_rounded
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, role_of
+from skrank_metrics.sources.id_types import refuse_look_alikes
 from skrank_metrics.sources.lists import Ids
 from skrank_metrics.sources.lists_by_id import has_columns
 
@@ -38,6 +39,7 @@ def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query"
         raise ValueError(
             f"{name} has no value for {counted(len(absent), what)}, such as {first!r}."
         )
+    refuse_look_alikes(name, table, f"there is the {what}", ids)
     return [table[one] for one in ids]
 
 

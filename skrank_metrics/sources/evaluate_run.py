@@ -152,8 +152,8 @@ def evaluate_run(
         If ``qrels``, ``run`` or another argument has the wrong type.
     ValueError
         If a document is twice in a list, a label, score or id is NaN, a rank repeats within a query, qrels and run
-        share no query or have documents of different types, as do ``exclude`` and both of them, two columns could be
-        meant, or a file is invalid.
+        share no query, ids that belong together are of different types (1 and "1"), two columns could be meant, or a
+        file is invalid.
 
     See Also
     --------

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.interface import on_command_line, setting
-from skrank_metrics.sources.lists import Ids, Lists, kind_of, number_alike
+from skrank_metrics.sources.id_types import refuse_look_alikes
+from skrank_metrics.sources.lists import Ids, Lists, number_alike
 
 Keys: TypeAlias = NDArray[np.int64]
 Duplicates: TypeAlias = Literal["error", "first", "best"]
@@ -155,6 +156,7 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
         unknown = [passage for passage in passages if passage not in parents]
         if unknown:
             raise ValueError(f"parents has no document for passage {unknown[0]!r} of run.")
+        refuse_look_alikes("parents", parents, "run has the passage", passages)
         found = [parents[passage] for passage in passages]
     documents = Ids.from_values(found, "parents")
     if places is not None:
@@ -169,11 +171,3 @@ def share_no_document(one: Lists, other: Lists) -> bool:
     if not len(one) or not len(other):
         return False
     return set(one.documents.ids()).isdisjoint(other.documents.ids())
-
-
-def have_kinds_in_common(one: Lists, other: Lists) -> bool:
-    """Whether the ids of documents could be equal at all."""
-    first, second = (
-        {kind_of(document) for document in lists.documents.ids()} for lists in (one, other)
-    )
-    return not first.isdisjoint(second)

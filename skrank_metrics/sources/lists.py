@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
-import numbers
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_masked
 from skrank_metrics._input.query_ids import WIDE, as_python, group_ids
+from skrank_metrics.sources.id_types import kinds_of
 
 # None of these can be missing, and numbers of different types are equal if their values are.
 PLAIN = frozenset((str, int, bytes))
@@ -76,6 +75,12 @@ class Ids:
         ids, places = np.unique(self._numbers, return_inverse=True)
         return ids.tolist(), places
 
+    def kinds(self) -> set[str]:
+        """The kinds of the ids."""
+        if self.names is not None:
+            return kinds_of(self.names)
+        return {"number"} if len(self) else set()
+
     def ids(self) -> Sequence[Any]:
         """All ids, each at least once."""
         return self.names if self.names is not None else np.unique(self._numbers).tolist()
@@ -132,18 +137,6 @@ def comparable(one: Any) -> Any:
         kind = pandas.Timestamp if isinstance(one, np.datetime64) else pandas.Timedelta
         return kind(one)
     return one
-
-
-def kind_of(one: Any) -> str:
-    """The type of an id, in a word; ids of different kinds are never equal."""
-    if isinstance(one, numbers.Number | np.bool_):
-        return "number"
-    if isinstance(one, datetime.datetime | np.datetime64):
-        return "time"
-    for kind in (str, bytes, tuple):
-        if isinstance(one, kind):
-            return kind.__name__
-    return type(one).__name__
 
 
 def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:

@@ -21,17 +21,20 @@ from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.column_roles import ColumnNames
 from skrank_metrics.sources.document_columns import columns_by_id, values_by_id
+from skrank_metrics.sources.id_types import (
+    OTHER_TYPES,
+    kinds_of,
+    refuse_look_alikes,
+    refuse_other_types,
+)
 from skrank_metrics.sources.join import (
     Duplicates,
-    have_kinds_in_common,
     join_documents,
     share_no_document,
     with_parents,
 )
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.ranking_by_id import rank_lists
-
-OTHER_TYPES = "The ids are of different types; convert one of the two."
 
 Missing: TypeAlias = Literal["zero", "skip", "error"]
 
@@ -61,6 +64,7 @@ class RunEvaluation:
             returned = _in_float32(returned)
         if self.parents is not None:
             returned = with_parents(returned, self.parents, self.duplicates)
+        self._check_types(returned)
         ids, findings = _evaluated_queries(self.judged, returned, self.missing)
         excluded = None
         if self.excluded is not None:
@@ -70,9 +74,9 @@ class RunEvaluation:
             self.judged.of_queries(ids), listed, excluded, self.duplicates
         )
         if self.excluded is not None and (len(ranked) == len(listed) or self.duplicates != "error"):
-            findings = (*findings, *_check_excluded(self.excluded, self.judged, returned))
+            findings = (*findings, *_find_unused_exclusions(self.excluded, self.judged, returned))
         if (labels < 0).all():
-            findings = (*findings, *_check_documents(self.judged, returned))
+            findings = (*findings, *_find_no_hit(self.judged, returned))
         del returned, listed, excluded  # as large as the input
         columns = {}
         if self.documents is not None:
@@ -90,6 +94,23 @@ class RunEvaluation:
         )
         del ranked, labels, others
         return evaluate_ranking(ranking, self.metrics, left_out=findings)
+
+    def _check_types(self, returned: Lists) -> None:
+        """Refuse documents that cannot match because their ids are of different types."""
+        lists = [one for one in (self.judged, returned, self.excluded) if one is not None]
+        if len(set.union(*(one.documents.kinds() for one in lists))) == 1:
+            return  # almost always; all that follows looks at each id
+        judged, given = self.judged.documents.ids(), returned.documents.ids()
+        if judged and given and kinds_of(judged).isdisjoint(kinds_of(given)):
+            example = _first_documents(returned, self.judged)
+            raise ValueError(f"run and qrels share no document: {example} {OTHER_TYPES}")
+        refuse_look_alikes("run", given, "qrels has the document", judged)
+        refuse_look_alikes("qrels", judged, "run has the document", given)
+        if self.excluded is not None:
+            excluded = self.excluded.documents.ids()
+            refuse_other_types(
+                "exclude", excluded, "qrels and run have documents", [*given, *judged]
+            )
 
 
 def _described(ids: list[Any], sample_weight: Any, by: Any, groups: Any) -> Queries:
@@ -121,28 +142,23 @@ def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
         raise ValueError(
             f"exclude and run share no query: {excluded.queries[0]!r} ... against {queries[0]!r} ..."
         )
+    refuse_other_types("exclude", excluded.queries, "qrels and run have queries", queries)
 
 
-def _check_excluded(excluded: Lists, judged: Lists, returned: Lists) -> tuple[str, ...]:
-    """A finding if no excluded document occurs, as in a run without them; an error if ids are of different types."""
+def _find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> tuple[str, ...]:
+    """A finding if no excluded document occurs, as in a run without them."""
     others = [lists for lists in (returned, judged) if len(lists)]
     if not others or not all(share_no_document(excluded, lists) for lists in others):
         return ()
     example = _first_documents(excluded, others[0])
-    if not any(have_kinds_in_common(excluded, lists) for lists in others):
-        raise ValueError(
-            f"exclude and {others[0].argument} share no document: {example} {OTHER_TYPES}"
-        )
     return (f"Nothing excluded: no document of exclude is in run or qrels, {example}",)
 
 
-def _check_documents(judged: Lists, returned: Lists) -> tuple[str, ...]:
-    """A finding if no returned document was judged for any query; an error if the ids are of different types."""
+def _find_no_hit(judged: Lists, returned: Lists) -> tuple[str, ...]:
+    """A finding if no returned document was judged for any query."""
     if not share_no_document(judged, returned):
         return ()
     example = _first_documents(returned, judged)
-    if not have_kinds_in_common(judged, returned):
-        raise ValueError(f"run and qrels share no document: {example} {OTHER_TYPES}")
     return (f"No document in common: run and qrels share none, {example}, so no list has a hit.",)
 
 
@@ -160,6 +176,8 @@ def _evaluated_queries(
     if known.isdisjoint(ranked):
         one, other = ([*lists.queries, None][0] for lists in (returned, judged))
         raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
+    refuse_look_alikes("run", returned.queries, "qrels has the query", judged.queries)
+    refuse_look_alikes("qrels", judged.queries, "run has the query", returned.queries)
     absent = [query for query in judged.queries if query not in ranked]
     if absent and missing == "error":
         raise ValueError(

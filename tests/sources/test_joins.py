@@ -39,7 +39,7 @@ def mrr(qrels, run, **options):
     ("exclude", "message"),
     [
         ({1: ["x"]}, "exclude and run share no query: 1 ... against 'u'"),
-        ({"u": [1]}, "exclude and run share no document: 1 ... against 'x'"),
+        ({"u": [1]}, "exclude has 1, but qrels and run have documents such as 'x'"),
         (pd.DataFrame({"user": [7], "item": ["x"]}), "exclude and run share no query: 7"),
     ],
 )
@@ -65,7 +65,7 @@ def test_exclusions_that_a_run_obeys_already_are_a_finding():
     one_more = {"raw": {"u": ["a"], "w": ["x", "a"]}, "clean": {"u": ["a"]}}
     evaluate_run(truth, one_more, "mrr", exclude=[("w", "x")])  # a query of one of the runs
     with pytest.raises(
-        ValueError, match=r"exclude and run share no document: 1 .* different types"
+        ValueError, match=r"exclude has 1, but .* documents such as 'x'. .* different types"
     ):
         evaluate_run(truth, runs, "mrr", exclude=[("u", 1)])
     with pytest.raises(ValueError, match=r"exclude and run share no query: 7 ... against 'u'"):
@@ -83,6 +83,46 @@ def test_a_run_without_a_shared_document_is_a_finding_but_other_types_are_an_err
 
 
 # --- Ids of other types
+
+NUMBERED = {1: {10: 1, 11: 0}, 2: {20: 1, 21: 1}}
+FIRST_IS_WRONG = {1: [11, 10], 2: [21, 20]}
+
+
+def price_of_first(y_true, *, price):
+    return float(price[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"exclude": {"1": [11], 2: [21]}}, "exclude has '1', but .* queries such as 1"),
+        ({"exclude": {1: ["11"], 2: [21]}}, "exclude has '11', but .* documents such as 1"),
+        ({"exclude": [(1, 11), (2, "x")]}, "exclude has 'x', but .* documents such as 1"),
+        ({"by": {1: "a", 2: "b", "2": "c"}}, "by has '2', but there is the query 2"),
+        ({"groups": {1: "a", 2: "b", "2": "c"}}, "groups has '2', but"),
+        ({"sample_weight": {1: 1, 2: 2, "2": 3}}, "sample_weight has '2', but"),
+        ({"parents": {10: 10, 11: 11, 20: 20, 21: 21, "21": 3}}, "parents has '21', but"),
+        ({"parents": {10: "10", 11: 11, 20: 20, 21: 21}}, "run has '10', but qrels has the doc"),
+        ({"run": [[11, 10], [21, 20]], "queries": [1, "2"]}, "run has '2', but qrels has the q"),
+        ({"run": {1: ["11", 10], 2: [21, 20]}}, "run has '11', but qrels has the document 11"),
+        ({"qrels": {1: ["10"], 2: [20]}}, "qrels has '10', but run has the document 10"),
+        ({"qrels": {"1": [10], 2: [20]}}, "qrels has '1', but run has the query 1"),
+        ({"documents": {"price": {10: 1, 11: 2, 20: 3, 21: 4, "21": 5}}}, "documents.* has '21'"),
+    ],
+)
+def test_ids_of_which_a_part_has_another_type_are_an_error(options, message):
+    given = {"qrels": NUMBERED, "run": FIRST_IS_WRONG} | options
+    metric = make_metric(price_of_first, documents=["price"]) if "documents" in given else "mrr"
+    with pytest.raises(ValueError, match=f"{message}.*different types"):
+        evaluate_run(**given, metrics=metric)
+
+
+def test_ids_of_two_types_that_do_not_look_alike_are_different_documents():
+    mixed = {1: [10, "advertisement"], 2: ["video", 20]}
+    assert mrr(NUMBERED, mixed) == [1, 1 / 2]
+    assert mrr(NUMBERED, mixed, exclude=[(2, "video"), (1, 99)]) == [1, 1]
+    assert mrr(NUMBERED, mixed, exclude=[(2.0, "video")], by={1: 0, 2: 0, "all": 1}) == [1, 1]
+
 
 TIMES = ["2024-01-01", "2024-01-02", "2024-01-03"]
 TYPES = {

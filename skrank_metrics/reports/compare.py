@@ -83,8 +83,9 @@ def compare(
         Name of the report that all others are compared with. None compares all pairs.
     margin : float or dict of float by metric, default=None
         The loss that does not matter, at least 0 and less than the range of the metric: a ranking is "not worse" than
-        another if it loses at most this. All metrics then guard the decision of the comparison, "ship" or "do not
-        ship": a ranking is shipped if it is better or not worse by each of them.
+        another if no loss in the simultaneous interval is as large. So equal rankings need 368 queries, or groups, for
+        a margin of 0.01 of a metric between 0 and 1. All metrics then guard the decision of the comparison, "ship" or
+        "do not ship": a ranking is shipped if it is better or not worse by each of them.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
         Slices to also compare within, whose p-values are corrected together: one value per query of the first report,
         in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
@@ -147,6 +148,7 @@ def compare(
     seed: Any = random_state  # a plan draws a number from a generator
     plan = Plan(baseline, margin, test, correction, confidence, seed)
     if isinstance(reports, Comparison):
+        reports.check_whole("decided again")
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)
         return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=decided.plan)

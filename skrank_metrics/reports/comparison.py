@@ -112,13 +112,18 @@ class Comparison(Result):
     # Metrics and slices
 
     def by_metric(self, metric: Any) -> Self:
-        """Put a metric first, so that all attributes are about it. ``names`` and ``reports`` keep their order."""
+        """Put a metric first, so that all attributes are about it, and names are best first by it.
+
+        In a slice, ``names`` keep their order.
+        """
         bound = {name: self._first.metrics[name] for name in self.metrics}
         chosen = check_column(metric, bound)
         if chosen == self.metrics[0]:
             return self
         others = [name for name in self.metrics if name != chosen]
-        return self._with_outcomes(self._outcomes, metrics=(chosen, *others))
+        names = self.names if self._is_slice else self.outcome(chosen).ranked
+        reports = {name: self.reports[name] for name in names}
+        return self._with_outcomes(self._outcomes, metrics=(chosen, *others), reports=reports)
 
     def _with_outcomes(self, outcomes: dict[str, Outcome], **changes: Any) -> Self:
         """A changed comparison with outcomes that are known, or that it shares."""
@@ -138,9 +143,24 @@ class Comparison(Result):
         """What is known by each metric, in numbers."""
         return [self.outcome(metric) for metric in self.metrics]
 
+    @property
+    def _is_slice(self) -> bool:
+        return any(outcome.tests.are_slices for outcome in self._outcomes.values())
+
+    def check_whole(self, to_do: str) -> None:
+        """Raise an error for a slice, which is decided together with the other slices."""
+        if self._is_slice:
+            raise ValueError(
+                f"A slice of a comparison cannot be {to_do} alone, as its tests are corrected for all slices. Use the "
+                "whole comparison and its .slices, or pass the .reports of the slice to compare."
+            )
+
     @cached_property
     def slices(self) -> dict[Any, Self]:
-        """One comparison per slice with a query to compare, tested together; rankings are in the same order."""
+        """One comparison per slice with a query to compare, tested together; rankings are in the same order.
+
+        As the other slices belong to its tests, a slice can neither be saved nor be passed to compare; the whole can.
+        """
         tested = [outcome.metric for outcome in self.outcomes if outcome.tested]
         if self._first.by is None or not tested:
             return {}
@@ -189,7 +209,8 @@ class Comparison(Result):
 
     def means(self) -> dict[str, float]:
         """Means by name of the ranking, over the queries with a value in every ranking."""
-        return dict(zip(self.names, self.outcome().sample.means.tolist(), strict=True))
+        means = self.outcome().means
+        return {name: means[name] for name in self.names}
 
     @property
     def best_set(self) -> tuple[str, ...]:
@@ -201,7 +222,8 @@ class Comparison(Result):
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses, with confidence, by name; infinite if unknown."""
         self.check()
-        return dict(zip(self.names, self.outcome().regret.tolist(), strict=True))
+        regret = self.outcome().regret
+        return {name: regret[name] for name in self.names}
 
     @property
     def letters(self) -> dict[str, str]:
@@ -244,7 +266,7 @@ class Comparison(Result):
     def pairs(self) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and the baseline."""
         self.check()
-        return tuple(self.outcome().pairs())
+        return tuple(self.outcome().pairs(self.names))
 
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
         """Compare two rankings. The difference is the first minus the second.
@@ -261,7 +283,7 @@ class Comparison(Result):
             raise ValueError(
                 f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}."
             )
-        return self.outcome().pair(self.names.index(one), self.names.index(other))
+        return self.outcome().pair(one, other)
 
     # Planning
 
@@ -360,6 +382,7 @@ class Comparison(Result):
 
         Parameters of candidates that a file cannot hold, such as estimators, are written as text.
         """
+        self.check_whole("saved")
         body = {
             "class": type(self).__name__,
             "reports": saved_reports(self.reports),
@@ -463,4 +486,4 @@ class Comparison(Result):
 
     def columns_of_pairs(self) -> Mapping[str, list[Any]]:
         """Columns of a frame with one row per metric and pair."""
-        return comparison_columns.columns_of_pairs(self.outcomes)
+        return comparison_columns.columns_of_pairs(self.outcomes, self.names)

@@ -18,40 +18,40 @@ def columns_of_rankings(
     outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]
 ) -> dict[str, list[object]]:
     """Columns of a frame with one row per ranking."""
-    first = outcomes[0]
+    names, n_queries = list(reports), outcomes[0].sample.n_queries
     columns: dict[str, list[object]] = {
-        "ranking": list(first.names),
-        "n_queries": [first.sample.n_queries] * len(first.names),
+        "ranking": list(names),
+        "n_queries": [n_queries] * len(names),
     }
     for outcome in outcomes:
         confidence = outcome.plan.confidence
         intervals = [report.intervals(confidence)[outcome.metric] for report in reports.values()]
-        columns[outcome.metric] = outcome.sample.means.tolist()
+        columns[outcome.metric] = [outcome.means[name] for name in names]
         columns |= _ends(f"{outcome.metric} ", intervals)
         if outcome.tested:
-            columns |= _columns_of_test(outcome)
+            columns |= _columns_of_test(outcome, names)
     return columns
 
 
-def _columns_of_test(outcome: Outcome) -> dict[str, list[object]]:
+def _columns_of_test(outcome: Outcome, names: Sequence[str]) -> dict[str, list[object]]:
     metric, letters_of = outcome.metric, outcome.letters
     standing_of = {row.name: row for row in outcome.standings}
-    rows = [standing_of[name] for name in outcome.names]
+    rows = [standing_of[name] for name in names]
     columns: dict[str, list[object]] = {f"{metric} difference": [row.difference for row in rows]}
     columns |= _ends(f"{metric} difference ", [row.interval for row in rows])
     columns[f"{metric} p"] = [row.p_value for row in rows]
     columns[f"{metric} status"] = [row.status for row in rows]
     columns[f"{metric} regret"] = [row.regret for row in rows]
-    columns[f"{metric} letters"] = [letters_of[name] for name in outcome.names]
+    columns[f"{metric} letters"] = [letters_of[name] for name in names]
     return columns
 
 
-def columns_of_pairs(outcomes: Sequence[Outcome]) -> dict[str, list[object]]:
+def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[object]]:
     """Columns of a frame with one row per metric and pair."""
     pairs: list[Pair] = []
     for outcome in outcomes:
         if outcome.tested:
-            pairs += outcome.pairs()
+            pairs += outcome.pairs(names)
     columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
     columns |= _ends("", [pair.interval for pair in pairs])
     return columns | _ends("simultaneous ", [pair.simultaneous for pair in pairs])

@@ -25,11 +25,7 @@ def decisions(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
 
 def verdicts_of(name: str, outcomes: Sequence[Outcome]) -> list[PairVerdict]:
     """How a ranking compares with the baseline by each metric."""
-    verdicts: list[PairVerdict] = []
-    for outcome in outcomes:
-        baseline = outcome.names.index(str(outcome.plan.baseline))
-        verdicts.append(outcome.pair(outcome.names.index(name), baseline).verdict)
-    return verdicts
+    return [outcome.pair(name, str(outcome.plan.baseline)).verdict for outcome in outcomes]
 
 
 def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:
@@ -40,8 +36,9 @@ def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:
 
 def _against_best(name: str, outcomes: Sequence[Outcome]) -> Decision:
     for outcome in outcomes:
-        regret = float(outcome.regret[outcome.names.index(name)])
-        if outcome.margin is None or regret > outcome.margin:
+        if outcome.margin is None or outcome.regret[name] > outcome.margin:
+            return "undecided"
+        if outcome.accepts_any_loss:
             return "undecided"
     return "ship"
 

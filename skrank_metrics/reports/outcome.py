@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,8 +27,6 @@ from skrank_metrics.reports.signs import hash_units
 PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
 
-# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
-LEAST_EQUAL = 6
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
 
@@ -36,8 +35,8 @@ class Pair(Result):
     """Two rankings compared.
 
     The verdict follows from the simultaneous interval: "better" or "worse" if significant; "not worse", only with a
-    margin, if the first loses at most this or is equal on all of 6 queries or more; else "undecided". Intervals exclude
-    0 exactly if p_value, or p_adjusted, is at most 1 - confidence; NaN if too few values of an unbounded metric differ.
+    margin, if no loss in the interval is as large; else "undecided". Intervals exclude 0 exactly if p_value, or
+    p_adjusted, is at most 1 - confidence; NaN if too few values of an unbounded metric differ.
     """
 
     first: str
@@ -257,12 +256,19 @@ class Outcome:
         """The tests of this sample."""
         return self.tests.family.parts[self.place]
 
-    @cached_property
-    def better(self) -> Mask:
-        """Whether the ranking of a row is significantly better than that of a column."""
-        different = self.tests.family.decided(self.place) <= self.plan.level
-        totals = self.flips.sums.sum(axis=0)
-        return np.asarray(different & (totals[:, None] > totals))
+    def better_than(self, name: str) -> list[str]:
+        """Names of the rankings that are significantly better than one, best first."""
+        i = self.names.index(name)
+        totals = self.flips.totals
+        p_values = self.tests.family.decided(self.place)[i]
+        better = (p_values <= self.plan.level) & (totals > totals[i])
+        return [self.names[j] for j in self.sample.order if better[j]]
+
+    def equal_to(self, name: str) -> list[str]:
+        """Names of the rankings that have the same values as one on every query that counts, itself included."""
+        values = without_rounding(self.sample.values)
+        is_equal = (values == values[:, [self.names.index(name)]]).all(axis=0)
+        return [self.names[j] for j in self.sample.order if is_equal[j]]
 
     @cached_property
     def best(self) -> BestSet:
@@ -274,10 +280,15 @@ class Outcome:
         """Names of the rankings that may be the best, best first."""
         return tuple(self.names[i] for i in self.sample.order if self.best.inside[i])
 
-    @property
-    def regret(self) -> FloatArray:
-        """The most that choosing a ranking loses."""
-        return self.best.regret
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """Means by name, over the queries that count."""
+        return dict(zip(self.names, self.sample.means.tolist(), strict=True))
+
+    @cached_property
+    def regret(self) -> dict[str, float]:
+        """The most that choosing a ranking loses, by name."""
+        return dict(zip(self.names, self.best.regret.tolist(), strict=True))
 
     @property
     def letters(self) -> dict[str, str]:
@@ -286,23 +297,23 @@ class Outcome:
         decided = self.tests.family.decided(self.place)[np.ix_(order, order)]
         return dict(zip(self.ranked, letters(decided <= self.plan.level), strict=True))
 
-    def pairs(self) -> list[Pair]:
-        """All pairs, or all rankings and the baseline."""
-        return [self.pair(i, j) for i, j in self.tests.family.pairs]
+    def pairs(self, names: Iterable[str]) -> list[Pair]:
+        """All pairs, those that are named earlier first, or all rankings and the baseline."""
+        baseline = self.plan.baseline
+        if baseline is None:
+            return [self.pair(one, other) for one, other in itertools.combinations(names, 2)]
+        return [self.pair(name, baseline) for name in names if name != baseline]
 
-    def pair(self, i: int, j: int) -> Pair:
+    def pair(self, first: str, second: str) -> Pair:
         """Two rankings; the second is subtracted."""
-        sample = self.sample
+        sample, i, j = self.sample, self.names.index(first), self.names.index(second)
         p, adjusted, interval, together = self.tests.family.tested(self.place, i, j)
         one, other = without_rounding(sample.values[:, [i, j]]).T
         differences = one - other
         better = differences if sample.greater_is_better else -differences
-        n_equal = 0
-        if not differences.any():
-            n_equal = self._n_that_could_be_worse(one)
         return Pair(
-            self.names[i],
-            self.names[j],
+            first,
+            second,
             sample.metric,
             difference=moments(differences, sample.weights).mean,
             interval=self._directed(interval),
@@ -316,14 +327,8 @@ class Outcome:
             qid=sample.qid,
             differences=differences,
             values=(one, other),
-            verdict=self._verdict(together, n_equal),
+            verdict=self._verdict(together),
         )
-
-    def _n_that_could_be_worse(self, values: FloatArray) -> int:
-        """Number of queries that could show a loss: not those at the worst value, as without any relevant document."""
-        low, high = bounds_of(self.sample.bound)
-        worst = low if self.sample.greater_is_better else high
-        return int((values != worst).sum())
 
     def _directed(self, ends: Interval) -> Interval:
         """An interval of differences that are better if larger, in the direction of the metric."""
@@ -332,19 +337,32 @@ class Outcome:
         low, high = ends
         return (0.0 - high, 0.0 - low)
 
-    def _verdict(self, ends: Interval, n_equal: int) -> PairVerdict:
-        """Verdict from an interval of a difference, where larger is better.
-
-        ``n_equal`` is the number of queries that could show a loss if no query differs, else 0.
-        """
+    def _verdict(self, ends: Interval) -> PairVerdict:
+        """Verdict from an interval of a difference, where larger is better."""
         low, high = ends
         margin = self.margin
         if low > 0:
             return "better"
-        # A change without any effect on these queries passes a release gate, if as many could have shown one.
-        if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
+        if margin is not None and low > -margin and not self.accepts_any_loss:
             return "not worse"
         return "worse" if high < 0 else "undecided"
+
+    @property
+    def largest_loss(self) -> float:
+        """The most that a query could lose: from the best value of all to the worst that the metric can have."""
+        values = self.sample.values
+        low, high = bounds_of(self.sample.bound)
+        if self.sample.greater_is_better:
+            return float(values.max() - values.min(initial=low))
+        return float(values.max(initial=high) - values.min())
+
+    @property
+    def accepts_any_loss(self) -> bool:
+        """Whether no loss is larger than the margin, so that it must not let a ranking pass.
+
+        So it is, for example, if no query has a relevant document.
+        """
+        return self.margin is not None and self.largest_loss <= self.margin
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -352,44 +370,43 @@ class Outcome:
         return tuple(self._standings())
 
     def _standings(self) -> Iterator[Standing]:
-        means = self.sample.means.tolist()
-        for i in self.sample.order:
-            name, mean = self.names[i], means[i]
+        baseline = self.plan.baseline
+        for name in self.ranked:
             if not self.tested:
-                yield Standing(name, mean)
-            elif name == self.plan.baseline:
-                yield Standing(name, mean, status="baseline", regret=float(self.regret[i]))
-            elif self.plan.baseline is not None:
-                yield self._against_baseline(i)
+                yield Standing(name, self.means[name])
+            elif name == baseline:
+                yield Standing(name, self.means[name], status="baseline", regret=self.regret[name])
+            elif baseline is not None:
+                yield self._against_baseline(name, baseline)
             else:
-                yield self._against_best(i)
+                yield self._against_best(name)
 
-    def _against_baseline(self, i: int) -> Standing:
-        pair = self.pair(i, self.names.index(str(self.plan.baseline)))
+    def _against_baseline(self, name: str, baseline: str) -> Standing:
+        pair = self.pair(name, baseline)
         return Standing(
-            self.names[i],
-            float(self.sample.means[i]),
+            name,
+            self.means[name],
             pair.difference,
             pair.simultaneous,
             pair.p_adjusted,
             pair.verdict,
-            float(self.regret[i]),
-            pair.second,
+            self.regret[name],
+            baseline,
         )
 
-    def _against_best(self, i: int) -> Standing:
-        rival = int(self.best.rivals[i])
-        means = self.sample.means
+    def _against_best(self, name: str) -> Standing:
+        i = self.names.index(name)
+        rival = self.names[self.best.rivals[i]]
         low, high = self.best.intervals[i].tolist()
         return Standing(
-            self.names[i],
-            float(means[i]),
-            float(means[i] - means[rival]),
+            name,
+            self.means[name],
+            self.means[name] - self.means[rival],
             self._directed((low, high)),
             float(self.best.p_values[i]),
             self._status(i),
-            float(self.regret[i]),
-            self.names[rival],
+            self.regret[name],
+            rival,
         )
 
     def _status(self, i: int) -> Status:

@@ -69,7 +69,18 @@ def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
     None if there is no margin, if the number cannot be trusted because few queries differ, or if it is not larger.
     """
     margin, flips = outcome.margin, outcome.flips
-    if not margin or margin > flips.span or pair.wins + pair.losses < FEW_CHANGED:
+    n_changed = pair.wins + pair.losses
+    if not margin or margin >= flips.span or 0 < n_changed < FEW_CHANGED:
         return None
-    needed = queries_needed(outcome, pair, margin)
+    if n_changed:
+        needed = queries_needed(outcome, pair, margin)
+    else:
+        needed = _queries_if_equal(outcome, margin / flips.span)
     return needed if needed > pair.n_queries else None
+
+
+def _queries_if_equal(outcome: Outcome, share: float) -> int:
+    """The number of queries that excludes that more than this share of queries differs, if none does."""
+    level = outcome.plan.level / outcome.tests.family.n_tests / 2
+    units = math.log(level) / math.log1p(-share)
+    return math.ceil(units * outcome.sample.n_counted / outcome.flips.n_effective)

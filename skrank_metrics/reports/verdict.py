@@ -50,6 +50,11 @@ def _on_queries(outcome: Outcome) -> str:
     return f"on {counted(outcome.sample.n_counted, 'query')}"
 
 
+def _every_query(outcome: Outcome) -> str:
+    sample = outcome.sample
+    return "every query" if sample.counts.all() else "every query that counts"
+
+
 # The best
 
 
@@ -78,27 +83,26 @@ def _best_by(outcome: Outcome, metrics: Sequence[str]) -> Iterator[str]:
     else:
         queries = _on_queries(outcome)
         yield f"{_by(metrics)}{some_of(ranked, 'and')} cannot be told apart {queries}."
-    if len(may_be) > 1 and _equal_to(outcome, may_be[0], may_be) == list(may_be):
-        yield f"{some_of(may_be, 'and')} are equal on every query."
+    if len(may_be) > 1 and set(may_be) <= set(outcome.equal_to(may_be[0])):
+        yield f"{some_of(may_be, 'and')} are equal on {_every_query(outcome)}."
 
 
 def _contradiction(first: Outcome, other: Outcome) -> str:
     """What another metric says that the first does not; empty if they agree."""
-    names, leader = first.names, first.sample.order[0]
-    better = other.better
-    ahead_of_leader = [names[i] for i in other.sample.order if better[i, leader]]
+    ahead_of_leader = other.better_than(first.ranked[0])
     if ahead_of_leader:
-        return (
-            f"{some_of(ahead_of_leader, 'and')} {_are(ahead_of_leader)} better than {names[leader]}"
-        )
-    if len(first.best_set) == len(names) > len(other.best_set):
+        return _better(ahead_of_leader, first.ranked[0])
+    if len(first.best_set) == len(first.names) > len(other.best_set):
         return _best_set_of(other)
-    reversed_pairs = first.better & other.better.T
-    for worse in first.sample.order:
-        ahead = [names[i] for i in other.sample.order if reversed_pairs[worse, i]]
+    for worse in first.ranked:
+        ahead = [name for name in other.better_than(worse) if worse in first.better_than(name)]
         if ahead:
-            return f"{some_of(ahead, 'and')} {_are(ahead)} better than {names[worse]}"
+            return _better(ahead, worse)
     return ""
+
+
+def _better(names: Sequence[str], than: str) -> str:
+    return f"{some_of(names, 'and')} {_are(names)} better than {than}"
 
 
 def _best_set_of(outcome: Outcome) -> str:
@@ -106,12 +110,6 @@ def _best_set_of(outcome: Outcome) -> str:
     if len(best) > 1:
         return f"the best is {some_of(best, 'or')}"
     return f"{best[0]} is better than {ranked[1]}" if len(ranked) == 2 else f"{best[0]} is best"
-
-
-def _equal_to(outcome: Outcome, name: str, others: Sequence[str]) -> list[str]:
-    """The rankings among some that have the same values as one."""
-    counts = outcome.flips.row(outcome.names.index(name)).counts
-    return [other for other in others if not counts[outcome.names.index(other)].any()]
 
 
 # A baseline
@@ -204,13 +202,13 @@ def _reasons(outcome: Outcome, baseline: str) -> Iterator[str]:
     """What is known by one metric."""
     named = _by_status(outcome)
     not_worse = named.get("not worse", [])
-    equal = _equal_to(outcome, baseline, not_worse)
+    equal = [name for name in outcome.equal_to(baseline) if name in not_worse]
     named["not worse"] = [name for name in not_worse if name not in equal]
     known = _known(named, baseline, outcome.margin)
     if known:
         yield known
     if equal:
-        yield f"{some_of(equal, 'and')} {_equals(equal)} {baseline} on every query"
+        yield f"{some_of(equal, 'and')} {_equals(equal)} {baseline} on {_every_query(outcome)}"
 
 
 def _undecided(
@@ -220,17 +218,25 @@ def _undecided(
     names = [name for name in _by_status(outcome).get("undecided", ()) if name in rankings]
     if not names:
         return
+    if outcome.accepts_any_loss:
+        yield _accepts_any_loss(outcome)
+        return
     queries = counted(outcome.sample.n_counted, "query")
     by_more = f" by more than {outcome.margin:g}" if outcome.margin else ""
     worse = f"whether {some_of(names, 'and')} {_are(names)} worse than {baseline}{by_more}"
     more = ""
-    pairs = [(outcome.names.index(name), outcome.names.index(baseline)) for name in names]
-    needed = [queries_to_decide(outcome, outcome.pair(i, j)) for i, j in pairs]
+    needed = [queries_to_decide(outcome, outcome.pair(name, baseline)) for name in names]
     known = [number for number in needed if number is not None]
     if len(known) == len(needed):
         more = f". If they are equal, about {_about(max(known))} queries would probably show it"
     start = f"{_by(metrics)}{queries}"
     yield f"{start} cannot show {worse}{more}."
+
+
+def _accepts_any_loss(outcome: Outcome) -> str:
+    """Why the margin lets no ranking pass."""
+    margin = f"A margin of {outcome.margin:g} accepts any loss of {outcome.metric}"
+    return f"{margin}: no query can lose more than {outcome.largest_loss:.4g}."
 
 
 def _about(number: int) -> str:
@@ -249,6 +255,9 @@ def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
         limit, within = " by every metric", "its margin"
     if not good:
         yield f"Do not ship yet: no ranking is known to be within {within} of the best{limit}."
+        for outcome in outcomes:
+            if outcome.accepts_any_loss:
+                yield _accepts_any_loss(outcome)
     elif all(outcome.best_set == (good[0],) for outcome in outcomes):
         yield f"Ship {good[0]}."
     else:

@@ -39,18 +39,15 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
     """One row per ranking: means, how far behind the leader or from the baseline, and what is known about it."""
     first = outcomes[0]
     columns = [Column("", str), Column(first.metric)]
-    order = first.sample.order if first.tested else range(len(first.names))
-    cells: list[list[object]] = [
-        [first.names[i] for i in order],
-        [float(first.sample.means[i]) for i in order],
-    ]
+    names = first.ranked
+    cells: list[list[object]] = [list(names), [first.means[name] for name in names]]
     if first.tested:
         columns += _columns_of_test(first)
         rows = [_cells_of_test(first, row) for row in first.standings]
         cells += [list(column) for column in zip(*rows, strict=True)]
     for outcome in outcomes[1:]:
         columns.append(Column(outcome.metric, _marked))
-        cells.append([_mean_and_mark(outcome, i, first) for i in order])
+        cells.append([_mean_and_mark(outcome, name, first) for name in names])
     return Table(columns, list(zip(*cells, strict=True)))
 
 
@@ -78,11 +75,10 @@ def _cells_of_test(outcome: Outcome, row: Standing) -> tuple[float | None, Inter
     return row.difference, (low, high), status
 
 
-def _mean_and_mark(outcome: Outcome, i: int, first: Outcome) -> tuple[float, bool]:
+def _mean_and_mark(outcome: Outcome, name: str, first: Outcome) -> tuple[float, bool]:
     """The mean, and whether it is the best by this metric, but not by the first."""
-    leader = outcome.sample.order[0]
-    is_marked = i == leader and leader != first.sample.order[0]
-    return float(outcome.sample.means[i]), is_marked
+    is_marked = name == outcome.ranked[0] and _has_mark(outcome, first)
+    return outcome.means[name], is_marked
 
 
 def _marked(value: tuple[float, bool]) -> str:
@@ -125,8 +121,8 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     heads = list(first.names) if shows_all else [f"leader's {first.metric}"]
     rows = []
     for value, outcome in shown.items():
-        means = outcome.sample.means.tolist()
-        cells = means if shows_all else [means[outcome.sample.order[0]]]
+        names = first.names if shows_all else outcome.ranked[:1]
+        cells = [outcome.means[name] for name in names]
         rows.append((value, sizes[value], *cells, _known_in_slice(outcome)))
     known = Column("best" if first.plan.baseline is None else f"than {first.plan.baseline}", str)
     columns = [Column("slice", str), Column("queries"), *map(Column, heads), known]
@@ -178,7 +174,7 @@ def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> 
 
 
 def _has_mark(outcome: Outcome, first: Outcome) -> bool:
-    return outcome.sample.order[0] != first.sample.order[0]
+    return outcome.ranked[0] != first.ranked[0]
 
 
 def _large_margin(outcome: Outcome) -> Iterator[str]:
@@ -229,8 +225,7 @@ def _power(outcome: Outcome) -> Iterator[str]:
 def _wins(outcome: Outcome) -> Iterator[str]:
     """On how many queries each of two rankings is better."""
     if len(outcome.names) == 2:
-        first, second = outcome.sample.order
-        pair = outcome.pair(first, second)
+        pair = outcome.pair(*outcome.ranked)
         queries = counted(pair.n_queries, "query")
         yield f"{pair.first} is better on {pair.wins} of {queries}, {pair.second} on {pair.losses}."
 

@@ -19,7 +19,8 @@ from skrank_metrics.__main__ import main
 GATES = {
     "better": ("better", "0.01", 0),
     "not worse": ("nearly", "0.2", 0),
-    "equal": ("same", "0", 0),
+    "equal": ("same", "0.2", 0),
+    "equal on too few": ("same", "0.01", 3),
     "worse": ("worse", "0.01", 1),
     "undecided": ("mixed", "0.01", 3),
 }
@@ -63,7 +64,7 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["decision"] == "undecided", "every metric has to pass"
     assert found["verdict"].startswith("Do not ship mixed yet.")
-    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
+    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", "--margin", "0.2") == 0
 
 
 def test_saved_reports_are_rankings(gate, capsys):
@@ -160,25 +161,27 @@ def test_a_gate_of_saved_reports_and_runs_keeps_the_order_of_the_files(gate, cap
     assert code_of("compare", "qrels", "worse.json", "prod", *words) == 0
 
 
-# Recall at 3 is the same in all runs; by mrr, "worse" loses 1/2 - 1/3.
+# Recall at 3 is the same in all runs, which 30 queries show up to 1 - .025^(1/30) = .116; by mrr, "worse" loses
+# 1/2 - 1/3.
 MARGINS = {
-    "--margin recall@3=0.01 --margin mrr=0.01": 1,
-    "--margin recall@3=0.01 --margin mrr=0.2": 0,
-    "--margin mrr=0.2 --margin recall@3=0": 0,
+    "--margin recall@3=0.12 --margin mrr=0.01": 1,
+    "--margin recall@3=0.12 --margin mrr=0.2": 0,
+    "--margin mrr=0.2 --margin recall@3=0.11": 3,
     "--margin 0.2": 0,
 }
+# By exit code.
+DECISIONS = {0: "ship", 1: "do not ship", 3: "undecided"}
 
 
 @pytest.mark.parametrize("margins", MARGINS)
 def test_each_metric_has_its_margin(margins, gate, capsys):
     words = ["compare", "qrels", "prod", "worse", "recall@3", "mrr", *margins.split()]
     assert code_of(*words, "--output", "json") == MARGINS[margins]
-    decision = "ship" if MARGINS[margins] == 0 else "do not ship"
-    assert json.loads(capsys.readouterr().out)["decision"] == decision
+    assert json.loads(capsys.readouterr().out)["decision"] == DECISIONS[MARGINS[margins]]
 
 
 def test_margins_may_be_for_metrics_with_parameters(gate):
-    words = ["compare", "qrels", "prod", "worse", "rbp(p=0.9)", "--margin", "rbp(p=0.9)=0.5"]
+    words = ["compare", "qrels", "prod", "worse", "rbp(p=0.9)", "--margin", "rbp(p=0.9)=0.05"]
     assert code_of(*words) == 0
 
 

@@ -56,7 +56,7 @@ def test_the_workflow_of_the_documentation_runs(gate):
     Path("run.txt").write_text(Path("prod").read_text())
     Path("qrels.txt").write_text(Path("qrels").read_text())
     assert code_of(*save) == 0
-    for run, expected in (("prod", 0), ("mixed", 3)):
+    for run, expected in (("better", 0), ("mixed", 3)):
         Path("run.txt").write_text(Path(run).read_text())
         assert code_of(*compared) == expected
 

@@ -529,15 +529,6 @@ def test_a_baseline_makes_a_family_of_its_own():
     )
 
 
-@pytest.mark.parametrize("n_queries", [3, 5, 6, 40])
-def test_equal_rankings_pass_a_gate_from_6_queries_on(n_queries):
-    found = of_ranks({"old": [2] * n_queries, "new": [2] * n_queries}, baseline="old", margin=0.01)
-    cannot = f"{n_queries} queries cannot show whether new is worse than old by more than 0.01"
-    few = "undecided", f"Do not ship new yet. {cannot}."
-    enough = "not worse", "Ship new. With 95% confidence, new equals old on every query."
-    assert (found.pair().verdict, found.verdict) == (few if n_queries < 6 else enough)
-
-
 def test_random_states_and_no_correction(reports):
     def p_values(**options):
         return [(p.p_value, p.p_adjusted, p.interval) for p in compare(reports, **options).pairs()]
@@ -819,9 +810,11 @@ def test_frames(reports):
             assert (row[f"{metric} status"], row[f"{metric} regret"]) == (one.status, one.regret)
         assert frame[f"{metric} letters"].to_dict() == comparison.by_metric(metric).letters
     pairs = comparison.to_frame("polars", pairs=True)
-    expected = [
-        pair for metric in comparison.metrics for pair in comparison.by_metric(metric).pairs()
-    ]
+    in_order = [(pair.first, pair.second) for pair in comparison.pairs()]
+    expected = []
+    for metric in comparison.metrics:
+        view = comparison.by_metric(metric)
+        expected += [view.pair(*names) for names in in_order]
     for name in (
         "metric",
         "first",
@@ -909,14 +902,6 @@ def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
         assert len(p) == 1
 
 
-@pytest.mark.parametrize("value", [0.0, 0.5])
-def test_queries_that_could_not_show_a_loss_pass_no_gate(value):
-    frame = {"qid": range(40), "mrr": [value] * 40}
-    reports = {name: RankingReport.from_frame(frame) for name in ("old", "new")}
-    found = compare(reports, baseline="old", margin=0.01)
-    assert found.decision == ("ship" if value else "undecided")
-
-
 def test_the_usual_pair_is_that_of_the_metric():
     spread = np.linspace(0.1, 1, 40)
     columns = {"A": (0.9, 0.1), "B": (0.8, 0.5), "C": (0.7, 0.9)}
@@ -926,5 +911,4 @@ def test_the_usual_pair_is_that_of_the_metric():
     }
     by_map = compare(reports).by_metric("map")
     assert (by_map.pair().first, by_map.pair().second) == ("C", "B")
-    assert by_map.names == ("A", "B", "C"), "best first by the first metric"
     assert by_map.pair().difference == compare(reports, "map").pair().difference

@@ -91,7 +91,9 @@ def test_a_margin_that_accepts_any_loss_lets_nothing_pass(largest, baseline):
     found = gate(np.full(2 * ENOUGH_EQUAL, largest))
     found = compare(found, baseline=baseline, margin=MARGIN)
     assert found.decision == ("ship" if largest > MARGIN else "undecided")
-    explained = f"A margin of 0.01 accepts any loss of mrr: no query can lose more than {largest:g}."
+    explained = (
+        f"A margin of 0.01 accepts any loss of mrr: no query can lose more than {largest:g}."
+    )
     assert (explained in found.verdict) == (largest < MARGIN)
 
 
@@ -129,7 +131,9 @@ def by_slice():
 
 def test_a_slice_is_not_decided_without_the_others(by_slice, tmp_path):
     found = by_slice.slices[0]
-    message = "A slice of a comparison cannot be {} alone.* pass the .reports of the slice to compare"
+    message = (
+        "A slice of a comparison cannot be {} alone.* pass the .reports of the slice to compare"
+    )
     for one in (found, found.by_metric("map"), pickle.loads(pickle.dumps(found))):
         with pytest.raises(ValueError, match=message.format("saved")):
             one.save(tmp_path / "slice.json")

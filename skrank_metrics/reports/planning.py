@@ -72,10 +72,9 @@ def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
     n_changed = pair.wins + pair.losses
     if not margin or margin >= flips.span or 0 < n_changed < FEW_CHANGED:
         return None
+    needed = _queries_if_equal(outcome, margin / flips.span)
     if n_changed:
         needed = queries_needed(outcome, pair, margin)
-    else:
-        needed = _queries_if_equal(outcome, margin / flips.span)
     return needed if needed > pair.n_queries else None
 
 

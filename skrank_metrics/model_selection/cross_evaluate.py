@@ -92,7 +92,7 @@ def cross_evaluate(
     params: Mapping[str, Any] | None = None,
     response_method: str | Sequence[str] = RESPONSE_METHODS,
     n_jobs: int | None = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> CrossEvaluation:
     """Compare models, query by query, on queries that they were not fitted on.
 
@@ -126,7 +126,8 @@ def cross_evaluate(
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimators that gives the scores, as in make_ranking_scorer.
     n_jobs, verbose : int or None
-        Number of processes to fit and predict in, and verbosity of joblib; 10 reports every fit.
+        Number of processes to fit and predict in, and whether to say on standard error how many models were fitted, and
+        how long the rest takes. If verbose is None, only on a terminal; 0 is silent.
 
     Returns
     -------

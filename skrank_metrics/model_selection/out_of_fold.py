@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ from skrank_metrics._input.query_ids import (
     named_columns,
     without_labels,
 )
+from skrank_metrics._output.progress import Progress
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.repetitions import (
     check_repetitions,
@@ -139,7 +140,7 @@ def evaluate_out_of_fold(
     *,
     may_repeat: bool = False,
     n_jobs: int | None,
-    verbose: int,
+    verbose: int | None,
 ) -> OutOfFold:
     """Fit models on the training rows of each fold, and evaluate them on its test rows.
 
@@ -160,17 +161,40 @@ def evaluate_out_of_fold(
     tested = _Tested(rows, folds[0] >= 0)
     reports: dict[str, list[RankingReport]] = {name: [] for name in models}
     scores: dict[str, list[FloatArray]] = {name: [] for name in models}
-    for part in repetitions:
-        found = _scores(models, rows, part, how.response_method, n_jobs=n_jobs, verbose=verbose)
-        for name, values in found.items():
-            ranking = tested.ranking(values, declines=how.declines)
-            reports[name].append(evaluate_ranking(ranking, how.metrics))
-            scores[name].append(values)
+    with Progress(verbose) as progress:
+        n_fits = len(models) * sum(map(len, repetitions))
+        fit_in_parallel = Fits(progress, n_fits, n_jobs)
+        for part in repetitions:
+            found = _scores(models, rows, part, how.response_method, fit_in_parallel)
+            for name, values in found.items():
+                ranking = tested.ranking(values, declines=how.declines)
+                reports[name].append(evaluate_ranking(ranking, how.metrics))
+                scores[name].append(values)
     return OutOfFold(
         {name: mean_report(of_model) for name, of_model in reports.items()},
         folds[0][folds[0] >= 0],
         {name: np.mean(of_model, axis=0) for name, of_model in scores.items()},
     )
+
+
+class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
+    """Runs fits in joblib, which calls ``print_progress`` after each."""
+
+    def __init__(self, progress: Progress, n_fits: int, n_jobs: int | None) -> None:
+        super().__init__(n_jobs=n_jobs)
+        self._progress, self._n_fits, self._n_before = progress, n_fits, 0
+
+    def __call__(self, calls: Iterable[Any]) -> Any:
+        """Run the fits of one repetition."""
+        found = super().__call__(calls)
+        self._n_before += len(found)
+        return found
+
+    def print_progress(self) -> None:
+        """Say how many models were fitted."""
+        self._progress.say_done(
+            self._n_before + self.n_completed_tasks, self._n_fits, "models fitted"
+        )
 
 
 class _Tested:
@@ -225,12 +249,12 @@ def _scores(
     rows: Rows,
     splits: list[tuple[IntArray, IntArray]],
     response_method: Any,
-    **parallel: Any,
+    fit_in_parallel: Fits,
 ) -> dict[str, FloatArray]:
     """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
     scorer = make_scorer(_predictions, response_method=response_method)
     fits = [_Fit(model, rows.X, scorer, *_arguments(model, rows)) for model in models.values()]
-    predicted = Parallel(**parallel)(
+    predicted = fit_in_parallel(
         delayed(_fit_and_predict)(fit, train, test) for fit in fits for train, test in splits
     )
     scores = {name: np.full(count_rows(rows.X), np.nan) for name in models}

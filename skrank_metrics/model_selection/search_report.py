@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -19,7 +18,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int, nearest
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Features, Ids, Numbers
-from skrank_metrics._output.result import Part, counted
+from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Table
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
@@ -127,7 +126,7 @@ def search_report(
     n_candidates: int = 10,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-    verbose: int = 1,
+    verbose: int | None = None,
 ) -> SearchReport:
     """Compare the best candidates of a fitted search, query by query.
 
@@ -150,7 +149,7 @@ def search_report(
     params : dict, default=None
         Further arguments of the search's ``fit``: ``groups``, and those of the estimator's ``fit``.
     n_jobs, verbose : int or None
-        As in cross_evaluate. 1, the default of verbose, also says how many fits there will be; 0 is silent.
+        As in cross_evaluate.
 
     Returns
     -------
@@ -278,7 +277,7 @@ def _fitted_again(
     qid: Any,
     params: Mapping[str, Any] | None,
     n_jobs: int | None,
-    verbose: int,
+    verbose: int | None,
 ) -> CrossEvaluation:
     """Compare candidates after fitting them again, by all metrics that rank by the same response."""
     if X is None or y is None:
@@ -296,9 +295,6 @@ def _fitted_again(
     rows = check_rows_of_models(
         X, y, qid=qid, by=None, groups=others.pop("groups", None), params=others
     )
-    if verbose:
-        fits = f"{counted(len(compared), 'candidate')} x {counted(search.n_splits_, 'fold')}"
-        print(f"Refitting {fits}.", file=sys.stderr)
     response = response_method(scorers[key])
     alike = [name for name in (key, *metrics) if response_method(scorers[name]) == response]
     models = {name: _candidate(search, row) for row, name in compared.items()}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -15,10 +13,10 @@ from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_bool, check_int
+from skrank_metrics._input.arrays import check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._input.types import Order
-from skrank_metrics._output.table import visible
+from skrank_metrics._output.progress import Progress
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.comparison import Comparison
@@ -30,9 +28,6 @@ from skrank_metrics.sources.tables import Columns, array_of, import_arrow, joine
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000
-# Seconds between two lines of progress: on a terminal, where a line replaces the previous one, and elsewhere.
-ON_A_TERMINAL, ELSEWHERE = 0.2, 10.0
-REPLACE = "\r\x1b[K"  # return to the start of the line, and clear it
 
 
 @overload
@@ -65,7 +60,7 @@ def evaluate_batches(
     order: Order = "check",
     batch_rows: int = 262_144,
     n_threads: int = 1,
-    verbose: bool | None = None,
+    verbose: int | None = None,
 ) -> RankingReport | Comparison:
     """Compute the report of a file or a stream in batches, for data that do not fit into memory.
 
@@ -96,9 +91,9 @@ def evaluate_batches(
         Number of rows to process at a time; more if the longest query has more.
     n_threads : int, default=1
         Threads that compute if order="shuffle". With several, all threads of pyarrow read the next batch meanwhile.
-    verbose : bool, default=None
-        Whether to report on standard error how many rows were read, and how many per second. If None, only on a
-        terminal, where the line is removed at the end.
+    verbose : int, default=None
+        Whether to say on standard error how many rows were read, and how long the rest takes; 0 is silent. If None,
+        only on a terminal, where the line is removed at the end.
 
     Returns
     -------
@@ -131,12 +126,11 @@ def evaluate_batches(
     import_arrow()
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
-    shown = None if verbose is None else check_bool(verbose, "verbose")
     tables = tables_of(source, evaluation.columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)
-    with Progress(shown) as progress, ExitStack() as stack:
+    with Progress(verbose) as progress, ExitStack() as stack:
         known = n_rows(source) if progress.shown or order == "shuffle" else None
-        tables = progress.count_rows(tables, known)
+        tables = _count_rows(tables, known, progress)
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
             return evaluation.result(
@@ -152,7 +146,18 @@ def evaluate_batches(
         # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
         first = evaluate_file(files[0])
         others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
-        return evaluation.result(progress.count_parts(chain([first], others), len(files)), score)
+        return evaluation.result(
+            progress.count(chain([first], others), len(files), "parts evaluated"), score
+        )
+
+
+def _count_rows(tables: Iterable[Any], n_rows: int | None, progress: Progress) -> Iterator[Any]:
+    """Pass tables on, and say how many rows were read."""
+    done = 0
+    for table in tables:
+        yield table
+        done += len(table)
+        progress.say_done(done, n_rows, "rows")
 
 
 def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
@@ -242,53 +247,10 @@ def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal."""
     with Progress(None) as progress:
         table = joined(
-            list(progress.count_rows(tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True)))
+            list(
+                _count_rows(
+                    tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True), None, progress
+                )
+            )
         )
     return {name: array_of(table[name]) for name in columns.names}
-
-
-class Progress:
-    """Reports progress on standard error; if ``shown`` is None, only on a terminal, where the line is removed."""
-
-    def __init__(self, shown: bool | None) -> None:
-        self._terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.shown = sys.stderr is not None and (self._terminal if shown is None else shown)
-        self._started = self._last = time.monotonic()
-        self._written = False
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._written and self._terminal:
-            print(REPLACE, end="", file=sys.stderr, flush=True)
-
-    def count_rows(self, tables: Iterable[Any], n_rows: int | None = None) -> Iterator[Any]:
-        """Pass tables on, and report the number of rows so far."""
-        done = 0
-        for table in tables:
-            yield table
-            done += len(table)
-            per_second = done / max(time.monotonic() - self._started, 1e-9)
-            share = f" of {n_rows:,} ({done / n_rows:.0%})" if n_rows else ""
-            self.say(
-                f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second",
-                last=done == n_rows,
-            )
-
-    def count_parts(self, parts: Iterable[Any], n_parts: int) -> Iterator[Any]:
-        """Pass parts on, and report their number so far."""
-        for number, part in enumerate(parts, start=1):
-            yield part
-            self.say(f"evaluated {number} of {n_parts} parts", last=number == n_parts)
-
-    def say(self, text: str, *, last: bool = False) -> None:
-        """Write a line, unless the previous one is recent."""
-        now, apart = time.monotonic(), ON_A_TERMINAL if self._terminal else ELSEWHERE
-        if not self.shown or (now - self._last < apart and (self._terminal or not last)):
-            return
-        self._last, self._written = now, True
-        before, end = (REPLACE, "") if self._terminal else ("", "\n")
-        print(
-            before + visible(text), end=end, file=sys.stderr, flush=True
-        )  # a file name can move the cursor

@@ -30,4 +30,4 @@ class BatchOptions(TableOptions, total=False):
 
     batch_rows: int
     n_threads: int
-    verbose: bool | None
+    verbose: int | None

@@ -212,15 +212,21 @@ def test_containers_and_ways_of_ids(result, container, ids):
 
 
 @pytest.mark.option("cross_evaluate.n_jobs", "cross_evaluate.verbose")
-def test_jobs_and_progress_are_those_of_joblib(result, capsys):
-    for n_jobs, verbose in ((1, 0), (None, 10), (2, 10)):
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_jobs_and_progress(n_jobs, result, capsys):
+    options = {"qid": QID, "cv": CV, "n_jobs": n_jobs}
+    for verbose in (None, 0, 1):
         with parallel_config("threading"):
-            found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, n_jobs=n_jobs, verbose=verbose)
+            found = cross_evaluate(Ridge(), X, Y, verbose=verbose, **options)
         np.testing.assert_array_equal(found.scores["Ridge"], result.scores["ridge"])
-        out, shown = capsys.readouterr()
-        assert not out
-        assert ("3 out of   3" in shown) == (verbose > 0) == bool(shown)
-        assert ("2 concurrent workers" in shown) == (n_jobs == 2)
+        done = "3 of 3 models fitted (100%), 0 s left\n"
+        assert capsys.readouterr() == ("", done if verbose else "")
+
+
+def test_progress_counts_the_fits_of_all_models_and_repetitions(capsys):
+    models, cv = {"one": Ridge(), "other": Ridge(9)}, RepeatedQueryKFold(3, n_repeats=2)
+    cross_evaluate(models, X, Y, qid=QID, cv=cv, verbose=1)
+    assert capsys.readouterr().err == "12 of 12 models fitted (100%), 0 s left\n"
 
 
 def test_queries_that_are_never_tested_are_left_out():

@@ -20,8 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
+from support.terminal import Terminal
 
 from skrank_metrics import Comparison, evaluate_batches, make_metric
+from skrank_metrics._output import progress
 from skrank_metrics.sources import batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": METRICS}
@@ -402,15 +404,10 @@ def test_batches_without_rows_are_passed_over(tmp_path):
             evaluate_batches(tmp_path / name, **NAMES)
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 @pytest.mark.option("evaluate_batches.verbose")
 @ORDERS
 def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
+    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
     path = SOURCES["parquet"](tmp_path)
 
     def printed(stream, **options):
@@ -419,19 +416,20 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
         return stream.getvalue()
 
     n = len(TABLE)
-    lines = printed(Terminal()).split(batches.REPLACE)
+    lines = printed(Terminal()).split(progress.REPLACE)
     assert lines[0] == lines[-1] == "", "in the end, nothing is left"
-    assert lines[1].startswith(f"{n // 2 + 1:,} of {n:,} (50%) rows, ")
-    assert lines[2].startswith(f"{n:,} of {n:,} (100%) rows, ")
-    assert [line for line in lines[3:-1] if line != "evaluated 8 of 8 parts"] == [
-        f"evaluated {number} of 8 parts" for number in range(1, 8) if order == "shuffle"
-    ]
+    assert lines[1].startswith(f"{n // 2 + 1:,} of {n:,} rows (50%), ")
+    assert lines[2].startswith(f"{n:,} of {n:,} rows (100%), ")
+    parts = [line.partition(" (")[0] for line in lines[3:-1]]
+    expected = [f"{number} of 8 parts evaluated" for number in range(1, 9)]
+    assert parts == (expected if order == "shuffle" else [])
     assert printed(Terminal(), verbose=False) == printed(io.StringIO()) == ""
     last = printed(io.StringIO(), verbose=True).splitlines()
-    assert last[0].startswith(f"{n:,} of {n:,} (100%) rows, ")
-    assert last[1:] == ["evaluated 8 of 8 parts"] * (order == "shuffle")
+    assert last[0].startswith(f"{n:,} of {n:,} rows (100%), ")
+    done = ["8 of 8 parts evaluated (100%), 0 s left"]
+    assert last[1:] == (done if order == "shuffle" else [])
     path = write_several(tmp_path)
-    assert printed(io.StringIO(), verbose=True).startswith(f"{n:,} of {n:,} (100%) rows, ")
+    assert printed(io.StringIO(), verbose=True).startswith(f"{n:,} of {n:,} rows (100%), ")
     monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console
     assert evaluate_batches(TABLE, **NAMES, order=order, verbose=True).n_documents == n
     assert capsys.readouterr().out == ""
@@ -602,14 +600,6 @@ def test_a_process_that_is_interrupted_early_ends():
         codes.append(process.returncode)
     # Some compiled modules ignore an interrupt while they are imported, so that the process goes on to its end.
     assert sum(code != 0 for code in codes) >= 6, codes
-
-
-def test_progress_escapes_control_characters(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
-    with batches.Progress(None) as shown:
-        shown.say("run\x1b[2J\x07\x9b\u202e é")
-    assert sys.stderr.getvalue().split(batches.REPLACE)[1] == r"run\x1b[2J\x07\x9b\u202e é"
 
 
 def test_pandas_is_loaded_where_an_interrupt_is_noticed():

@@ -1,0 +1,80 @@
+"""Progress of long work, on terminals or if it is asked for."""
+
+import io
+import sys
+
+import pytest
+from support.terminal import Terminal
+
+from skrank_metrics._output import progress
+from skrank_metrics._output.progress import REPLACE, Progress
+
+HALF = "5 of 10 models fitted (50%), 8 s left"
+WHOLE = "10 of 10 models fitted (100%), 0 s left"
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time in seconds, which stands still until a test moves it."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def said(stream, verbose, clock, monkeypatch):
+    """What is written by work that is half done after 8 seconds, whole after 16, and says so twice."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    clock[0] = 0.0
+    with Progress(verbose) as shown:
+        for done, seconds in ((5, 8.0), (10, 16.0), (10, 18.0)):
+            clock[0] = seconds
+            shown.say_done(done, 10, "models fitted")
+    return stream.getvalue()
+
+
+def test_a_terminal_shows_one_line_that_is_removed(clock, monkeypatch):
+    for verbose in (None, 1, True, 10):
+        written = said(Terminal(), verbose, clock, monkeypatch)
+        assert written == f"{REPLACE}{HALF}{REPLACE}{WHOLE}{REPLACE}"
+
+
+def test_elsewhere_lines_are_rare_and_on_request(clock, monkeypatch):
+    assert said(io.StringIO(), None, clock, monkeypatch) == ""
+    assert said(io.StringIO(), 1, clock, monkeypatch) == f"{WHOLE}\n", "8 s are too soon"
+
+
+def test_it_can_be_turned_off(clock, monkeypatch):
+    for verbose in (0, False):
+        assert said(Terminal(), verbose, clock, monkeypatch) == ""
+
+
+def test_lines_on_a_terminal_are_apart(clock, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Progress(None) as shown:
+        for number in shown.count(range(1, 13), 12, "parts"):
+            clock[0] = number / 16
+    lines = sys.stderr.getvalue().split(REPLACE)[1:-1]
+    assert [line.partition(" ")[0] for line in lines] == ["4", "8", "12"], (
+        "after 1/4 s each, as 3/16 are less than 0.2"
+    )
+
+
+def test_an_unknown_total_has_no_time_left(clock, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Progress(None) as shown:
+        shown.say_done(0, None, "rows")
+        clock[0] = 3.0
+        shown.say_done(12_000, None, "rows")
+    assert sys.stderr.getvalue() == f"{REPLACE}12,000 rows, 3 s{REPLACE}"
+
+
+def test_programs_without_a_console_show_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with Progress(1) as shown:
+        shown.say_done(1, 2, "rows")
+
+
+@pytest.mark.parametrize("verbose", ["1", 1.0, -1])
+def test_other_values_of_verbose_are_refused(verbose):
+    with pytest.raises((TypeError, ValueError), match="verbose must be an int >= 0 or None; got"):
+        Progress(verbose)

@@ -200,3 +200,14 @@ class Lists:
         """The query and the document of a row, in words."""
         (document,) = self.documents[np.array([row])].tolist()
         return f"document {document!r} of query {self.queries[self.codes[row]]!r}"
+
+
+def from_ranks(lists: Lists) -> Lists:
+    """Lists with ranks as values, none of which may be twice in a list."""
+    order = np.lexsort((lists.values, lists.codes))
+    codes, ranks = lists.codes[order], lists.values[order]
+    repeated = np.flatnonzero((codes[1:] == codes[:-1]) & (ranks[1:] == ranks[:-1]))
+    if len(repeated):
+        row = int(order[repeated + 1].min())
+        raise ValueError(f"run has rank {lists.values[row]:g} twice, again for {lists.pair(row)}.")
+    return replace(lists, values=-lists.values, ranked=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
 from typing import Any
@@ -19,7 +18,14 @@ from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
-from skrank_metrics.sources.lists import Ids, Lists, plain_column, python_ids, valid_ids
+from skrank_metrics.sources.lists import (
+    Ids,
+    Lists,
+    from_ranks,
+    plain_column,
+    python_ids,
+    valid_ids,
+)
 from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
@@ -277,8 +283,12 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
-    values = [] if roles.value is None else [roles.value]
-    columns = Columns(None, values, roles.query, documents=[roles.document])
+    named = [] if roles.value is None else [roles.value]
+    if argument == "qrels" and named:
+        # Of the signs of labels, _check_values knows more.
+        columns = Columns(roles.value, [], roles.query, documents=[roles.document], signed=True)
+    else:
+        columns = Columns(None, named, roles.query, documents=[roles.document])
     return _from_frame(pa.table(read_columns(file, columns)), argument, names, path)
 
 
@@ -298,19 +308,8 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
         values = _to_values(frame[roles.value], argument)
     lists = Lists(argument, queries, codes, documents, values)
     if roles.ranked:
-        return _from_ranks(lists)
+        return from_ranks(lists)
     return lists
-
-
-def _from_ranks(lists: Lists) -> Lists:
-    """Lists with ranks as values, none of which may be twice in a list."""
-    order = np.lexsort((lists.values, lists.codes))
-    codes, ranks = lists.codes[order], lists.values[order]
-    repeated = np.flatnonzero((codes[1:] == codes[:-1]) & (ranks[1:] == ranks[:-1]))
-    if len(repeated):
-        row = int(order[repeated + 1].min())
-        raise ValueError(f"run has rank {lists.values[row]:g} twice, again for {lists.pair(row)}.")
-    return replace(lists, values=-lists.values, ranked=True)
 
 
 def _to_values(values: Any, argument: str) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
 from skrank_metrics.sources.files import read_bytes, refuse
 from skrank_metrics.sources.join import refuse_twice
-from skrank_metrics.sources.lists import Ids, Lists
+from skrank_metrics.sources.lists import Ids, Lists, from_ranks
 
 
 class Form(NamedTuple):
@@ -84,12 +84,11 @@ def read_lines(
         list(topics),
         codes,
         documents,
-        -values if ranked else values,
+        values,
         dicts=topics,
         in_trec=not ranked,
-        ranked=ranked,
     )
-    return lists, name
+    return from_ranks(lists) if ranked else lists, name
 
 
 def n_fields(data: bytes) -> int:

@@ -4,10 +4,11 @@ import gzip
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from skrank_metrics import evaluate_batches
+from skrank_metrics import evaluate_batches, evaluate_run
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": "mrr"}
 ORDERS = pytest.mark.parametrize("order", ["check", "shuffle"])
@@ -210,3 +211,27 @@ def test_a_packed_file_that_was_cut_is_named(tmp_path):
         ValueError, match=r"a\.csv\.gz must be a file of csv in UTF-8; reading it failed"
     ):
         evaluate_batches(tmp_path / "a.csv.gz", **NAMES)
+
+
+def test_scores_in_the_place_of_ranks_are_not_taken_for_ranks(tmp_path):
+    # As ranks, larger scores would be the worse ones; that two are equal shows that they are no ranks.
+    run = tmp_path / "run.tsv"
+    run.write_text("q\ta\t7\nq\tb\t7\nq\tc\t1\n")
+    with pytest.raises(ValueError, match="run has rank 7 twice, again for document 'b'"):
+        evaluate_run({"q": ["a"]}, run, "mrr")
+
+
+@pytest.mark.parametrize("labels", [[True, False], ["true", "false"]])
+def test_labels_of_judgments_can_be_true_and_false(labels, tmp_path):
+    table = pa.table({"query": ["q", "q"], "document": ["a", "b"], "label": labels})
+    path = tmp_path / ("q.csv" if isinstance(labels[0], str) else "q.parquet")
+    write = pa.csv.write_csv if path.suffix == ".csv" else pq.write_table
+    write(table, path)
+    assert evaluate_run(path, {"q": ["b", "a"]}, "mrr").mean == {"mrr": 1 / 2}
+
+
+def test_an_error_names_labels_as_such(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("query,document,label\nq,a,1\nq,b,high\n")
+    with pytest.raises(TypeError, match="label must be a column of numbers"):
+        evaluate_run(path, {"q": ["a"]}, "mrr")

@@ -207,7 +207,13 @@ def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> P
     bound = {metric: report.metrics[metric] for metric in wanted}
     margin = plan.margin
     if isinstance(margin, Mapping):
-        margin = {check_column(metric, bound): number for metric, number in margin.items()}
+        named = [check_column(metric, bound) for metric in margin]
+        twice = [metric for metric in named if named.count(metric) > 1]
+        if twice:  # under two of its names
+            raise ValueError(
+                f"{argument('margin')} must have one number for each metric; got two for {twice[0]!r}."
+            )
+        margin = dict(zip(named, margin.values(), strict=True))
         missing = [metric for metric in wanted if metric not in margin]
         if missing:
             raise ValueError(

@@ -161,6 +161,11 @@ def test_without_a_baseline_the_best_is_shipped():
             r"margin\['mrr'\] must be a number in \[0, inf\); got -1",
         ),
         ({"ndcg@10": 0.1, "mrr": 0.1, "map": 0.1}, ValueError, "metric must be one of"),
+        (
+            {"ndcg@10": 0.1, "mrr": 0.01, "recip_rank": 0.3},
+            ValueError,
+            "margin must have one number for each metric; got two for 'mrr'",
+        ),
         ({}, ValueError, "margin must hold a number for each metric; got an empty dict"),
         ("0.1", TypeError, "margin must be a number"),
     ],

@@ -352,7 +352,6 @@ class Comparison(Result):
         second: str | None = None,
         *,
         qid: Any = None,
-        documents: Any = None,
         n_ranks: int | None = None,
     ) -> Inspection:
         """Show two rankings for the queries on which they differ most, or for the queries ``qid``.
@@ -368,8 +367,8 @@ class Comparison(Result):
         if qid is None:
             order = np.argsort(-np.abs(pair.differences), kind="stable")
             qid = as_python(pair.qid[order[: n or 3]])
-        chosen = {own: (self.reports[own], pair.metric) for own in (pair.first, pair.second)}
-        return inspect_reports(chosen, qid, documents, n_ranks)
+        chosen = {own: self.reports[own] for own in (pair.first, pair.second)}
+        return inspect_reports(chosen, pair.metric, qid, n_ranks)
 
     # Files
 

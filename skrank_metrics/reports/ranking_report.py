@@ -279,20 +279,17 @@ class RankingReport(Result):
     def _name(self, metric: Any) -> str:
         return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)
 
-    def inspect(
-        self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None
-    ) -> Inspection:
+    def inspect(self, qid: Any, *, metric: Any = None, n_ranks: int | None = None) -> Inspection:
         """Show one or several queries rank by rank: labels, scores, and what each rank adds to a metric.
 
         What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
         documents that were not retrieved; metrics that divide by the number of ranked documents then have none.
 
-        ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list, or for
-        lists by id, a dict or Series by document id; None means those passed to evaluate. ``n_ranks`` is None for all
-        ranks up to the cutoff of the metric, at most 20.
+        Columns that were passed as ``documents`` to evaluate, such as texts, are shown beside the ranks. ``n_ranks`` is
+        None for all ranks up to the cutoff of the metric, at most 20.
         """
-        return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
+        return inspect_reports({"": self}, self._name(metric), qid, n_ranks)
 
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """Means with their intervals and standard deviations, for each metric and, in "slices", for each slice.

@@ -53,14 +53,14 @@ def pages(tmp_path_factory):
     qid = np.array([f"{HOSTILE} {query}" for query in number])
     columns = {"a model with a long name": X[:, 0], HOSTILE: X[:, 1], "third": X[:, 2]}
     by = np.where(number % 2, HOSTILE, "even")
-    board = evaluate(y, columns, qid=qid, metrics=["ndcg@10", "mrr"], by=by)
+    documents = {"text": [HOSTILE + TEXT] * len(y)}
+    given = {"metrics": ["ndcg@10", "mrr"], "by": by, "documents": documents}
+    board = evaluate(y, columns, qid=qid, **given)
     one, two, _ = board.reports.values()
     results = {
         "report": one,
         "leaderboard": board,
-        "inspection": compare({HOSTILE: one, "other": two}, "ndcg@10").inspect(
-            4, documents=[HOSTILE + TEXT] * len(y)
-        ),
+        "inspection": compare({HOSTILE: one, "other": two}, "ndcg@10").inspect(4),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, result in results.items():

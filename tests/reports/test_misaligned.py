@@ -22,8 +22,7 @@ def labelled(values, name=None):
 
 
 BY = labelled(list("wwwxxxyyyzzz"))
-MODELS = {"a": SCORES, "b": -SCORES}
-UNLABELLED = {"y_true": Y, "y_score": MODELS, "qid": QID}
+UNLABELLED = {"y_true": Y, "y_score": {"a": SCORES, "b": -SCORES}, "qid": QID}
 WEIGHTS = labelled(np.repeat([1.0, 2, 3, 4], 3))
 FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
 
@@ -50,14 +49,7 @@ FRAME = pd.DataFrame([[1, 2]] * 3, columns=["b", "a"], index=list("xyz"))
         lambda by, w: evaluate(
             Y, {"a": labelled(SCORES, "a"), "b": -SCORES}, qid=QID, documents={"w": w}
         ),
-        *(
-            lambda by, w, rows=rows: evaluate(**UNLABELLED | rows).inspect(1, documents=by)
-            for rows in (
-                {"y_true": labelled(Y)},
-                {"qid": labelled(QID)},
-                {"y_score": pd.DataFrame(MODELS, ROWS)},
-            )
-        ),
+        lambda by, w: evaluate(**UNLABELLED | {"qid": labelled(QID)}, documents={"w": w}),
         lambda by, w: cross_evaluate(
             Ridge(),
             pd.DataFrame({"x": SCORES}, index=ROWS),

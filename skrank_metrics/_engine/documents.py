@@ -225,19 +225,19 @@ class Documents:
 
     @cached_property
     def id_digests(self) -> Hashes | None:
-        """A number per query that depends on the ids and labels of its judged documents.
+        """A number per query that depends on the ids and labels of its judged documents; None without ids.
 
-        None without ids, or if there are objects among them that have no hash that is the same in every process.
+        Raises a TypeError if there are objects among them that have no hash that is the same in every process.
         """
-        try:
-            return self._digests_of_ids(in_this_process=False)
-        except TypeError:
-            return None
+        return self._digests_of_ids(in_this_process=False)
 
     @cached_property
     def id_digests_here(self) -> Hashes | None:
         """The same in this process only, but for ids of all types; None without ids."""
-        return self._digests_of_ids(in_this_process=True)
+        try:
+            return self.id_digests
+        except TypeError:
+            return self._digests_of_ids(in_this_process=True)
 
     def _digests_of_ids(self, *, in_this_process: bool) -> Hashes | None:
         if self.document_ids is None:

@@ -380,13 +380,13 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
     if share_documents(one, other):
         return None
     # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
-    digests, others = one.label_digests, other.label_digests
-    if digests is None or others is None:
+    counts, others = one.counts, other.counts
+    if counts is None or others is None:
         return None
-    differs = (digests[0] != others[0]) | (digests[1] != others[1])
-    of_ids, other_ids = one.id_digests, other.id_digests
-    if of_ids is None or other_ids is None:
-        of_ids, other_ids = one.id_digests_here, other.id_digests_here
+    differs = (counts.n_judged != others.n_judged) | (counts.digests != others.digests)
+    here = one.has_documents and other.has_documents
+    of_ids = one.id_digests(in_this_process=here)
+    other_ids = other.id_digests(in_this_process=here)
     if of_ids is not None and other_ids is not None:
         differs |= of_ids != other_ids
     return int(np.argmax(differs)) if differs.any() else None

@@ -24,12 +24,14 @@ from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, 
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import (
-    check_fields,
     class_of_comparison,
-    read_saved,
     restored_reports,
-    saved_or_text,
     saved_reports,
+)
+from skrank_metrics.reports.saved_values import (
+    check_fields,
+    read_saved,
+    saved_or_text,
     write_saved,
 )
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices

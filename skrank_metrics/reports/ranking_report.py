@@ -28,7 +28,6 @@ from skrank_metrics._output.result import LIBRARIES, Part, Result, counted
 from skrank_metrics._output.table import QueryValues, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports import saved_reports as saved
 from skrank_metrics.reports.facts import (
     NAMES,
     OF_SLICES,
@@ -37,9 +36,12 @@ from skrank_metrics.reports.facts import (
     facts_of,
     interval_method,
 )
+from skrank_metrics.reports.from_frame import frame_fields
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import CONFIDENCES, weighting
+from skrank_metrics.reports.saved_reports import restored_fields, saved_fields
+from skrank_metrics.reports.saved_values import read_saved, write_saved
 from skrank_metrics.reports.slices import (
     ALL,
     flat_names,
@@ -201,22 +203,15 @@ class RankingReport(Result):
         """The index of the evaluated rows; None if they had none, or were not kept."""
         return None if self.ranking is None else self.ranking.documents.row_labels
 
-    @property
-    def label_digests(self) -> tuple[IntArray, Hashes] | None:
-        """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
-        return None if self.counts is None else (self.counts.n_judged, self.counts.digests)
+    def id_digests(self, *, in_this_process: bool) -> Hashes | None:
+        """A number per query that depends on the ids and labels of its judged documents; None if unknown.
 
-    @property
-    def id_digests(self) -> Hashes | None:
-        """A number per query that depends on the ids and labels of its judged documents; None if unknown."""
-        if self.has_documents:
-            return self.own_ranking.documents.id_digests
-        return None if self.recorded_counts is None else self.recorded_counts.id_digests
-
-    @property
-    def id_digests_here(self) -> Hashes | None:
-        """The same for ids of all types, but only in this process; None if the ids were not kept."""
-        return self.own_ranking.documents.id_digests_here if self.has_documents else None
+        Only in this process, there are also digests of ids that are objects of a class of the user.
+        """
+        if not self.has_documents:
+            return None if self.recorded_counts is None else self.recorded_counts.id_digests
+        documents = self.own_ranking.documents
+        return documents.id_digests_here if in_this_process else documents.id_digests
 
     @property
     def std(self) -> dict[str, float]:
@@ -242,6 +237,11 @@ class RankingReport(Result):
 
     def subset(self, places: IntArray) -> RankingReport:
         """The report of some of the queries, by position, without slices."""
+        places = np.asarray(places)
+        if places.dtype.kind != "i" or places.min() < 0 or places.max() >= self.n_queries:
+            raise ValueError(
+                f"places must hold positions in qid, 0 to {self.n_queries - 1}; got {places}."
+            )
         counts = self.recorded_counts
         return replace(
             self,
@@ -358,14 +358,12 @@ class RankingReport(Result):
         """Write the report to a file, to compare it with later ones.
 
         The file is JSON, with a version of the format and a checksum. It holds the values per query, the ids with their
-        types, the metrics, weights, slices, groups, the health, and a digest of the labels of each query, with which
-        ``compare`` notices other labels, but neither labels nor scores. Ids, slices and groups must be numbers, text,
-        dates with or without a time, bytes or tuples of these. An existing file is replaced only by a complete one.
-
-        The digest covers the ids of documents as well, but not if they are objects of own types, whose hashes are not
-        the same in every process: with these, labels that moved between documents are noticed only before saving.
+        types, the metrics, weights, slices, groups, the health, and digests of the labels and document ids of each
+        query, with which ``compare`` notices other judgments, but neither labels nor scores. Ids, slices and groups
+        must be numbers, text, dates with or without a time, bytes or tuples of these; documents by id can also have
+        UUIDs, but not objects of your own class. An existing file is replaced only by a complete one.
         """
-        saved.write_saved("report", saved.saved_fields(self), path)
+        write_saved("report", saved_fields(self), path)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
@@ -374,19 +372,10 @@ class RankingReport(Result):
         Functions are not written to files, so an own metric, or one with a function as parameter, keeps its name,
         bounds and direction, but cannot be computed. Such metrics compare with others that were saved and loaded.
         """
-        return cls(**saved.restored_fields(saved.read_saved("report", path)))
+        return cls(**restored_fields(read_saved("report", path)))
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        metrics: Any = None,
-        qid: str | None = None,
-        weight: str | None = None,
-        by: str | None = None,
-        groups: str | None = None,
-    ) -> RankingReport:
+    def from_frame(cls, frame: Any, *, metrics: Any = None) -> RankingReport:
         """Make a report of values per query from anywhere, such as another library or a judge.
 
         Parameters
@@ -395,12 +384,10 @@ class RankingReport(Result):
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
             as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
             are better: pass negatives otherwise. NaN is an undefined value, which counts as 0 for metrics of this
-            package, as in evaluate, and is left out of the mean of others.
+            package, as in evaluate, and is left out of the mean of others. The column "qid", or else the index of the
+            frame, holds the query ids; columns named "weight", "by" and "group" are those of evaluate.
         metrics : sequence of str, or dict of str to metric, default=None
-            Columns to take as metrics, or the metric that each of them holds. None means all but the following.
-        qid, weight, by, groups : str, default=None
-            Columns of query ids, weights, slices and groups, as in evaluate. None means the columns "qid", "weight",
-            "by" and "group", if there are any; ids may also be the index of the frame.
+            Columns to take as metrics, or the metric that each of them holds. None means all others.
 
         Returns
         -------
@@ -415,11 +402,7 @@ class RankingReport(Result):
         >>> RankingReport.from_frame(frame).mean
         {'recip_rank': 0.75, 'helpful': 3.0}
         """
-        return cls(
-            **saved.frame_fields(
-                frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}
-            )
-        )
+        return cls(**frame_fields(frame, metrics))
 
     # Text and frames
 

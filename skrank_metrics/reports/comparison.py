@@ -26,7 +26,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import (
     class_of_comparison,
     restored_reports,
-    saved_reports,
+    without_repetitions,
 )
 from skrank_metrics.reports.saved_values import (
     check_fields,
@@ -384,9 +384,10 @@ class Comparison(Result):
         Parameters of candidates that a file cannot hold, such as estimators, are written as text.
         """
         self.check_whole("saved")
+        reports = {name: report.saved() for name, report in self.reports.items()}
         body = {
             "class": type(self).__name__,
-            "reports": saved_reports(self.reports),
+            "reports": without_repetitions(reports),
             "metrics": self.metrics,
             "plan": asdict(self.plan),
             **{name: saved_or_text(getattr(self, name)) for name in self._own_fields()},

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Documents
-from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
 from skrank_metrics._input.query_ids import as_python
@@ -20,9 +20,6 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING
-
-if TYPE_CHECKING:  # reports import this file
-    from skrank_metrics.reports.ranking_report import RankingReport
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
@@ -155,8 +152,35 @@ class Inspection(Result):
         return {name: values for name, values in columns.items() if len(values) == n_rows}
 
 
+class Report(Protocol):
+    """What an inspection reads of a RankingReport."""
+
+    @property
+    def metrics(self) -> Mapping[str, BoundMetric]:
+        """The metrics by name."""
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """Query ids."""
+
+    @property
+    def results(self) -> Mapping[str, PerQuery]:
+        """What was computed, by name of the metric."""
+
+    @property
+    def per_query(self) -> Mapping[str, FloatArray]:
+        """Values by name of the metric."""
+
+    @property
+    def own_ranking(self) -> Ranking:
+        """The ranking of the documents of these queries."""
+
+    def rows_of(self, place: int) -> IntArray:
+        """The evaluated rows of a query."""
+
+
 def inspect_reports(
-    reports: Mapping[str, RankingReport],
+    reports: Mapping[str, Report],
     metric: str,
     qid: Any,
     n_ranks: int | None = None,
@@ -210,13 +234,6 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[InspectedQuery]) ->
 # --- Ranks
 
 
-def _rows_of(report: RankingReport, place: int) -> IntArray:
-    """The evaluated rows of a query of the report, which may be a slice, in the order of the lists."""
-    query = place if report.places is None else report.places[place]
-    ranking = report.own_ranking if report.ranking is None else report.ranking
-    return np.flatnonzero(ranking.documents.grouping.codes == query)
-
-
 def _texts(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     """Documents as text: their named columns."""
     texts = []
@@ -236,7 +253,7 @@ def _text(value: Any) -> str:
 
 def _inspected(
     name: str,
-    report: RankingReport,
+    report: Report,
     metric_name: str,
     places: IntArray,
     n_ranks: int | None,
@@ -258,7 +275,7 @@ def _inspected(
         order = _ranked(of_query, metric)
         is_relevant = _is_relevant(of_query.documents, metric)
         unranked = np.setdiff1d(np.flatnonzero(is_relevant), order)
-        kind, names = _names(of_query.documents, _rows_of(report, place))
+        kind, names = _names(of_query.documents, report.rows_of(place))
         columns: dict[str, Any] = {kind: names[order[:depth]]}
         columns |= _columns_of_ranks(of_query, metric, order, depth)
         n_shown = len(columns[kind])

@@ -188,6 +188,12 @@ class RankingReport(Result):
             )
         return self.ranking if self.places is None else self.ranking.take(self.places)
 
+    def rows_of(self, place: int) -> IntArray:
+        """The evaluated rows of the query at a position, in the order of its documents."""
+        ranking = self.own_ranking if self.ranking is None else self.ranking
+        query = place if self.places is None else self.places[place]
+        return np.flatnonzero(ranking.documents.grouping.codes == query)
+
     @property
     def grouping(self) -> Grouping | None:
         """The evaluated rows, grouped by query; None if they were not kept."""
@@ -363,7 +369,16 @@ class RankingReport(Result):
         must be numbers, text, dates with or without a time, bytes or tuples of these; documents by id can also have
         UUIDs, but not objects of your own class. An existing file is replaced only by a complete one.
         """
-        write_saved("report", saved_fields(self), path)
+        write_saved("report", self.saved(), path)
+
+    def saved(self) -> dict[str, Any]:
+        """What a file holds, as JSON's types."""
+        counts = self.counts
+        if counts is not None:
+            counts = replace(counts, id_digests=self.id_digests(in_this_process=False))
+        return saved_fields(
+            self.metrics, self.queries, self.results, self.condensed, counts, self.health
+        )
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import check_choice
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.recorded_metrics import metric_from_file, metric_in_file
 from skrank_metrics.reports.saved_values import check_fields, saved
-
-if TYPE_CHECKING:  # reports import this file
-    from skrank_metrics.reports.ranking_report import RankingReport
 
 _OF_QUERIES = ("qid", "weights", "by", "groups", "folds")
 _REPORT_FIELDS = (*_OF_QUERIES, "condensed", "metrics", "values", "kept", "health")
@@ -32,28 +30,33 @@ _CLASSES = {
 }
 
 
-def saved_fields(report: RankingReport) -> dict[str, Any]:
+def saved_fields(
+    metrics: Mapping[str, BoundMetric],
+    queries: Queries,
+    results: Mapping[str, PerQuery],
+    condensed: bool,
+    counts: DocumentCounts | None,
+    health: Health,
+) -> dict[str, Any]:
     """The fields of a report as JSON's types."""
     values = {}
-    for name, result in report.results.items():
+    for name, result in results.items():
         is_mean = (result.denominators == 1).all()
         values[name] = [result.numerators, None if is_mean else result.denominators]
-    counts = report.counts
     kept = None
     if counts is not None:
-        id_digests = report.id_digests(in_this_process=False)
-        kept = (counts.n_documents, counts.n_judged, counts.digests, id_digests)
+        kept = (counts.n_documents, counts.n_judged, counts.digests, counts.id_digests)
     fields = {
-        "qid": report.qid,
-        "weights": report.weights,
-        "by": report.by,
-        "groups": report.groups,
-        "condensed": report.condensed,
-        "folds": report.folds,
-        "metrics": {name: metric_in_file(metric) for name, metric in report.metrics.items()},
+        "qid": queries.ids,
+        "weights": queries.weights,
+        "by": queries.by,
+        "groups": queries.groups,
+        "condensed": condensed,
+        "folds": queries.folds,
+        "metrics": {name: metric_in_file(metric) for name, metric in metrics.items()},
         "values": values,
         "kept": kept,
-        "health": asdict(report.health),
+        "health": asdict(health),
     }
     return {name: saved(value) for name, value in fields.items()}
 
@@ -99,18 +102,15 @@ def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def saved_reports(reports: Mapping[str, RankingReport]) -> list[list[Any]]:
+def without_repetitions(reports: Mapping[str, dict[str, Any]]) -> list[list[Any]]:
     """Names and fields of reports; what is the same as in the first is left out."""
+    first = next(iter(reports.values()))
     written: list[list[Any]] = []
-    first: dict[str, Any] = {}
-    for name, report in reports.items():
-        fields = saved_fields(report)
-        first = first or fields
-        own = {
-            field: value
-            for field, value in fields.items()
-            if fields is first or field not in _SHARED or value != first[field]
+    for name, fields in reports.items():
+        repeated = {
+            field for field in _SHARED if fields is not first and fields[field] == first[field]
         }
+        own = {field: value for field, value in fields.items() if field not in repeated}
         written.append([name, own])
     return written
 

@@ -535,14 +535,17 @@ def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
     renamed = truth | {2: {kind(1): 1, kind(2): 0, kind(4): 2}}
     lists = {query: [kind(3), kind(1), kind(9)] for query in truth}
     report = evaluate_run(truth, lists, "mrr")
-    report.save(tmp_path / "one.json")
-    saved = RankingReport.load(tmp_path / "one.json")
+    firsts = [report]
+    if kind in (Item, KINDS["tuple of own"]):
+        with pytest.raises(TypeError, match="document must hold strings"):
+            report.save(tmp_path / "one.json")
+    else:
+        report.save(tmp_path / "one.json")
+        firsts.append(RankingReport.load(tmp_path / "one.json"))
     shuffled = {query: dict(reversed(row.items())) for query, row in truth.items()}
     same = evaluate_run(shuffled, {query: [kind(1), kind(8)] for query in truth}, "mrr")
-    for first in (report, saved):
+    for first in firsts:
         assert isinstance(compare({"one": first, "other": same}), Comparison)
-        if first is saved and kind in (Item, KINDS["tuple of own"]):
-            continue  # of which no hash is the same in every process
         for other in (moved, renamed):
             differing = evaluate_run(other, lists, "mrr")
             with pytest.raises(

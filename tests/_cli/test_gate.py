@@ -189,7 +189,6 @@ WRONG_MARGINS = {
     "--margin 0.1 --margin 0.2": "Pass --margin once, or once for each metric",
     "--margin 0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
     "--margin mrr=0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
-    "--margin mrr=0.1 --margin recip_rank=0.2": "--margin must have one number for each metric; got two for 'mrr'",
     "--margin mrr=0.1": "error: --margin must have a number for each metric; got none for 'recall@3'.",
     "--margin mrr=0.1 --margin map=0.1": "metric must be one of ['recall@3', 'mrr']; got 'map'",
     "--margin mrr=": "argument --margin: must be NUMBER or METRIC=NUMBER; got 'mrr='",

@@ -119,6 +119,7 @@ def _show_comparison(chosen: Chosen) -> int:
         return {
             "verdict": found.verdict,
             "decision": decision,
+            "notes": found.notes(),
             "rankings": rankings,
             "rows": rows,
         }

@@ -11,9 +11,12 @@ from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.table import WIDTH, Table, readable, visible
 
+# Sentences below a table; more would hide the important ones.
+MOST_NOTES = 4
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
 
@@ -117,6 +120,17 @@ class Result(ABC):
         if library == "polars" or index is None:
             return frame
         return frame.set_index(index)
+
+
+def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
+    """The first notes, and in which attribute of the result, or output of a command, all are."""
+    sentences = list(notes)
+    n_more = len(sentences) - MOST_NOTES
+    if n_more <= 0:
+        return sentences
+    are = "is" if n_more == 1 else "are"
+    place = "--output json" if on_command_line() else everywhere
+    return [*sentences[:MOST_NOTES], f"{counted(n_more, 'further note')} {are} in {place}."]
 
 
 def parts_of(result: Result) -> Sequence[Part]:

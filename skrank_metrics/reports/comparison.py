@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Part, Result, counted, most_important
 from skrank_metrics._output.table import Rows, visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, gate, planning, wording
@@ -428,7 +428,7 @@ class Comparison(Result):
             *verdict,
             self._brief(),
             wording.table_of_rankings(self.outcomes),
-            *list(self._notes())[: wording.MOST_NOTES],
+            *most_important(self._notes(), ".details()"),
             *wording.slices(of_slices),
         ]
 
@@ -439,9 +439,13 @@ class Comparison(Result):
     def _explanations(self) -> list[str]:
         return self._first._explanations()
 
+    def notes(self) -> list[str]:
+        """All sentences on what to keep in mind, the most important first; the print has four."""
+        return list(self._notes())
+
     def details(self) -> Details:
         """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
-        return Details([self._brief(), *self._details(), *self._notes()])
+        return Details([self._brief(), *self._details(), *self.notes()])
 
     def _details(self) -> Iterator[Part]:
         return wording.details(self.outcomes)

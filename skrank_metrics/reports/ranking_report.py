@@ -24,7 +24,7 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import LIBRARIES, Part, Result, counted
+from skrank_metrics._output.result import LIBRARIES, Part, Result, counted, most_important
 from skrank_metrics._output.table import QueryValues, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
@@ -472,7 +472,8 @@ class RankingReport(Result):
             for _, report in self.shown_slices:
                 intervals += report.intervals().items()
         method = interval_method(self.metrics, intervals, self.groups)
-        return [*parts, f"Intervals: {method}.", *weighting(self.weights), *self.health.findings]
+        notes = most_important(self.health.findings, ".health")
+        return [*parts, f"Intervals: {method}.", *weighting(self.weights), *notes]
 
     def _table_of_slices(self) -> Table:
         rows = []

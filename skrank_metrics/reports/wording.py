@@ -19,8 +19,6 @@ from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import largest
 from skrank_metrics.reports.verdict import listed, some_of
 
-# Sentences that are printed below the table; the details have all.
-MOST_NOTES = 4
 # Number of rankings that fit side by side into 80 columns.
 BESIDE = 5
 # Longer names of a baseline would take more room in the head of a column than its numbers.

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.command_line import BOTH, code_of, output_of, report_of, rows_of
+from support.command_line import BOTH, as_command, code_of, output_of, report_of, rows_of
 
 from skrank_metrics import (
     compare,
@@ -77,8 +77,9 @@ def test_compare_within_slices(files, capsys):
         "user",
     ]
     options = {"by": files["kind"], "sample_weight": files["w"], "groups": files["user"]}
-    expected = compare({name: report_of(files, name, **options) for name in ("a", "b")})
-    assert output_of(capsys, *words) == f"{expected}\n"
+    reports = {name: report_of(files, name, **options) for name in ("a", "b")}
+    expected, printed = as_command(compare, reports)
+    assert output_of(capsys, *words) == printed
     rows = rows_of(output_of(capsys, *words, "--output", "tsv"))
     parts = expected, *expected.slices.values()
     differences = [

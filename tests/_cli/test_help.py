@@ -11,8 +11,8 @@ from support.command_line import ROWS, code_of
 import skrank_metrics
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli import parsing
+from skrank_metrics._output import progress
 from skrank_metrics.metrics.names import bind
-from skrank_metrics.sources import batches
 
 
 def test_version(capsys):
@@ -62,9 +62,9 @@ def test_the_workflow_of_the_documentation_runs(gate):
 
 
 def test_progress_on_a_terminal(files, capsys, monkeypatch):
-    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
+    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["evaluate", "rows.csv", "mrr", *ROWS])
     shown = capsys.readouterr().err
     assert f"{len(files):,} rows, " in shown
-    assert shown.endswith(batches.REPLACE)
+    assert shown.endswith(progress.REPLACE)

@@ -1,5 +1,6 @@
 import re
 import sys
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.shown import Seen
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
+    RankingReport,
     audit_splits,
     compare,
     cross_evaluate,
@@ -21,6 +23,7 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
+from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import Result, text_of
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
@@ -150,3 +153,39 @@ def test_sentences_are_wrapped_and_not_cut():
     lines = text_of([sentence]).splitlines()
     assert max(map(len, lines)) <= 80
     assert "".join(lines).replace(" ", "") == sentence.replace(" ", "")
+
+
+FINDINGS = [f"Finding {number}." for number in range(1, 7)]
+
+
+@pytest.fixture
+def report_with(monkeypatch):
+    """Makes a report with a number of findings."""
+
+    def make(n_findings):
+        report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr")
+        health = replace(report.health, findings=tuple(FINDINGS[:n_findings]))
+        monkeypatch.setattr(RankingReport, "health", health)
+        return replace(report)  # the first one keeps its own health
+
+    return make
+
+
+@pytest.mark.parametrize("n_findings", range(7))
+def test_a_print_has_at_most_four_notes_and_says_where_the_others_are(n_findings, report_with):
+    report = report_with(n_findings)
+    further = {5: ["1 further note is in .health."], 6: ["2 further notes are in .health."]}
+    shown = FINDINGS[: min(n_findings, 4)]
+    lines = str(report).splitlines()[3:]
+    assert lines[1:] == shown + further.get(n_findings, [])
+    assert lines[0].startswith("Intervals: ")
+    assert all(finding in str(report.health) for finding in FINDINGS[:n_findings])
+
+
+def test_a_comparison_says_where_further_notes_are(report_with):
+    reports = {"one": report_with(6), "other": report_with(6)}
+    comparison = compare(reports)
+    assert str(comparison).endswith("further notes are in .details().")
+    assert all(finding in str(comparison.details()) for finding in FINDINGS)
+    with naming_options({"margin": "--margin"}):
+        assert str(comparison).endswith("further notes are in --output json.")

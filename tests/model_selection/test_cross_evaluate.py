@@ -467,10 +467,10 @@ class Nothing(Ridge):
 
 @pytest.mark.parametrize(("is_sorted", "largest"), [(True, 0.9), (False, 1.7)])
 def test_rows_are_copied_only_for_a_fold_and_to_sort_them(is_sorted, largest):
-    n_rows = 20_000
+    n_rows = 5_000
     rng, qid = np.random.default_rng(0), np.repeat(np.arange(n_rows // 10), 10)
     qid = qid if is_sorted else rng.permutation(qid)
-    rows, labels = rng.random((n_rows, 60)), np.tile([1, 0], n_rows // 2)
+    rows, labels = rng.random((n_rows, 500)), np.tile([1, 0], n_rows // 2)
     options = {"qid": qid, "cv": QueryKFold(5), "metrics": "ndcg@10"}
     cross_evaluate(
         QueryRanker(Nothing()), rows[:100], labels[:100], **{**options, "qid": qid[:100]}

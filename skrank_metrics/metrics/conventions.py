@@ -443,7 +443,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "Values are rounded to five decimals.",
                 "R_cap@k is recall(normalizer=min)@k here.",
-                "Hole@k is the share of documents that nobody judged for any query; judged@k is about each query alone.",
+                "Hole@k is the share of documents that were judged for no query at all; judged@k looks at one query.",
                 "Ties are broken by document id, descending, except in MRR@k, R_cap@k and Accuracy@k.",
                 "A document with the id of its query is removed from the run.",
                 "Queries without a list are left out of the means of NDCG, MAP, P and Recall.",

@@ -10,7 +10,8 @@ from pathlib import Path
 from skrank_metrics._cli.options import OPTIONS, TABLES
 from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._input.arrays import nearest
-from skrank_metrics.metrics.names import bind, expand
+from skrank_metrics.metrics.names import bind
+from skrank_metrics.metrics.spelling import expand
 from skrank_metrics.sources.files import PACKED, SVMLIGHT, format_of
 
 SAVED = ".json"
@@ -42,7 +43,7 @@ def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
     """Why a word is no metric."""
     convention = chosen.convention or "trec_eval"
     try:
-        for name in expand([word], convention):
+        for name in expand([word]):
             bind(name, convention)
     except ValueError as error:
         return error

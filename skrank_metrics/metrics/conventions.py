@@ -7,9 +7,7 @@ examples in the documentation of the library.
 
 from __future__ import annotations
 
-import functools
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -39,13 +37,20 @@ ConventionName: TypeAlias = Literal[
 
 _Defaults = Mapping[str, Any]
 
-# The cutoff in a name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
-_RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
-
 # CatBoost's default border: labels above it are relevant.
 _ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
 # In TF-Ranking and Rax, labels of at least 1 are relevant.
 _FROM_ONE: _Defaults = {"relevance_threshold": 1}
+_LIKE_RAX: Mapping[str, _Defaults] = {
+    "ndcg": {"gain": "exp2"},
+    "dcg": {"gain": "exp2"},
+    "map": {"normalizer": "relevant", **_FROM_ONE},
+    "mrr": _FROM_ONE,
+    "precision": {"divisor": "retrieved", **_FROM_ONE},
+    "recall": _FROM_ONE,
+    # Pairs of equal scores count as wrong.
+    "pairwise_accuracy": {"ties": "worst"},
+}
 
 
 @dataclass(frozen=True)
@@ -230,16 +235,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "pairwise_accuracy": "opa_metric",
             },
             shared={"ties": "stable"},
-            own={
-                "ndcg": {"gain": "exp2"},
-                "dcg": {"gain": "exp2"},
-                "map": {"normalizer": "relevant", **_FROM_ONE},
-                "mrr": _FROM_ONE,
-                "precision": {"divisor": "retrieved", **_FROM_ONE},
-                "recall": _FROM_ONE,
-                # Pairs of equal scores count as wrong.
-                "pairwise_accuracy": {"ties": "worst"},
-            },
+            own=_LIKE_RAX,
             not_imitated=(
                 "Values, scores and labels are float32, as is the default of JAX.",
                 "Documents with a score of minus infinity are not retrieved there; here, that is retrieved=False.",
@@ -274,16 +270,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "hit_rate": "HitsMetric, HitsMetric(topn=k)",
                 "pairwise_accuracy": "OPAMetric",
             },
-            own={
-                "ndcg": {"gain": "exp2"},
-                "dcg": {"gain": "exp2"},
-                "map": {"normalizer": "relevant", **_FROM_ONE},
-                "mrr": _FROM_ONE,
-                "precision": {"divisor": "retrieved", **_FROM_ONE},
-                "recall": _FROM_ONE,
-                "hit_rate": _FROM_ONE,
-                "pairwise_accuracy": {"ties": "worst"},
-            },
+            own={**_LIKE_RAX, "hit_rate": _FROM_ONE},
             not_imitated=(
                 "Ties are broken at random there; here, the value is the expectation.",
                 "Weights are per document there, and weight gains as well as queries.",
@@ -451,31 +438,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
     }
 )
-
-
-def own_spelling(spec: str, convention: Any, *, any_case: bool = False) -> str | None:
-    """Spell another library's name of a metric as this package does; None if it is not one."""
-    for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS), any_case):
-        match = pattern.fullmatch(spec)
-        if match:
-            return name + "".join(f"@{k}" for k in match.groups())
-    return None
-
-
-@functools.cache
-def _names_of(convention: str, any_case: bool) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of another library's names that differ from this package's, with the name here."""
-    return [
-        (
-            re.compile(
-                _RANK.sub("([1-9][0-9]*)", re.escape(spelled)), re.IGNORECASE if any_case else 0
-            ),
-            name,
-        )
-        for name, names in CONVENTIONS[convention].names.items()
-        for spelled in names.split(", ")
-        if spelled not in (name, f"{name}@k")
-    ]
 
 
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:

@@ -1,53 +1,18 @@
-"""Names of metrics: ``name[(param=value, ...)][@k]``."""
+"""Metrics by name, bound to their parameters."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_choice, nearest
+from skrank_metrics._input.arrays import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import COLUMNS, NEGATIVE, Metric, MetricFunction, MetricLike
+from skrank_metrics.metrics._record import COLUMNS, Metric, MetricFunction, MetricLike
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import (
-    CONVENTIONS,
-    ConventionName,
-    convention_defaults,
-    own_spelling,
-)
-
-MAX_LENGTH = 64
-
-# Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
-_SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
-_FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
-_CUTOFFS = re.compile(
-    r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)"
-)  # ndcg@5,10 or, as in trec_eval, P_5,10
-_NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
-_PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
-_WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
-# Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
-_OF_PEERS = {
-    "p": "precision",
-    "r": "recall",
-    "rr": "mrr",
-    "rprec": "r_precision",
-    "success": "hit_rate",
-    "hit": "hit_rate",
-    "hr": "hit_rate",
-    "ap": "map",
-}
-# Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
-_ELSEWHERE = {"average_precision": "map", "gmap": "map(average=geometric)", "roc_auc": "auc"}
-# Names of metrics with a parameter.
-_WITH_PARAMETER = {"nerr": ("err", {"normalize": True})}
-_GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
+from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName, convention_defaults
+from skrank_metrics.metrics.spelling import GRAMMAR, expand, read
 
 
 def get_metric(
@@ -148,7 +113,7 @@ def get_metrics(
             "k must be part of the names, as in 'ndcg@10'; got k as a further parameter."
         )
     found: dict[str, BoundMetric] = {}
-    for metric in expand(metrics, convention):
+    for metric in expand(metrics):
         name = metric if isinstance(metric, str) else str(bind(metric))
         bound = _with_params(metric, convention, params)
         if found.setdefault(name, bound).definition != bound.definition:
@@ -166,30 +131,25 @@ def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
 def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     """Return the metric with the parameters that its name sets; the convention only tells how to read the name."""
     if isinstance(metric, str):
-        return _parse(metric, convention)
+        return _bind_name(metric, convention)
     if isinstance(metric, BoundMetric):
         return metric
     if not isinstance(metric, MetricFunction) or not isinstance(metric.record, Metric):
         hint = " Make a metric from your own function with make_metric." if callable(metric) else ""
         raise TypeError(
-            f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
+            f"metric must be a name {GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
             f"{hint}"
         )
     return BoundMetric(metric, {})
 
 
-def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
-    """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
-    found = list[Any]()
-    for metric in metrics:
-        several = (
-            isinstance(metric, str) and len(metric) <= MAX_LENGTH and _CUTOFFS.fullmatch(metric)
-        )
-        names = [several[1] + k.strip() for k in several[2].split(",")] if several else []
-        found += (
-            names if names and ("@" in metric or _in_trec_eval(names[0], convention)) else [metric]
-        )
-    return found
+def _bind_name(spec: str, convention: str) -> BoundMetric:
+    function, negative, params = read(spec, convention)
+    try:
+        return BoundMetric(function, params, negative)
+    except (TypeError, ValueError) as error:
+        # A bad name is a bad value, not a bad type.
+        raise ValueError(f"{spec!r}: {error}") from None
 
 
 def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[str, BoundMetric]:
@@ -252,107 +212,6 @@ def _same(one: Any, other: Any) -> bool:
     return both_nan or bool(np.array_equal(one, other))
 
 
-def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
-    """Parse a name, in the spelling of this package or of a convention."""
-    if len(spec) > MAX_LENGTH:
-        raise ValueError(
-            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
-        )
-    several = expand([spec], convention)
-    if len(several) > 1:
-        raise ValueError(
-            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
-        )
-    own = own_spelling(spec, convention)
-    here = own or own_spelling(spec, "trec_eval") or spec
-    flat = _FLAT.fullmatch(here.lower())
-    match = _SPEC.fullmatch(f"{flat[1]}@{flat[2]}" if flat else here)
-    if match is None:
-        word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = "" if _function(word) else _hint(word, spec)
-        raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
-    given, inner, k = match[1].lower(), match[2], match[3]
-    name = _OF_PEERS.get(given, given)
-    function = _function(name)
-    if function is None:
-        raise ValueError(
-            f"Unknown metric {match[1]!r}.{_hint(name, spec, k)} Known: {', '.join(sorted(REGISTRY))}."
-        )
-    params = {
-        **_WITH_PARAMETER.get(name, ("", {}))[1],
-        **({} if inner is None else _params(inner, spec)),
-    }
-    if k is not None:
-        params["k"] = int(k)
-        is_of_peer = own is None and (here != spec or given != name)
-        if is_of_peer and name == "map":
-            _check_divides_by_relevant(spec, convention, params)
-    try:
-        return BoundMetric(function, params, negative=name.startswith(NEGATIVE))
-    except (TypeError, ValueError) as error:
-        # A bad name is a bad value, not a bad type.
-        raise ValueError(f"{spec!r}: {error}") from None
-
-
-def _in_trec_eval(spec: str, convention: str) -> str | None:
-    """The spelling here of a name of the convention or of trec_eval."""
-    return own_spelling(spec, convention) or own_spelling(spec, "trec_eval")
-
-
-def _check_divides_by_relevant(spec: str, convention: str, params: Mapping[str, Any]) -> None:
-    """Refuse peers' names of average precision at a cutoff, which mean another number than "map@10"."""
-    normalizer = {**convention_defaults(convention, "map"), **params}.get("normalizer")
-    if normalizer != "relevant":
-        named = [peer for peer in CONVENTIONS if own_spelling(spec, peer)]
-        k = params["k"]
-        raise ValueError(
-            f"{spec!r} divides by the number of relevant documents elsewhere, but 'map@{k}' by at most {k}. Pass "
-            f"convention={(named or ['trec_eval'])[0]!r}, or 'map(normalizer=relevant)@{k}'."
-        )
-
-
-def _function(name: str) -> MetricFunction | None:
-    """Metric function of a name; without "neg_", the name stands for the function's own value."""
-    name = _WITH_PARAMETER.get(name, (name,))[0]
-    return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
-
-
-def _hint(name: str, spec: str, k: str | None = None) -> str:
-    """What may have been meant: a name of another library, or one that is spelled alike."""
-    for any_case, convention in product((False, True), CONVENTIONS):
-        own = own_spelling(spec, convention, any_case=any_case)
-        if own:
-            other = "" if any_case else f", or get_metric({spec!r}, convention={convention!r})"
-            return f" Did you mean {own!r}{other}?"
-    without_at = _NAME_AND_RANK.fullmatch(name)
-    word, rank = without_at.groups() if without_at and k is None else (name, k)
-    ending = f"@{rank}" if rank else ""
-    if word in _ELSEWHERE:
-        return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
-    return nearest(
-        word, [*(own.removeprefix(NEGATIVE) for own in REGISTRY), *_WITH_PARAMETER], ending
-    )
-
-
-def _params(inner: str, spec: str) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    for part in inner.split(","):
-        match = _PARAM.fullmatch(part)
-        if match is None or match[1] in params or match[1] == "k":
-            raise ValueError(
-                f"Parameters of a metric name must be written (param=value, ...), each once, and k after '@'; "
-                f"got {part!r} in {spec!r}."
-            )
-        params[match[1]] = _value(match[2])
-    return params
-
-
-def _value(word: str) -> Any:
-    if _NUMBER.fullmatch(word):
-        return float(word) if "." in word or "e" in word else int(word)
-    return _WORDS.get(word.lower(), word)
-
-
 def get_metric_names() -> list[str]:
     """List the names of all metrics, as used in strings such as "ndcg@10".
 
@@ -387,7 +246,9 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         for name, own in columns.items()
         if own is not None and (own.definition, own.average) == wanted
     ]
-    return str(bound) if str(bound) in same else same[0] if len(same) == 1 else None
+    if str(bound) in same:
+        return str(bound)
+    return same[0] if len(same) == 1 else None
 
 
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
-from skrank_metrics.metrics.conventions import ConventionName, own_spelling
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.metrics.spelling import own_spelling
 from skrank_metrics.reports.saved_values import saved
 
 

@@ -324,15 +324,13 @@ def test_names_of_peers_with_several_cutoffs():
     assert list(get_metrics("P_1,5", "R@1,5")) == ["P_1", "P_5", "R@1", "R@5"]
 
 
-@pytest.mark.parametrize(
-    ("name", "convention"),
-    [("AP@10", "ir_measures"), ("map_cut_10", "trec_eval"), ("ap@10", "trec_eval")],
-)
-def test_average_precision_of_peers_has_another_divisor_at_a_cutoff(name, convention):
+@pytest.mark.parametrize("name", ["AP@10", "map_cut_10", "ap@10"])
+def test_average_precision_of_peers_has_another_divisor_at_a_cutoff(name):
     with pytest.raises(ValueError, match="divides by the number of relevant documents") as caught:
         get_metric(name)
-    assert f"Pass convention={convention!r}, or 'map(normalizer=relevant)@10'" in str(caught.value)
-    assert get_metric(name, convention=convention).get("normalizer") == "relevant"
+    assert "Pass convention='trec_eval', or 'map(normalizer=relevant)@10'" in str(caught.value)
+    assert get_metric(name, convention="trec_eval").get("normalizer") == "relevant"
+    assert get_metric("AP@10", convention="ir_measures").get("normalizer") == "relevant"
     assert get_metric("map_cut_10", convention="ranx").get("normalizer") == "relevant"
 
 

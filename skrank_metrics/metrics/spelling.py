@@ -1,0 +1,170 @@
+"""How metrics are spelled: ``name[(param=value, ...)][@k]`` here, and otherwise in other libraries."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from skrank_metrics._input.arrays import check_choice, nearest
+from skrank_metrics.metrics._record import NEGATIVE, MetricFunction
+from skrank_metrics.metrics._registry import REGISTRY
+from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
+
+MAX_LENGTH = 64
+GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
+
+# Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
+_SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
+_FLAT = re.compile(r"(?i)\A([a-z0-9_]*)_at_([1-9][0-9]*)\Z")
+# ndcg@5,10 or, as in trec_eval, P_5,10
+_CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
+_PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
+# The cutoff in a library's name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
+_RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
+# Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
+_OF_PEERS = {
+    "p": "precision",
+    "r": "recall",
+    "rr": "mrr",
+    "rprec": "r_precision",
+    "success": "hit_rate",
+    "hit": "hit_rate",
+    "hr": "hit_rate",
+    "ap": "map",
+    "nerr": "err",
+}
+# Parameters that a name implies.
+_IMPLIED = {"nerr": {"normalize": True}}
+# Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
+_ELSEWHERE = {"average_precision": "map", "gmap": "map(average=geometric)", "roc_auc": "auc"}
+
+
+def _function_of(name: str) -> MetricFunction | None:
+    """Metric function of a name; without "neg_", the name stands for the function's own value."""
+    return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
+
+
+def expand(metrics: Iterable[Any]) -> list[Any]:
+    """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
+    found = list[Any]()
+    for metric in metrics:
+        several = None
+        if isinstance(metric, str) and len(metric) <= MAX_LENGTH:
+            several = _CUTOFFS.fullmatch(metric)
+        if several is None:
+            found.append(metric)
+        else:
+            found += [several[1] + k.strip() for k in several[2].split(",")]
+    return found
+
+
+def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, Any]]:
+    """The function of a name, whether the name stands for its negative, and the parameters that it sets."""
+    if len(spec) > MAX_LENGTH:
+        raise ValueError(
+            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
+        )
+    several = expand([spec])
+    if len(several) > 1:
+        raise ValueError(
+            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
+        )
+    in_library = own_spelling(spec, convention)
+    here = in_library or own_spelling(spec, "trec_eval") or spec
+    match = _SPEC.fullmatch(_FLAT.sub(r"\1@\2", here))
+    if match is None:
+        word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
+        hint = _hint(word, spec)
+        raise ValueError(f"A metric name must be {GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
+    word, inner, k = match.groups()
+    given = word.lower()
+    name = _OF_PEERS.get(given, given)
+    function = _function_of(name)
+    if function is None:
+        known = ", ".join(sorted(REGISTRY))
+        raise ValueError(f"Unknown metric {word!r}.{_hint(name, spec, k)} Known: {known}.")
+    params: dict[str, Any] = dict(_IMPLIED.get(given, {}))
+    if inner is not None:
+        params.update(_params(inner, spec))
+    if k is not None:
+        params["k"] = int(k)
+        # "map@10" is the metric of this package, but "AP@10" and "map_cut_10" are known from elsewhere.
+        is_of_peer = here != spec or given != name
+        if name == "map" and is_of_peer and in_library is None:
+            _check_divides_by_relevant(spec, convention, params)
+    return function, name.startswith(NEGATIVE), params
+
+
+def own_spelling(spec: str, convention: Any) -> str | None:
+    """Spell another library's name of a metric as this package does; None if it is not one."""
+    for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS)):
+        match = pattern.fullmatch(spec)
+        if match:
+            return "@".join([name, *match.groups()])
+    return None
+
+
+@functools.cache
+def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of another library's names that differ from this package's, with the name here."""
+    found = []
+    for name, names in CONVENTIONS[convention].names.items():
+        for spelled in names.split(", "):
+            if spelled not in (name, f"{name}@k"):
+                pattern = _RANK.sub("([1-9][0-9]*)", re.escape(spelled))
+                found.append((re.compile(pattern), name))
+    return found
+
+
+def _check_divides_by_relevant(spec: str, convention: str, params: dict[str, Any]) -> None:
+    """Refuse peers' names of average precision at a cutoff, which mean another number than "map@10"."""
+    chosen = {**convention_defaults(convention, "map"), **params}
+    if chosen.get("normalizer") != "relevant":
+        k = params["k"]
+        raise ValueError(
+            f"{spec!r} divides by the number of relevant documents elsewhere, but 'map@{k}' by at most {k}. Pass "
+            f"convention='trec_eval', or 'map(normalizer=relevant)@{k}'."
+        )
+
+
+def _hint(word: str, spec: str, k: str | None = None) -> str:
+    """What may have been meant: a name of another library, or one that is spelled alike."""
+    if _function_of(word):  # so the cutoff is wrong
+        return ""
+    for convention in CONVENTIONS:
+        own = own_spelling(spec, convention)
+        if own:
+            return f" Did you mean {own!r}, or get_metric({spec!r}, convention={convention!r})?"
+    without_at = _NAME_AND_RANK.fullmatch(word)
+    if without_at and k is None:
+        word, k = without_at.groups()
+    ending = f"@{k}" if k else ""
+    if word in _ELSEWHERE:
+        return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
+    known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
+    return nearest(word, [*known, *_IMPLIED], ending)
+
+
+def _params(inner: str, spec: str) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    for part in inner.split(","):
+        match = _PARAM.fullmatch(part)
+        if match is None or match[1] in params or match[1] == "k":
+            raise ValueError(
+                f"Parameters of a metric name must be written (param=value, ...), each once, and k after '@'; "
+                f"got {part!r} in {spec!r}."
+            )
+        params[match[1]] = _value(match[2])
+    return params
+
+
+def _value(word: str) -> Any:
+    if not _NUMBER.fullmatch(word):
+        return _WORDS.get(word.lower(), word)
+    is_whole = word.lstrip("-").isdigit()
+    return int(word) if is_whole else float(word)

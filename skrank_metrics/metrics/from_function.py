@@ -89,25 +89,30 @@ class FunctionKernel:
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
             result = self.function(labels, **options)
-            result = result[()] if isinstance(result, np.ndarray) else result
-            value = float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
+            value = _as_number(result)
         except Exception as error:
-            hint = " Change a copy: labels.copy()." if "read-only" in str(error) else ""
             raise ValueError(
                 f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
-                f"{str(error).rstrip('.')}.{hint}"
+                f"{error}"
             ) from error
+        if math.isnan(value):
+            return value
+        low, high = self.bounds
+        within = min(max(value, low), high)
         # Rounding may push a ratio beyond its bounds.
-        (low, high), slack = (
-            self.bounds,
-            [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds],
-        )
-        if math.isinf(value) or value < low - slack[0] or value > high + slack[1]:
+        if not abs(value - within) <= _ROUNDING * max(1.0, abs(within)):
             raise ValueError(
                 f"{self.name} must return one finite number within its bounds, {low:g} to {high:g}, or NaN if it is "
                 f"undefined; got {reprlib.repr(result)} ({type(result).__name__}) for query {query.shown_id}."
             )
-        return min(max(value, low), high) if value == value else value
+        return within
+
+
+def _as_number(result: Any) -> float:
+    """What a function returned as a float, infinity if it is no number."""
+    if isinstance(result, np.ndarray):
+        result = result[()]  # of an array without dimensions, its number
+    return float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
 
 
 class FunctionMetric:
@@ -116,14 +121,11 @@ class FunctionMetric:
     Called like any metric function: ``metric(y_true, y_score, qid=..., ties=..., average=...)``.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], record: Metric, settings: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], record: Metric) -> None:
         self.function = function
         self.record = record
-        self._settings = dict(settings)
         self.__name__ = record.name.removeprefix(NEGATIVE)
-        first = (inspect.getdoc(function) or "").partition("\n\n")[0]
+        first, _, _ = (inspect.getdoc(function) or "").partition("\n\n")
         self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
         self.__signature__ = signature_of(record)
 
@@ -132,7 +134,16 @@ class FunctionMetric:
         return call(self, y_true, y_score, misplaced, keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return functools.partial(make_metric, **self._settings), (self.function,)
+        # Only the arguments, so that pickles do not depend on what a record holds in this version.
+        remake = functools.partial(
+            make_metric,
+            name=self.__name__,
+            documents=self.record.documents,
+            bounds=(self.record.lower, self.record.upper),
+            greater_is_better=self.record.greater_is_better,
+            undefined=self.record.undefined,
+        )
+        return remake, (self.function,)
 
     def __repr__(self) -> str:
         return f"make_metric({self.__name__})"
@@ -213,23 +224,18 @@ def make_metric(
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
-    own, columns = (
-        _check_name(getattr(function, "__name__", None) if name is None else name),
-        _check_columns(documents),
-    )
+    own = _check_name(getattr(function, "__name__", None) if name is None else name)
+    columns = _check_columns(documents)
     if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     low, high = map(float, bounds)
-    better, parameters = (
-        check_bool(greater_is_better, "greater_is_better"),
-        _parameters(function, own, columns),
-    )
+    better = check_bool(greater_is_better, "greater_is_better")
+    parameters = _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
+    given = frozenset(parameters).intersection(_GIVEN)
     record = Metric(
         name=own if better else NEGATIVE + own,
-        kernel=FunctionKernel(
-            function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns
-        ),
+        kernel=FunctionKernel(function, own, given, (low, high), columns),
         options=dict.fromkeys(options, _OPTION),
         defaults=options,
         formula="",
@@ -237,18 +243,12 @@ def make_metric(
         lower=low,
         upper=high,
         undefined=undefined or "a value of NaN",
-        has_cutoff="k" in parameters,
+        has_cutoff="k" in given,
         greater_is_better=better,
         needs_all_ranks=True,
         documents=columns,
     )
-    settings = {
-        "name": name,
-        "documents": documents,
-        "bounds": bounds,
-        "greater_is_better": greater_is_better,
-    }
-    return FunctionMetric(function, record, {**settings, "undefined": undefined})
+    return FunctionMetric(function, record)
 
 
 def _check_name(name: Any) -> str:
@@ -270,9 +270,10 @@ def _check_name(name: Any) -> str:
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:
-    names = () if isinstance(documents, str) else tuple(documents or ())
-    refused = [n for n in names if not str(n).isidentifier() or n in (*_RESERVED, *_GIVEN)]
-    if refused or len(set(names)) != len(documents or ()):
+    names = () if isinstance(documents, str) else tuple(documents)
+    free = [n for n in names if str(n).isidentifier() and n not in _RESERVED and n not in _GIVEN]
+    # Text would be a list of letters.
+    if len(set(free)) < len(documents):
         raise ValueError(
             f"documents must list columns as the function names its parameters; got {documents!r}."
         )
@@ -291,8 +292,10 @@ def _parameters(
             f"make_metric calls the function once per query, with the labels in ranked order, as "
             f"{name}({', '.join(['labels', *columns])}), and sets options by name; got {function!r}: {error}."
         ) from None
-    _, *others = (p for p in signature.parameters.values() if p.name not in columns)
-    options = {p.name: p.default for p in others if p.default is not p.empty}
+    after_labels = list(signature.parameters.values())[1:]
+    options = {p.name: p.default for p in after_labels if p.default is not p.empty}
+    for column in columns:
+        options.pop(column, None)
     for reserved in options.keys() & _RESERVED:
         raise TypeError(
             f"function must not have an option {reserved}, which all metrics have; got {name}."

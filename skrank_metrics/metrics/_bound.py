@@ -42,10 +42,10 @@ class BoundMetric:
     negative: bool = False  # negate the function to make larger values better
 
     def __post_init__(self) -> None:
-        known = [*self.record.data, *self.record.parameters]
         for name in self.params.keys() - self.record.parameters.keys():
             if name in self.record.data:
                 raise TypeError(f"{name} must be passed with the data, when the metric is called.")
+            known = [*self.record.data, *self.record.parameters]
             raise TypeError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
                 f"{nearest(name, known)}"
@@ -59,9 +59,12 @@ class BoundMetric:
         return BoundMetric, (self.function, dict(self.params), self.negative)
 
     def _check_effects(self) -> None:
+        """Refuse options without an effect."""
+        gain = self.get("gain")
         for name, option in self.record.options.items():
-            given, gain = self.params.get(name), self.get("gain")
-            if option.gain is not None and given is not None and gain not in (None, option.gain):
+            given = self.params.get(name)
+            has_effect = option.gain is None or gain in (None, option.gain)
+            if given is not None and not has_effect:
                 raise ValueError(
                     f"{name} must be left out unless gain={option.gain!r}, since it has no effect otherwise; got "
                     f"{name}={given!r} and gain={gain!r}."
@@ -114,15 +117,16 @@ class BoundMetric:
         """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         option = self.record.pooled
+        why = None
         if average == "micro" and not self._has(option):
             why = f"unless {option}=True" if option else "which cannot be pooled over documents"
-        elif average == "geometric" and self.record.lower < 0:
+        if average == "geometric" and self.record.lower < 0:
             why = "which can be negative"
-        else:
-            return average
-        raise ValueError(
-            f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'."
-        )
+        if why:
+            raise ValueError(
+                f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'."
+            )
+        return average
 
     @cached_property
     def replace_undefined_by(self) -> float:
@@ -153,7 +157,7 @@ class BoundMetric:
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
-            needs_all_ranks=self.record.needs_all_ranks,
+            needs_all_ranks=self.record.transform == "orders",
             always_defined=self.undefined_by_labels is None,
             min_documents=check_int(self.values["min_documents"], "min_documents", 1) or 1,
             unjudged=self.record.unjudged,

@@ -69,7 +69,6 @@ class Metric:
     depth_is_relevant: bool = False  # looks at the first R documents
     counts_others: bool = False  # depends on N, ranked or not
     needs_cutoff: bool = False  # without one, every order of the documents has the same value
-    needs_all_ranks: bool = False  # even with a cutoff
     unjudged: str = (
         "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
     )

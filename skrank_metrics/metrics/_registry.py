@@ -72,6 +72,22 @@ _TEXTS: dict[str, tuple[str, str]] = {
     ),
 }
 
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+_EXAMPLES = "Examples\n--------\n"
+_RETURNS = """\
+Returns
+-------
+score : float or ndarray of shape (n_queries,)
+    In {bounds}. An array if average=None."""
+_RAISES = """\
+Raises
+------
+TypeError
+    If y_true is 1-D and there are no query ids, or an argument has the wrong type.
+ValueError
+    If labels, scores, ids, weights or options are invalid, or their lengths differ."""
+
 
 def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """Register a kernel under a name such as "ndcg", or "neg_..." if smaller is better, and make its public function.
@@ -83,12 +99,13 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     def register(kernel: Kernel) -> MetricFunction:
         check_new(name)
         hints = get_type_hints(kernel, include_extras=True)
-        own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = {p.name: hints[p.name].__metadata__[0] for p in own}
+        options, defaults = {}, {}
+        for parameter in inspect.signature(kernel).parameters.values():
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                (options[parameter.name],) = hints[parameter.name].__metadata__
+                defaults[parameter.name] = parameter.default
         traits["greater_is_better"] = not name.startswith(NEGATIVE)
-        REGISTRY[name] = _public_function(
-            Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
-        )
+        REGISTRY[name] = _public_function(Metric(name, kernel, options, defaults, **traits))
         return REGISTRY[name]
 
     return register
@@ -97,9 +114,10 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
 def check_new(name: str) -> None:
     """Refuse the name of an existing metric or of its negative, which in strings differs only by a prefix."""
     own = name.removeprefix(NEGATIVE)
-    taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
-    if taken:
-        raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
+    for taken in (own, NEGATIVE + own):
+        if taken in REGISTRY:
+            function = REGISTRY[taken].__name__
+            raise ValueError(f"name must be new; {taken!r} is the metric {function}.")
 
 
 def _public_function(record: Metric) -> MetricFunction:
@@ -129,75 +147,45 @@ def call(
 def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(record.data), **record.parameters}
-    order = [*_TEXTS, *record.defaults]
-    positional = [
-        inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")
-    ]
-    named = [
-        inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p])
-        for p in order
-        if p in defaults
-    ]
-    return inspect.Signature(positional + named)
+    parameters = [inspect.Parameter(p, _POSITIONAL) for p in ("y_true", "y_score")]
+    # Options of single metrics are last.
+    names = [p for p in [*_TEXTS, *record.defaults] if p in defaults]
+    parameters += [inspect.Parameter(p, _NAMED, default=defaults[p]) for p in names]
+    return inspect.Signature(parameters)
 
 
 def docstring(record: Metric, text: str) -> str:
     """Complete a text that ends with examples by the sections that follow from the record."""
-    front, *back = text.partition("Examples\n--------\n")
+    front, _, examples = text.partition(_EXAMPLES)
     summary, _, more = front.partition("\n\n")
-    texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}
-    returned = f"In {record.bounds}. An array if average=None."
-    sections = [
-        summary.strip(),
-        _displayed(record.formula) if record.formula else "",
-        (
-            more.strip()
-            + (f" Undefined for a query with {record.undefined}." if record.undefined else "")
-        ).strip(),
-        _section(
-            "Parameters",
-            *(
-                _entry(
-                    f"{one.name} : {texts[one.name][0]}{_default(one.default)}", texts[one.name][1]
-                )
-                for one in signature_of(record).parameters.values()
-            ),
-        ),
-        _section("Returns", _entry("score : float or ndarray of shape (n_queries,)", returned)),
-        _section(
-            "Raises",
-            _entry(
-                "TypeError",
-                "If y_true is 1-D and there are no query ids, or an argument has the wrong type.",
-            ),
-            _entry(
-                "ValueError",
-                "If labels, scores, ids, weights or options are invalid, or their lengths differ.",
-            ),
-        ),
-        _section("References", f"{record.reference.text}\n{record.reference.url}")
-        if record.reference
-        else "",
-        "".join(back),
-    ]
+    if record.undefined:
+        more = f"{more.strip()} Undefined for a query with {record.undefined}."
+    texts = dict(_TEXTS)
+    for name, option in record.options.items():
+        texts[name] = (option.kind, option.doc)
+    parameters = ["Parameters", "----------"]
+    for parameter in signature_of(record).parameters.values():
+        kind, description = texts[parameter.name]
+        default = "" if parameter.default is parameter.empty else f", default={parameter.default!r}"
+        head = f"{parameter.name} : {kind}{default}".replace("'", '"')
+        parameters.append(_entry(head, description))
+    sections = [summary.strip(), _displayed(record.formula), more.strip(), "\n".join(parameters)]
+    sections += [_RETURNS.format(bounds=record.bounds), _RAISES]
+    if record.reference:
+        sections.append(f"References\n----------\n{record.reference.text}\n{record.reference.url}")
+    if examples:
+        sections.append(_EXAMPLES + examples)
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _displayed(formula: str) -> str:
+    if not formula:
+        return ""
     lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
     return ".. math::\n\n" + textwrap.indent(lines, "    ")
 
 
-def _section(title: str, *entries: str) -> str:
-    return "\n".join([title, "-" * len(title), *entries])
-
-
 @functools.cache  # metrics share most of their descriptions
 def _entry(head: str, text: str) -> str:
-    return (
-        f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
-    )
-
-
-def _default(default: Any) -> str:
-    return "" if default is inspect.Parameter.empty else f", default={default!r}".replace("'", '"')
+    lines = textwrap.fill(text, width=106, break_long_words=False)
+    return f"{head}\n{textwrap.indent(lines, '    ')}"

@@ -245,7 +245,6 @@ def make_metric(
         undefined=undefined or "a value of NaN",
         has_cutoff="k" in given,
         greater_is_better=better,
-        needs_all_ranks=True,
         documents=columns,
     )
     return FunctionMetric(function, record)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -46,11 +45,9 @@ def check_scores(
     """
     scores = to_float64(y_score, name)
     if scores.shape != shape:
-        hint = ""
-        if scores.ndim > len(shape):
-            hint = " Pass one score per document, not one per class."
         raise ValueError(
-            f"{name} must have the same shape as y_true; got {scores.shape} and {shape}.{hint}"
+            f"{name} must have the same shape as y_true; got {scores.shape} and {shape}. Pass one "
+            "score per document, not one per class."
         )
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
@@ -96,14 +93,9 @@ def check_labels(
     if not np.isfinite(labels).all():
         raise ValueError(f"{_first(name, labels, ~np.isfinite(labels))}. {_unjudged(name)}")
     negative = _first(name, labels, labels < 0)
-    if may_be_negative:
-        return negative
-    raise ValueError(f"{negative}. Labels must be >= 0. {_unjudged(name)}")
-
-
-def refuse_negative(found: str, metric: str) -> None:
-    """Raise an error for a negative label, found by ``check_labels``, and a metric that cannot use it."""
-    raise ValueError(f"{found}. Labels must be >= 0 for {metric}. {_unjudged('y_true')}")
+    if not may_be_negative:
+        raise ValueError(f"{negative}. Labels must be >= 0. {_unjudged(name)}")
+    return negative
 
 
 def _unjudged(name: str) -> str:
@@ -114,19 +106,30 @@ def _unjudged(name: str) -> str:
     return f"{what} or leave them out; a label that means 'not relevant' is 0."
 
 
+def frame_columns(frame: Any, name: str) -> list[tuple[Any, Any]]:
+    """Names and columns of a data frame or a dict, an argument of this name; empty for anything else."""
+    # To ask a lazy frame itself for its columns may take long, and warns.
+    if hasattr(type(frame), "columns"):
+        refuse_lazy(frame, name)
+    if hasattr(frame, "column_names"):  # of pyarrow
+        return list(zip(frame.column_names, frame.columns, strict=True))
+    if hasattr(frame, "get_columns"):  # of polars
+        return [(column.name, column) for column in frame.get_columns()]
+    if isinstance(frame, Mapping) or hasattr(frame, "columns"):
+        return list(frame.items())
+    return []
+
+
 def document_columns(documents: Any) -> dict[str, Any]:
     """The columns of a dict or a frame, by name."""
     if documents is None:
         return {}
-    refuse_lazy(documents, "documents")
-    for attribute in ("column_names", "columns"):
-        if hasattr(documents, attribute):
-            return {name: documents[name] for name in getattr(documents, attribute)}
-    if not isinstance(documents, Mapping):
+    columns = frame_columns(documents, "documents")
+    if not columns and not isinstance(documents, Mapping):
         raise TypeError(
             f"documents must be a dict or a frame of columns; got {type(documents).__name__}."
         )
-    return dict(documents)
+    return dict(columns)
 
 
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -159,19 +162,13 @@ def check_weights(
     what: str,
     *,
     may_be_zero: bool = False,
-    n_queries: int | None = None,
 ) -> FloatArray:
     """Check weights: 1-D, one per document or query, finite and >= 0, and not all zero unless more will follow."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
-        got = f"shape {weights.shape}."
-        if weights.shape == (n_queries,):
-            got = (
-                "one per query. Repeat each weight for the documents of its query, as "
-                "frame['query'].map(weights) does."
-            )
         raise ValueError(
-            f"sample_weight must hold one weight per {what}, {n_expected} in all; got {got}"
+            f"sample_weight must hold one weight per {what}, {n_expected} in all; got shape "
+            f"{weights.shape}."
         )
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
@@ -203,15 +200,16 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        with np.errstate(over="ignore"):
-            narrow = array.astype(np.float64)
-        if (np.isinf(narrow) & np.isfinite(array)).any():
-            raise ValueError(
-                f"{name} must hold numbers within the range of float64, up to 1.8e308. Rescale them or pass ranks."
-            )
-        return narrow
-    return array
+    if array.dtype.itemsize <= 8:
+        return array
+    # Of long doubles, those beyond the range of float64 would become ties.
+    try:
+        with np.errstate(over="raise"):
+            return array.astype(np.float64)
+    except FloatingPointError:
+        raise ValueError(
+            f"{name} must hold numbers within the range of float64, up to 1.8e308. Rescale them or pass ranks."
+        ) from None
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
@@ -239,8 +237,10 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 def as_numpy(values: Any) -> NDArray[Any]:
     """NumPy's array of an array-like. Nullable numbers of pandas with missing ones are floats, as NumPy's are."""
     array = np.asarray(values)
-    nullable: Any = getattr(values, "dtype", None)
-    if array.dtype.kind != "O" or getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
+    nullable: Any = getattr(values, "dtype", np.dtype(object))
+    if array.dtype.kind != "O" or isinstance(nullable, np.dtype):
+        return array
+    if getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
         return array
     # pandas before 2.2 makes objects of all of these, later versions only of missing booleans.
     if not values.isna().any():
@@ -263,11 +263,17 @@ def _as_objects(values: Any) -> NDArray[Any]:
         values = values.astype(object)
     elif hasattr(values, "rows"):  # a frame of polars
         values = values.rows()
-    elif hasattr(values, "to_list"):  # a Series of polars
-        values = values.to_list()
-    elif hasattr(values, "to_pylist") and not hasattr(values, "columns"):  # an array of pyarrow
-        values = values.to_pylist()
+    elif not hasattr(values, "columns"):
+        values = python_list(values)
     return np.array(values, dtype=object)
+
+
+def python_list(column: Any) -> Any:
+    """The entries of a column of pandas, polars, pyarrow or NumPy as Python's; anything else as it is."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return getattr(column, method)()
+    return column
 
 
 def refuse_rounded(values: Any, array: NDArray[Any], name: str) -> None:
@@ -294,11 +300,8 @@ def refuse_lazy(source: Any, argument: str) -> None:
 
 def refuse_masked(values: Any, name: str) -> None:
     """Refuse masked entries, which would count as soon as the mask is lost."""
-    n_masked = 0
-    if isinstance(values, np.ma.MaskedArray):
-        n_masked = np.ma.getmaskarray(values).sum()
-    elif holds_masked(values):
-        n_masked = sum(np.ma.getmaskarray(row).sum() for row in values)
+    rows = values if holds_masked(values) else [values]
+    n_masked = sum(np.ma.getmaskarray(row).sum() for row in rows if np.ma.isMA(row))
     if n_masked:
         raise ValueError(f"{name} must not be masked; got {n_masked} masked entries.")
 
@@ -365,19 +368,19 @@ def count_rows(X: Any) -> int:
 
 def is_column(value: Any, n_rows: int) -> bool:
     """Whether a value has one entry per row, rather than as many callbacks or pairs of arrays as there are rows."""
-    if isinstance(value, list | tuple):
-        return len(value) == n_rows and all(map(_is_entry, value))
     if isinstance(value, str | bytes | dict | set | frozenset):
         return False
+    if isinstance(value, list | tuple):
+        return len(value) == n_rows and _are_numbers_or_text(value)
     has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
     return has_rows and count_rows(value) == n_rows
 
 
-def _is_entry(value: Any) -> bool:
-    """Whether a value can be an entry of a column: text, a number, a date or nothing, or numbers of several columns."""
-    if isinstance(value, list | tuple):
-        return all(isinstance(one, numbers.Number) for one in value)
-    return value is None or bool(np.isscalar(value)) or hasattr(value, "isoformat")
+def _are_numbers_or_text(values: Sequence[Any]) -> bool:
+    try:
+        return np.asarray(values).dtype.kind != "O"
+    except ValueError:  # rows of different lengths
+        return False
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
@@ -478,10 +481,10 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
     by_name = dict(pairs)
     if len(by_name) == len(pairs):
         return by_name
-    numbers_of = Counter(name for name, _ in pairs)
-    repeated = [name for name, number in numbers_of.items() if number > 1]
+    names = [name for name, _ in pairs]
+    repeated = max(by_name, key=names.count)
     raise ValueError(
-        f"{argument} must have different names; got {shown(repeated[0])} more than once.{hint}"
+        f"{argument} must have different names; got {shown(repeated)} more than once.{hint}"
     )
 
 
@@ -489,9 +492,6 @@ def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
     word = str(value)[:64].lower()
-    swapped = [other for other in known if sorted(other) == sorted(word)]  # ngcd for ndcg
-    close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
-    if not close:
-        return ""
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.6)
     meant = " or ".join(repr(known[word] + ending) for word in close)
-    return f" Did you mean {meant}?"
+    return f" Did you mean {meant}?" if close else ""

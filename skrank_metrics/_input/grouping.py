@@ -134,10 +134,8 @@ def query_weights(
     sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False
 ) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
-    n_rows, n_queries = int(grouping.sizes.sum()), len(grouping.ids)
-    rows = check_weights(
-        sample_weight, n_rows, "document", may_be_zero=may_be_zero, n_queries=n_queries
-    )
+    n_rows = int(grouping.sizes.sum())
+    rows = check_weights(sample_weight, n_rows, "document", may_be_zero=may_be_zero)
     return one_per_query(
         rows, grouping, "sample_weight", "Pass the same weight for all documents of a query."
     )

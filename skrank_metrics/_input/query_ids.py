@@ -16,6 +16,7 @@ from skrank_metrics._input.arrays import (
     as_numpy,
     check_mask,
     lists_as_objects,
+    python_list,
     refuse_lazy,
     refuse_masked,
 )
@@ -84,28 +85,16 @@ def group_by_query(
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
-    given = _without_none(sources)
-    groupings = {name: group_ids(ids, n_rows, "qid", rows_of) for name, ids in given.items()}
+    groupings = {
+        name: group_ids(ids, n_rows, "qid", rows_of) for name, ids in _without_none(sources).items()
+    }
     first, *others = groupings
     queries = groupings[first]
     for name in others:
-        other = groupings[name]
-        if not np.array_equal(queries.codes, other.codes):
-            raise ValueError(
-                f"{first} must agree with {name}; {_disagreement(queries, other)}. Pass one of the two."
-            )
+        hint = "Pass one of the two."
+        id_per_query(groupings[name], queries, f"{first} must agree with {name}, which", hint)
+        id_per_query(queries, groupings[name], f"{name} must agree with {first}, which", hint)
     return queries
-
-
-def _disagreement(queries: Grouping, other: Grouping) -> str:
-    """Where two groupings of the same rows differ."""
-    last = int(np.argmax(queries.codes != other.codes))
-    # If a row is grouped differently, its ids may be equal; then those of an earlier row are not.
-    for row in range(last, -1, -1):
-        one, another = queries.ids[queries.codes[row]], other.ids[other.codes[row]]
-        if repr(one) != repr(another):
-            return f"got {one} and {another} at row {row}"
-    return f"got ids and ids at row {last}"
 
 
 def ids_in_index(y: Any) -> Any:
@@ -152,8 +141,8 @@ def _carried_column(y: Any, name: str, given: Any) -> Any:
 
 def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
     """Check masks and weights of the rows of y, and leave out those that are None."""
-    checked: dict[str, NDArray[Any]] = {}
-    for name, column in _without_none(columns).items():
+    checked = _without_none(columns)
+    for name, column in checked.items():
         if name == "sample_weight":
             checked[name] = query_weights(column, queries)[queries.codes]
         else:
@@ -291,9 +280,7 @@ def _holds_integers(index: Any) -> bool:
 
 
 def _same_labels(one: Any, other: Any) -> bool:
-    if one.dtype.kind in "iu" and other.dtype.kind in "iu":
-        return np.array_equal(np.sort(one), np.sort(other))
-    return one.dtype == other.dtype and set(one) == set(other)
+    return bool(one.isin(other).all() and other.isin(one).all())
 
 
 def group_ids(
@@ -307,14 +294,10 @@ def group_ids(
     """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None."""
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
-    missing = None
+    is_from_library = codes is not None
     if codes is None:
         ids = _one_per_row(to_id_array(ids, name), name)
-        if ids.dtype.kind == "T":
-            ids = ids.astype(object)
         codes = _codes_of_array(ids, name)
-    else:
-        missing = codes < 0
     if len(codes) != n_rows:
         raise ValueError(
             f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}."
@@ -322,23 +305,22 @@ def group_ids(
     if not n_rows:
         raise ValueError(f"{name} must hold at least one {_kind(name)}; got none.")
     first, grouping = group_codes(codes)
-    is_missing = np.zeros(len(first), dtype=bool) if missing is None else missing[first]
-    known = np.flatnonzero(~is_missing)
-    values, unknown = _present(to_id_array(_take(ids, first[known]), name))
-    is_missing[known[unknown]] = True
-    if is_missing.any():
+    different = _take(ids, first)
+    if is_from_library:
+        different = to_id_array(python_list(different), name)
+    different, missing = _comparable(different)
+    if missing.any():
+        place = int(np.argmax(missing))
         if not may_be_missing:
-            row = int(first[np.argmax(is_missing)])
-            got = to_id_array(_take(ids, np.array([row])), name)[0]
             raise ValueError(
-                f"{name} must not hold missing {_kind(name)}s; got {got} at row {row}."
+                f"{name} must not hold missing {_kind(name)}s; got {different[place]} at row {first[place]}."
             )
-        present = iter(as_python(values))
-        values = _to_objects([None if lost else next(present) for lost in is_missing])
-    elif codes is ids or len(set(values.tolist())) == len(values):
-        return replace(grouping, ids=values)
+        different = _to_objects(as_python(different))
+        different[missing] = None
     # Libraries distinguish some ids that are equal in Python.
-    equal = group_rows(values)
+    equal = group_rows(different)
+    if len(equal.ids) == len(different):
+        return replace(grouping, ids=different)
     _, merged = group_codes(equal.codes[grouping.codes])
     return replace(merged, ids=equal.ids)
 
@@ -362,7 +344,7 @@ def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
         raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
     # pandas has no index of float16.
-    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:
+    if array.dtype.kind not in "biufOUSMm" or array.dtype == np.float16:
         raise TypeError(
             f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}."
         )
@@ -373,16 +355,15 @@ def _take(ids: Any, rows: IntArray) -> Any:
     return ids.take(rows) if hasattr(ids, "take") else ids.gather(rows)
 
 
-def _present(array: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    """Different ids that are not missing, equal only if their hashes are, and a mask of the missing ones."""
-    missing = np.zeros(len(array), dtype=bool)
-    if array.dtype.kind in "fmM":
-        missing = array != array
-    elif array.dtype.kind == "O" and not set(map(type, array)) <= {str, bytes, int}:
-        # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
-        array = _to_objects(list(map(_without_numpy_number, array)))
-        missing = np.fromiter(map(is_missing, array), dtype=bool, count=len(array))
-    return array[~missing], missing
+def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    """Ids that are equal only if their hashes are, and a mask of the missing ones."""
+    if ids.dtype.kind != "O":
+        return ids, ids != ids  # as NaN and NaT are
+    if set(map(type, ids)) <= {str, bytes, int}:  # a tenth of the time of looking at each
+        return ids, np.zeros(len(ids), dtype=bool)
+    # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
+    ids = _to_objects(list(map(_without_numpy_number, ids)))
+    return ids, np.fromiter(map(is_missing, ids), dtype=bool, count=len(ids))
 
 
 def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
@@ -399,11 +380,6 @@ WIDE = ("Int128", "UInt128")  # types of polars that NumPy does not have
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
-    if hasattr(ids, "combine_chunks"):
-        # For chunked categories, pyarrow's array has "" in place of missing ids.
-        ids = ids.combine_chunks()
-    if hasattr(ids, "dictionary_decode"):
-        ids = ids.dictionary_decode()
     if str(getattr(ids, "dtype", "")) in WIDE:
         ids = ids.to_list()
     try:
@@ -412,9 +388,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
         ) from None
-    if array.dtype.kind == "U" and type(ids).__module__.startswith("polars"):
-        return _to_objects(ids)
-    return array
+    return array.astype(object) if array.dtype.kind == "T" else array
 
 
 def _would_change(ids: Any) -> bool:
@@ -457,9 +431,8 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
 def _without_numpy_number(value: Any) -> Any:
     """Python's number in place of one of NumPy."""
     # np.timedelta64 is a subclass of np.integer.
-    if isinstance(value, np.integer | np.floating) and not isinstance(value, np.timedelta64):
-        return value.item()
-    return value
+    is_number = isinstance(value, np.number) and not isinstance(value, np.timedelta64)
+    return value.item() if is_number else value
 
 
 def is_missing(value: Any) -> bool:

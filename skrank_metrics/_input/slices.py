@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import refuse_lazy
+from skrank_metrics._input.arrays import frame_columns
 from skrank_metrics._input.grouping import Grouping, group_codes
 from skrank_metrics._input.query_ids import (
     as_python,
@@ -68,18 +68,6 @@ def _common_length(
     if isinstance(given, str):
         got = repr(given)
     raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
-
-
-def frame_columns(frame: Any, name: str) -> list[tuple[Any, Any]]:
-    """Names and columns of a data frame or a dict, an argument of this name; empty for anything else."""
-    # To ask a lazy frame itself for its columns may take long, and warns.
-    if hasattr(type(frame), "columns"):
-        refuse_lazy(frame, name)
-    if hasattr(frame, "column_names"):  # of pyarrow
-        return list(zip(frame.column_names, frame.columns, strict=True))
-    if hasattr(frame, "get_columns"):  # of polars
-        return [(column.name, column) for column in frame.get_columns()]
-    return list(frame.items()) if isinstance(frame, Mapping) or hasattr(frame, "columns") else []
 
 
 def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:

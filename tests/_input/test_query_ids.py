@@ -50,14 +50,12 @@ def test_rankings_are_by_qid_then_the_index_of_y_then_groups_and_splits_by_group
 
 def test_qid_and_the_index_of_y_must_agree():
     assert found(CARRIED, qid=["a", "b", "b"]) == ["a", "b", "b"]  # other names of the same queries
-    for qid, got in (
-        ([5, 5, 6], "5 and 6 at row 1"),
-        ([6, 6, 6], "6 and 5 at row 0"),
-    ):  # at row 1, both say 6
-        with pytest.raises(
-            ValueError, match=f"qid must agree with the index level 'qid' of y; got {got}"
-        ):
+    for qid, got in (([5, 5, 6], "5 and 6 in query 5"), ([6, 6, 6], "5 and 6 in query 6")):
+        message = f"qid must agree with the index level 'qid' of y, which must be .* got {got}"
+        with pytest.raises(ValueError, match=message):
             found(CARRIED, qid=qid)
+    with pytest.raises(ValueError, match=r"of y must agree with qid, .* got 6 and 7 in query 6"):
+        found(CARRIED, qid=[5, 6, 7])
 
 
 @pytest.mark.parametrize(
@@ -217,12 +215,12 @@ def test_every_index_with_ids_must_agree():
     assert found(CARRIED, X=X) == [5, 6, 6]
     assert found([1, 0, 2], X=X, qid=["a", "b", "b"]) == ["a", "b", "b"]
     assert found([1, 0, 2], X=X, groups=["u", "v", "v"]) == ["u", "v", "v"]
-    refused = r"index level 'qid' of y must agree with the .* 'qid' of X; got 6 and 5 at row 2"
+    refused = "index level 'qid' of y must agree with the .* 'qid' of X, .* got 6 and 5 in query 6"
     with pytest.raises(ValueError, match=refused):
         found(CARRIED, X=X.set_axis(pd.Index([5, 6, 5], name="qid")))
     with pytest.raises(
         ValueError,
-        match="qid must agree with the index level 'qid' of y_score; got a and 6 at row 1",
+        match=r"qid must agree with the index level 'qid' of y_score, .* got 5 and 6 in query 'a'",
     ):
         found([1, 0, 2], qid=["a", "a", "b"], y_score=CARRIED)
 

@@ -220,16 +220,14 @@ def test_every_splitter_refuses_ids_that_disagree(splitter):
     assert split_contract(splitter, y=y, qid=CONTRACT_QID) == split_contract(splitter)
     refused(
         splitter,
-        r"qid must agree with the index level 'qid' of y; got .* at row",
+        r"qid must agree with the index level 'qid' of y, which must be constant",
         y=y,
         qid=OTHER_QID,
     )
     refused(splitter, "groups must be constant within a query", y=y, groups=OTHER_QID)
     X = pd.DataFrame(CONTRACT_X, index=pd.Index(OTHER_QID, name="qid"))
     for labels, ids in ((y, {}), (CONTRACT_Y, {"qid": CONTRACT_QID}), (y, {"qid": CONTRACT_QID})):
-        refused(
-            splitter, r"must agree with the index level 'qid' of X; got .* at row", X, labels, **ids
-        )
+        refused(splitter, r"must agree with the index level 'qid' of X, .* got", X, labels, **ids)
 
 
 @every_splitter
@@ -271,13 +269,13 @@ def test_train_test_split_refuses_arrays_that_disagree():
     y, X = with_qid(CONTRACT_Y, CONTRACT_QID), pd.DataFrame(CONTRACT_X, index=ROWS)
     assert len(query_train_test_split(X, y, y, qid=CONTRACT_QID)) == 6
     cases = [
-        ((CONTRACT_X, y), {"qid": OTHER_QID}, r"of arrays\[1\]; got"),
-        ((y, CONTRACT_X, with_qid(CONTRACT_Y, OTHER_QID)), {}, r"of arrays\[2\]; got"),
-        ((X.set_axis(pd.Index(OTHER_QID, name="qid")), y), {}, r"of arrays\[1\]; got"),
+        ((CONTRACT_X, y), {"qid": OTHER_QID}, r"of arrays\[1\], which"),
+        ((y, CONTRACT_X, with_qid(CONTRACT_Y, OTHER_QID)), {}, r"of arrays\[2\], which"),
+        ((X.set_axis(pd.Index(OTHER_QID, name="qid")), y), {}, r"of arrays\[1\], which"),
     ]
     for arrays, ids, message in cases:
         with pytest.raises(
-            ValueError, match=f"qid must agree with the index level 'qid' {message} .* at row"
+            ValueError, match=f"qid must agree with the index level 'qid' {message}"
         ):
             query_train_test_split(*arrays, **ids)
     with pytest.raises(

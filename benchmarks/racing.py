@@ -110,18 +110,34 @@ def run_grid(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any
         QueryRanker(model), grid, cv=QueryKFold(N_FOLDS), confidence=None, **options
     ).fit(X, y)
     first = next(iter(QueryKFold(N_FOLDS).split(X, y)))
-    times = (
-        GridSearchCV(QueryRanker(model), grid, cv=[first], **options)
-        .fit(X, y)
-        .cv_results_["mean_fit_time"]
-    )
+    timed = GridSearchCV(QueryRanker(model), grid, cv=[first], **options).fit(X, y).cv_results_
     params = search.cv_results_["params"]
     names = [
         tuple(value for name, value in one.items() if not name.endswith(resource)) for one in params
     ]
     path = np.unique(names, axis=0, return_inverse=True)[1]
     n_trees = np.array([one[f"estimator__{resource}"] for one in params])
-    return Grid(search._fold_values, n_trees, path, times, search.cv_results_["mean_score_time"])
+    return Grid(folds_of(search), n_trees, path, timed["mean_fit_time"], timed["mean_score_time"])
+
+
+def folds_of(search: RacingSearchCV) -> list[QueryScores]:
+    """The values per query that a search kept, by fold."""
+    kept = search._kept  # None only if a query is tested several times
+    assert kept is not None
+    folds = []
+    for number in np.unique(kept.folds):
+        tested = kept.folds == number
+        queries = kept.queries
+        folds.append(
+            QueryScores(
+                queries.ids[tested],
+                queries.first_rows[tested],
+                queries.values[:, tested],
+                queries.defined[:, tested],
+                None,
+            )
+        )
+    return folds
 
 
 def race(grid: Grid, order: NDArray[np.intp], confidence: float = 0.95) -> Ran:

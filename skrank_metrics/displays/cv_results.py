@@ -37,7 +37,7 @@ class _Search:
 
 
 def _searched(search: Any, metric: Any) -> _Search:
-    from skrank_metrics.model_selection import search_report as fitted  # imports scikit-learn
+    from skrank_metrics.model_selection import fitted_search as fitted  # imports scikit-learn
 
     fitted.check_search(search)
     found, metrics = search.cv_results_, fitted.scored_metrics(search)
@@ -46,7 +46,7 @@ def _searched(search: Any, metric: Any) -> _Search:
     n_candidates, n_folds = scores.shape
     n_ran = np.asarray(found.get("dropped_after", np.full(n_candidates, np.nan)), dtype=float)
     n_ran = np.nan_to_num(n_ran, nan=n_folds).astype(int)
-    ranked = fitted.ranked_rows(search, key)
+    ranked = fitted.ranked_rows(found, key)
     return _Search(found["params"], scores, ranked, n_ran, str(metrics[key] or key))
 
 
@@ -132,7 +132,7 @@ class CVResultsDisplay(Display):
 
 def _name_of(found: _Search, row: int) -> str:
     """The number of a candidate as in search_report, its parameters, and when it was dropped."""
-    from skrank_metrics.model_selection.search_report import spelled_params
+    from skrank_metrics.model_selection.fitted_search import spelled_params
 
     name = f"#{row + 1} {spelled_params(found.params[row]) or 'defaults'}"
     if found.n_ran[row] < found.scores.shape[1]:
@@ -275,6 +275,6 @@ def _values_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[str]:
 
 def _spelled(value: object) -> str:
     """A value as text; estimators by their class alone."""
-    from skrank_metrics.model_selection.search_report import spelled_params
+    from skrank_metrics.model_selection.fitted_search import spelled_params
 
     return spelled_params({"": value}).removeprefix("=")

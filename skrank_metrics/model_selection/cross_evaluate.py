@@ -8,22 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.types import Features, Ids, Numbers, Slices, Splits, SupportsFit
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Column, Table, plus_minus
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer, scorers_like
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
+    OutOfFold,
     check_rows_of_models,
     evaluate_out_of_fold,
 )
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.ranking_report import RankingReport
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -115,7 +116,8 @@ def cross_evaluate(
         If they test them several times, as RepeatedQueryKFold does, the value of a query is its mean over the
         repetitions, and ``folds`` are those of the first. Queries that are never tested are missing from the reports.
     metrics, convention : object
-        As in evaluate. The first metric ranks the models.
+        As in evaluate. The first metric ranks the models. Or the dict of ranking_scorers, as for ``scoring=``: with
+        ``retrieved="scored"``, models can decline documents here, too.
     by : array-like of shape (n_documents,), default=None
         Slices to report separately, as in evaluate.
     groups : array-like of shape (n_documents,), default=None
@@ -152,17 +154,36 @@ def cross_evaluate(
     array([1., 1., 1., 1.])
     """
     rows = check_rows_of_models(X, y, qid=qid, by=by, groups=groups, params=params)
-    how = Evaluation(bind_metrics(metrics, convention), response_method)
-    found = evaluate_out_of_fold(
-        estimators, rows, cv, how, may_repeat=True, n_jobs=n_jobs, verbose=verbose
+    how = _evaluation(metrics, convention, response_method)
+    return comparison_of_folds(
+        evaluate_out_of_fold(
+            estimators, rows, cv, how, may_repeat=True, n_jobs=n_jobs, verbose=verbose
+        )
     )
-    return comparison_of_folds(found.reports, found.folds, found.scores)
 
 
-def comparison_of_folds(
-    reports: Mapping[str, RankingReport], folds: IntArray, scores: dict[str, FloatArray]
-) -> CrossEvaluation:
-    """Compare reports whose queries were tested in these folds."""
-    tested = {name: report.with_queries(folds=folds) for name, report in reports.items()}
-    found = compare_reports(tested)
-    return CrossEvaluation(found.reports, found.metrics, found.plan, scores=scores)
+def _evaluation(metrics: Any, convention: ConventionName, response_method: Any) -> Evaluation:
+    """Metrics by name, or those of scorers, which also say how to rank."""
+    scorers: Mapping[str, Any] = metrics if isinstance(metrics, Mapping) else {}
+    of_scorers = {name: metric_of_scorer(scorer) for name, scorer in scorers.items()}
+    if not any(of_scorers.values()):
+        return Evaluation(bind_metrics(metrics, convention), response_method)
+    others = None in of_scorers.values() or response_method != RESPONSE_METHODS
+    first = next(iter(scorers))
+    if others or len(scorers_like(first, scorers)) < len(scorers):
+        raise ValueError(
+            "metrics must be scorers of one call of ranking_scorers, without response_method= beside them; got "
+            f"{list(scorers)}."
+        )
+    return Evaluation.like(scorers[first], bind_metrics(of_scorers, convention))
+
+
+def comparison_of_folds(found: OutOfFold) -> CrossEvaluation:
+    """Compare models on the queries that they were not fitted on."""
+    tested = {
+        name: report.with_queries(folds=found.folds) for name, report in found.reports.items()
+    }
+    comparison = compare_reports(tested)
+    return CrossEvaluation(
+        comparison.reports, comparison.metrics, comparison.plan, scores=found.scores
+    )

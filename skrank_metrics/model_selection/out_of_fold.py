@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -20,17 +20,17 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._engine.documents import Documents
-from skrank_metrics._engine.from_rows import documents_from_rows
+from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
     Mask,
+    NaNScoreError,
     by_text,
     check_label_column,
     check_mask,
-    check_scores,
     count_rows,
     is_column,
     take_rows,
@@ -44,21 +44,15 @@ from skrank_metrics._input.query_ids import (
     without_labels,
 )
 from skrank_metrics._output.progress import Progress
+from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection.repetitions import (
-    check_repetitions,
-    folds_of_queries,
-    mean_report,
-    split_into_repetitions,
-)
-from skrank_metrics.model_selection.scorers import one_column
+from skrank_metrics.model_selection.repetitions import mean_report, split_into_repetitions
+from skrank_metrics.model_selection.scorers import one_column, returned
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
-
-T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -81,10 +75,15 @@ class Rows:
         grouping = self.documents.grouping
         return grouping.spread(grouping.ids)
 
-    @property
-    def sorted_mask(self) -> Mask | None:
-        """The retrieved documents, grouped by query."""
-        return None if self.retrieved is None else self.documents.grouping.sort(self.retrieved)
+    def ranking(self, scores: FloatArray, tested: Mask, *, declines: bool = False) -> Ranking:
+        """Rank the documents of the tested queries by the scores of all rows."""
+        mask = returned(scores, self.retrieved) if declines else self.retrieved
+        if tested.all():
+            return rank_rows(self.documents, scores, retrieved=mask)
+        # The other queries have no scores.
+        has_scores = self.documents.grouping.spread(tested)
+        mask = has_scores if mask is None else mask & has_scores
+        return rank_rows(self.documents, scores, retrieved=mask).take(np.flatnonzero(tested))
 
 
 def check_rows_of_models(
@@ -122,6 +121,11 @@ class Evaluation:
     response_method: Any
     declines: bool = False  # whether documents with a score of NaN or -inf are not ranked
 
+    @classmethod
+    def like(cls, scorer: Any, metrics: Mapping[str, BoundMetric]) -> Evaluation:
+        """Rank by the same scores as a scorer of this package."""
+        return cls(metrics, response_method(scorer), score_function(scorer).declines)
+
 
 @dataclass(frozen=True)
 class OutOfFold:
@@ -147,18 +151,22 @@ def evaluate_out_of_fold(
     If every query is tested several times, as by RepeatedQueryKFold, its value is the mean over the repetitions.
     """
     models = _estimators(estimators)
+    grouping = rows.documents.grouping
     # Metrics that the labels do not allow are noticed before anything is fitted.
-    blank = Ranking(rows.documents, np.zeros(rows.documents.n_documents), rows.sorted_mask)
+    blank = rows.ranking(
+        np.zeros(rows.documents.n_documents), np.ones(len(grouping.ids), dtype=bool)
+    )
     per_query(blank, [metric.computation for metric in how.metrics.values()])
     splitter = check_cv(QueryKFold(5) if cv is None else cv)
     ids = {"qid": rows.qid, "groups": rows.groups}
     splits = split_rows(splitter, rows.X, rows.y, **ids)
     check_splits(splits, splitter, rows.X, rows.y, **ids)
-    grouping = rows.documents.grouping
-    repetitions = split_into_repetitions(grouping, splits) if may_repeat else [splits]
-    folds = [folds_of_queries(grouping, part) for part in repetitions]
-    check_repetitions(grouping, folds)
-    tested = _Tested(rows, folds[0] >= 0)
+    repetitions, folds = split_into_repetitions(grouping, splits)
+    if len(repetitions) > 1 and not may_repeat:
+        raise ValueError(
+            f"cv must test every query at most once; got {splitter}, which tests each {len(repetitions)} times. Use "
+            "QueryKFold."
+        )
     reports: dict[str, list[RankingReport]] = {name: [] for name in models}
     scores: dict[str, list[FloatArray]] = {name: [] for name in models}
     with Progress(verbose) as progress:
@@ -167,12 +175,11 @@ def evaluate_out_of_fold(
         for part in repetitions:
             found = _scores(models, rows, part, how.response_method, fit_in_parallel)
             for name, values in found.items():
-                ranking = tested.ranking(values, declines=how.declines)
-                reports[name].append(evaluate_ranking(ranking, how.metrics))
+                reports[name].append(_report(name, rows, values, folds >= 0, how))
                 scores[name].append(values)
     return OutOfFold(
         {name: mean_report(of_model) for name, of_model in reports.items()},
-        folds[0][folds[0] >= 0],
+        folds[folds >= 0],
         {name: np.mean(of_model, axis=0) for name, of_model in scores.items()},
     )
 
@@ -197,32 +204,18 @@ class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
         )
 
 
-class _Tested:
-    """The documents of the queries that were tested, which all models rank."""
-
-    def __init__(self, rows: Rows, is_tested: Mask) -> None:
-        documents = rows.documents
-        self.retrieved = rows.retrieved
-        self.rows = documents.grouping.spread(is_tested)
-        self.grouping = documents.grouping
-        self.places = np.flatnonzero(is_tested)
-        self.whole = documents
-        self.documents = documents if is_tested.all() else documents.take(self.places)
-
-    def ranking(self, scores: FloatArray, *, declines: bool) -> Ranking:
-        """Rank the tested documents by the scores of all rows."""
-        retrieved = self.retrieved
-        if declines:
-            scores = np.fmax(scores, -np.inf)  # the larger one of NaN and -inf is -inf
-            returned = scores > -np.inf
-            retrieved = returned if retrieved is None else returned & retrieved
-        mask = None if retrieved is None else retrieved[self.rows]
-        check_scores(scores[self.rows], (int(self.rows.sum()),), mask)
-        ranked = None if retrieved is None else self._sorted(retrieved)
-        return Ranking(self.documents, self._sorted(scores), ranked)
-
-    def _sorted(self, column: NDArray[T]) -> NDArray[T]:
-        return self.grouping.sort(column)[self.whole.rows_of(self.places)]
+def _report(
+    name: str, rows: Rows, scores: FloatArray, tested: Mask, how: Evaluation
+) -> RankingReport:
+    """Evaluate the scores of one model."""
+    try:
+        ranking = rows.ranking(scores, tested, declines=how.declines)
+    except NaNScoreError as error:
+        raise NaNScoreError(
+            f"{error} These are scores of {name}. If it declines documents, pass "
+            "metrics=ranking_scorers(..., retrieved='scored') to cross_evaluate."
+        ) from error
+    return evaluate_ranking(ranking, how.metrics)
 
 
 def _estimators(estimators: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, ClassVar, Literal
 
@@ -23,19 +23,19 @@ from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
 from skrank_metrics.model_selection._race import Race
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, keep
+from skrank_metrics.model_selection.fitted_search import (
+    metric_of_scorer,
+    ranked_rows,
+    spelled_params,
+)
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
     make_ranking_scorer,
     ranking_scorers,
 )
-from skrank_metrics.model_selection.search_report import (
-    mean_so_far,
-    metric_of_scorer,
-    spelled_params,
-)
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -183,31 +183,33 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
+        by_name = _by_name(scorers)
         candidates = candidates_of(self.estimator, self._drawn(), params)
-        if any(score_function(scorer) is None for scorer in _by_name(scorers).values()):
+        if any(score_function(scorer) is None for scorer in by_name.values()):
             # Scorers that take models, rather than predictions, must see the very models.
             candidates = [Candidate(one.params) for one in candidates]
-        watched, key = self._watch(scorers, has_paths=any(one.path for one in candidates))
-        given, races = self.cv, self.confidence is not None
-        ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
-        at_once = not races and len(groups_of(candidates)) == len(candidates)
-        folds = Folds(self._splitter(y), ids, at_once=at_once)
-        # For the time of the fit, as scikit-learn looks for these in the search.
-        self.cv, self._watched, self._candidates, self._key = folds, watched, candidates, key
+        watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
+        given, ids = self.cv, None
+        if self.confidence is not None:
+            ids = {name: params.get(name) for name in ("qid", "groups")}
+        folds = Folds(self._splitter(y), ids)
+        # For the time of the fit, as scikit-learn looks for the first two in the search.
+        self.cv, self._watched, self._candidates = folds, watched, candidates
+        self._key = (
+            self._raced_by(by_name) if by_name is getattr(scorers, "_scorers", None) else None
+        )
         try:
             super().fit(X, y, **params)
         finally:
             self.cv = given
             del self._watched, self._candidates, self._key
-        self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
+        self.n_splits_, self.scorer_ = len(folds.splits), getattr(scorers, "_scorers", scorers)
         return self
 
     def _splitter(self, y: Any) -> Any:
-        return (
-            QueryKFold(5)
-            if self.cv is None
-            else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        )
+        if self.cv is None:
+            return QueryKFold(5)
+        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
@@ -216,27 +218,30 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
-    def _watch(self, scorers: Any, *, has_paths: bool) -> tuple[Watched | None, str | None]:
-        """Scorers that keep values per query and score first trees, if there are any; which of several to race by."""
-        by_name = dict(_by_name(scorers))
+    def _raced_by(self, scorers: Mapping[str, Any]) -> str:
+        """Name of the scorer to race by."""
         key = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
-        key = key if key in by_name else next(iter(by_name))
-        metric = metric_of_scorer(by_name[key])
+        return str(key) if key in scorers else next(iter(scorers))
+
+    def _watch(self, scorers: Mapping[str, Any], *, has_paths: bool) -> Watched | None:
+        """Scorers that keep values per query and score first trees; None if there is neither."""
+        key = self._raced_by(scorers)
+        metric = metric_of_scorer(scorers[key])
         if self.confidence is not None:
             check_number(self.confidence, "confidence", "(0, 1)")
             if metric is None:
                 raise ValueError(
                     "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; "
-                    f"got {by_name[key]!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with "
+                    f"got {scorers[key]!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with "
                     "confidence=None, any scorer will do."
                 )
             check_by_query(str(metric), metric)
-        several = key if hasattr(scorers, "_scorers") else None
+        if metric is None and not has_paths:
+            return None
+        watched = dict(scorers)
         if metric is not None:
-            by_name[key] = keep_values(by_name[key])
-        elif not has_paths:
-            return None, several
-        return Watched(scorers=by_name, raise_exc=self.error_score == "raise"), several
+            watched[key] = keep_values(watched[key])
+        return Watched(scorers=watched, raise_exc=self.error_score == "raise")
 
     def _drawn(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""
@@ -253,81 +258,52 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, results = self.cv, {}
-        n_all = len(self._candidates) * folds.n_folds if folds.at_once else None
-        error_of_fits: ValueError | None = None
+        errors: list[ValueError] = []  # of folds in which all candidates failed
 
-        def fit(
-            params: Sequence[Mapping[str, Any]], numbers: Sequence[int]
-        ) -> list[dict[str, Any]]:
-            nonlocal results, error_of_fits
-            folds.chosen, n_fits = numbers, len(params) * len(numbers)
-            begun = (
-                nullcontext(search)
-                if folds.at_once
-                else _task(self, search, "fold", n_fits, in_turn=False)
-            )
-            with begun as context:
-                given = {"callback_ctx": context} if context else {}
+        def fit(params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
+            nonlocal results
+            folds.fold = fold
+            with _task(self, search, "fold", len(params)) as task:
+                given = {"callback_ctx": task} if task else {}
                 try:
                     results = evaluate_candidates(params, **given)
                 except ValueError as error:
                     failed = results_of_failed_fits(error)
                     if failed is None:
                         raise
-                    error_of_fits = error
-                    _warn_of_failed_fits(error, len(failed), numbers, self.error_score)
+                    errors.append(error)
+                    _warn_of_failed_fits(error, len(failed), fold, self.error_score)
                     return failed
-            return results["out"][-n_fits:]
+            return results["out"][-len(params) :]
 
         rounds = Rounds(fit, self._candidates, self._watched, self._key)
-        try:
-            with _task(self, callback_ctx, "search", n_all, in_turn=not folds.at_once) as search:
-                race = self._run(rounds, folds)
-        finally:
-            folds.chosen = None
-        if error_of_fits is not None and not results:
-            _, details = str(error_of_fits).split(".", 1)
+        with _task(self, callback_ctx, "search", None) as search:
+            race, values = self._run(rounds, folds)
+        if not results:
+            _, details = str(errors[-1]).split(".", 1)
             raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
-        self._fold_values: list[QueryScores] = []
-        for fold, (_, test) in enumerate(folds.splits):
-            _, values = rounds.values(fold)
-            if values is not None:
-                tested = (
-                    np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
-                )
-                first_rows = tested[values.first_rows]
-                self._fold_values.append(values._replace(first_rows=first_rows))
-        self._key_of_values = self._key or "score"
+        self._kept = keep(self._key or "score", values, [test for _, test in folds.splits])
         results.clear()  # where scikit-learn keeps what ran last
-        results.update(self._table(rounds, race, folds.n_folds))
+        results.update(self._table(rounds, race, len(folds.splits)))
 
-    def _run(self, rounds: Rounds, folds: Folds) -> Race | None:
-        rows, numbers = range(len(rounds.candidates)), range(folds.n_folds)
-        if not (rows and numbers):
-            rounds.fit([], numbers[:1])  # which raises scikit-learn's error
-        if self.confidence is None:
-            for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
-                rounds.run(rows, stage)
-            return None
-        race = Race(len(rows), len(numbers), self.confidence, self.min_queries)
-        for fold in numbers:
-            rounds.run(race.remaining, [fold])
-            scores, values = rounds.values(fold)
-            if values is None:  # all failed, which is no reason to drop any of them
-                scores = {row: float(self.error_score) for row in race.remaining}
-                values = _no_queries(len(rows))
-            race.finish_fold(scores, values, folds.n_queries)
-            if self.verbose:
-                leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
-                print(
-                    f"[fold {fold + 1}/{race.n_folds}] {len(race.remaining)} of {counted(len(rows), 'candidate')} "
-                    f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[race.leader]:.4f} with "
-                    f"{leader}",
-                    flush=True,
-                )
-        return race
+    def _run(self, rounds: Rounds, folds: Folds) -> tuple[Race | None, list[QueryScores]]:
+        """Fit the candidates on fold after fold; the race, and the values of each fold."""
+        n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
+        race = None
+        if self.confidence is not None:
+            race = Race(n_candidates, n_folds, self.confidence, self.min_queries)
+        values = []
+        # Without candidates or folds, the first fit raises scikit-learn's error.
+        for fold in range(max(1, n_folds)):
+            rounds.run(race.remaining if race else range(n_candidates), fold)
+            scores, queries = rounds.values(fold)
+            values.append(queries)
+            if race:
+                race.finish_fold(scores, queries, folds.n_queries)
+                if self.verbose:
+                    _print_progress(race, rounds)
+        return race, values
 
     def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
@@ -340,44 +316,36 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 warnings.filterwarnings(
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
-            results = super()._format_results(params, n_folds, table) | race.columns
+            results = super()._format_results(params, n_folds, table)
         for name in ("fit_time", "score_time"):  # over the folds that ran
-            times = np.reshape([one[name] for one in table], (len(params), n_folds))
-            results |= {
-                f"mean_{name}": np.nanmean(times, axis=1),
-                f"std_{name}": np.nanstd(times, axis=1),
-            }
-        for name in [
-            name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")
-        ]:
-            scores = np.column_stack(
-                [results[f"split{fold}_test_{name}"] for fold in range(n_folds)]
-            )
-            if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
-                warnings.warn(
-                    f"One or more of the test scores of {name!r} are non-finite.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-            means = mean_so_far(scores)
-            best_first = np.lexsort(
-                (-means, -n_run, race.columns["dropped_because"] == "failed")
-            )  # NaN last
-            order = best_first[(n_run < n_folds)[best_first]]
-            results[f"rank_test_{name}"][order] = (
-                1 + len(means) - len(order) + np.arange(len(order))
-            )
+            times = np.reshape([result[name] for result in table], (len(params), n_folds))
+            results[f"mean_{name}"] = np.nanmean(times, axis=1)
+            results[f"std_{name}"] = np.nanstd(times, axis=1)
+        results |= race.columns
+        for name, ranks in results.items():
+            if name.startswith("rank_test_"):
+                # scikit-learn gave all dropped candidates the last rank.
+                order = np.array(ranked_rows(results, name.removeprefix("rank_test_")))
+                dropped = n_run[order] < n_folds
+                ranks[order[dropped]] = np.flatnonzero(dropped) + 1
         return results
 
 
-def _warn_of_failed_fits(
-    error: ValueError, n_fits: int, folds: Sequence[int], error_score: Any
-) -> None:
+def _print_progress(race: Race, rounds: Rounds) -> None:
+    leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
+    print(
+        f"[fold {len(race.folds)}/{race.n_folds}] {len(race.remaining)} of "
+        f"{counted(race.n_candidates, 'candidate')} remaining, {counted(rounds.n_fits, 'fit')} so far; "
+        f"leader: {race.means[race.leader]:.4f} with {leader}",
+        flush=True,
+    )
+
+
+def _warn_of_failed_fits(error: ValueError, n_fits: int, fold: int, error_score: Any) -> None:
     """Warn as scikit-learn does if only some fits of a search fail."""
     _, _, details = str(error).partition("Below are more details about the failures:")
-    numbers = ", ".join(map(str, folds))
     warnings.warn(
-        f"\n{n_fits} fits failed out of a total of {n_fits} in fold {numbers}.\nThe score on these train-test "
+        f"\n{n_fits} fits failed out of a total of {n_fits} in fold {fold}.\nThe score on these train-test "
         f"partitions for these parameters will be set to {error_score}.\nIf these failures are not expected, you can "
         f"try to debug them by setting error_score='raise'.\n\nBelow are more details about the failures:{details}",
         FitFailedWarning,
@@ -385,25 +353,15 @@ def _warn_of_failed_fits(
     )
 
 
-def _no_queries(n_candidates: int) -> QueryScores:
-    """The values of a fold in which every candidate failed."""
-    none, values = np.empty(0, dtype=np.intp), np.empty((n_candidates, 0))
-    return QueryScores(none, none, values, np.empty(values.shape, dtype=bool), None)
-
-
 def _scorers(scoring: Any, estimator: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
-    known = get_scorer_names()
+    known = set(get_scorer_names())
     if isinstance(scoring, str):
         return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: _scorers(one, estimator) for name, one in scoring.items()}
-    if (
-        isinstance(scoring, list | tuple | set)
-        and scoring
-        and all(isinstance(name, str) for name in scoring)
-    ):
-        return scoring if all(name in known for name in scoring) else ranking_scorers(*scoring)
+    if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
+        return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
     if scoring is None:  # QueryRanker.score is a metric of this package
         while isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
@@ -417,13 +375,14 @@ def _by_name(scorers: Any) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _task(
-    search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool
-) -> Iterator[Any]:
+def _task(search: Any, parent: Any, name: str, n_tasks: int | None) -> Iterator[Any]:
     """A task that callbacks are told of; None if this scikit-learn has none."""
-    task = parent and parent.subcontext(
-        task_name=name, max_subtasks=n_tasks, sequential_subtasks=in_turn
+    if not parent:
+        yield None
+        return
+    # The folds of a search run one after the other.
+    task = parent.subcontext(
+        task_name=name, max_subtasks=n_tasks, sequential_subtasks=name == "search"
     )
-    yield task and task.call_on_fit_task_begin(estimator=search)
-    if task:
-        task.call_on_fit_task_end(estimator=search)
+    yield task.call_on_fit_task_begin(estimator=search)
+    task.call_on_fit_task_end(estimator=search)

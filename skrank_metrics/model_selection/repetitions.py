@@ -15,48 +15,36 @@ from skrank_metrics.reports.ranking_report import RankingReport
 Split = tuple[IntArray, IntArray]  # rows to train on, and to test
 
 
-def split_into_repetitions(queries: Grouping, splits: Sequence[Split]) -> list[list[Split]]:
-    """Folds by repetition: a fold is in the first one that has tested none of its queries."""
+def split_into_repetitions(
+    queries: Grouping, splits: Sequence[Split]
+) -> tuple[list[list[Split]], IntArray]:
+    """Folds by repetition, and the fold of each query in the first one, -1 if it is never tested.
+
+    A fold is in the first repetition that has tested none of its queries. All of them test the same queries.
+    """
     repetitions: list[list[Split]] = []
-    n_tested = np.zeros(len(queries.ids), dtype=np.intp)
+    n_times = np.zeros(len(queries.ids), dtype=np.intp)
+    folds = np.full(len(queries.ids), -1)
     for split in splits:
         tested = np.unique(queries.codes[split[1]])
-        number = int(n_tested[tested].max(initial=0))
-        _check_equal(queries, tested, n_tested[tested])
+        _check_equal(queries, tested, n_times)
+        number = int(n_times[tested].max(initial=0))
         if number == len(repetitions):
             repetitions.append([])
+        if number == 0:
+            folds[tested] = len(repetitions[0])
         repetitions[number].append(split)
-        n_tested[tested] += 1
-    return repetitions
+        n_times[tested] += 1
+    _check_equal(queries, np.flatnonzero(n_times), n_times)
+    return repetitions, folds
 
 
-def folds_of_queries(queries: Grouping, splits: Sequence[Split]) -> IntArray:
-    """The fold of each query; -1 if it is never tested."""
-    folds = np.full(len(queries.ids), -1)
-    for number, (_, test) in enumerate(splits):
-        tested = np.unique(queries.codes[test])
-        again = tested[folds[tested] >= 0]
-        if again.size:
-            raise ValueError(
-                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold "
-                f"{folds[again[0]]} and in fold {number}. Use QueryKFold."
-            )
-        folds[tested] = number
-    return folds
-
-
-def check_repetitions(queries: Grouping, folds: Sequence[IntArray]) -> None:
-    """Raise an error unless all repetitions test the same queries."""
-    n_times = (np.array(folds) >= 0).sum(axis=0)
-    tested = np.flatnonzero(n_times)
-    _check_equal(queries, tested, n_times[tested])
-
-
-def _check_equal(queries: Grouping, tested: IntArray, n_times: IntArray) -> None:
-    """Raise an error unless queries have been tested equally often."""
-    if len(n_times) and np.ptp(n_times) > 0:
-        rarest = queries.ids[tested[np.argmin(n_times)]]
-        most = queries.ids[tested[np.argmax(n_times)]]
+def _check_equal(queries: Grouping, places: IntArray, n_times: IntArray) -> None:
+    """Raise an error unless these queries have been tested equally often."""
+    counts = n_times[places]
+    if len(counts) and np.ptp(counts) > 0:
+        rarest = queries.ids[places[np.argmin(counts)]]
+        most = queries.ids[places[np.argmax(counts)]]
         raise ValueError(
             f"cv must test all queries equally often; got query {rarest!s}, tested less often than query {most!s}. "
             "Use QueryKFold or RepeatedQueryKFold."

@@ -22,6 +22,7 @@ from skrank_metrics._input.arrays import (
     Mask,
     NaNScoreError,
     check_choice,
+    check_mask,
     document_columns,
     to_array,
     to_float64,
@@ -189,8 +190,9 @@ class RankingScore:
         documents = {name: rows.pop(of) for name, of in zip(documents, beside, strict=True)}
         groups, retrieved = rows.pop("groups"), rows.pop("retrieved")
         scores = one_column(y_score)
-        if self.declines:  # the larger one of NaN and -inf is -inf
-            scores = np.fmax(to_float64(y_score, "y_score"), -np.inf)
+        if self.declines:
+            scores = to_float64(y_score, "y_score")
+            retrieved = returned(scores, retrieved)
         truth = documents_from_rows(
             X=X,
             **rows,
@@ -201,13 +203,14 @@ class RankingScore:
             hint=how_to_pass_ids("qid" if self.caller else ""),
         )
         ranking = rank_rows(truth, scores, retrieved=retrieved)
-        if self.declines:
-            returned = ranking.scores > -np.inf
-            if ranking.retrieved is not None:
-                returned &= ranking.retrieved
-            ranking = replace(ranking, retrieved=returned)
         warn_of_fitted(y_score, truth.queries.ids, truth.grouping.sizes)
         return ranking
+
+
+def returned(scores: FloatArray, retrieved: Any) -> Mask:
+    """The retrieved documents that a model did not decline by a score of NaN or -inf."""
+    mask: Mask = scores > -np.inf
+    return mask if retrieved is None else mask & check_mask(retrieved, "retrieved", scores.shape)
 
 
 def _check_lengths(documents: Mapping[str, Any], n_rows: int) -> None:

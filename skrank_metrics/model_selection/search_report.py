@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import FloatArray, check_int, nearest
+from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Features, Ids, Numbers
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Table
-from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
-from skrank_metrics.metrics.names import bind_metrics, check_column
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, comparison_of_folds
+from skrank_metrics.model_selection.fitted_search import (
+    check_search,
+    fold_scores,
+    metric_of,
+    metric_of_scorer,
+    ranked_rows,
+    scored_metrics,
+    scorers_like,
+    scorers_of,
+    spelled_value,
+)
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
+    OutOfFold,
+    Rows,
     check_rows_of_models,
     evaluate_out_of_fold,
 )
-from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
-
-# Longer parameter values would leave no room for other columns of a table.
-VALUE_WIDTH = 40
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -75,17 +81,18 @@ class SearchReport(CrossEvaluation):
 
     def _table_of_params(self) -> Table:
         """The parameters that vary, of the candidates that were compared; no rows if none varies."""
-        names = _varying(list(self.params.values()))
-        if not names:
+        candidates = list(self.params.values())
+        names = dict.fromkeys(name for params in candidates for name in params)
+        varying = [name for name in names if _varies(name, candidates)]
+        if not varying:
             return Table((), [])
-        heads = [name.rpartition("__")[2] for name in names]
+        heads = [name.rpartition("__")[2] for name in varying]
         if len(set(heads)) < len(heads):
-            heads = names
+            heads = varying
         rows = []
         for candidate in self.names:
             params = self.params[candidate]
-            texts = [_short(params[name]) if name in params else "" for name in names]
-            rows.append((candidate, *texts))
+            rows.append((candidate, *(_text(params, name) for name in varying)))
         return Table(("", *heads), rows)
 
     def _notes(self) -> Iterator[Any]:
@@ -114,6 +121,16 @@ class SearchReport(CrossEvaluation):
             values = [self.params[own].get(name) for own in self.names]
             columns[f"param {name}" if name in columns else name] = values
         return columns
+
+
+def _varies(name: str, candidates: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a parameter differs between candidates, or some candidates lack it."""
+    texts = {repr(params[name]) if name in params else None for params in candidates}
+    return len(texts) > 1
+
+
+def _text(params: Mapping[str, Any], name: str) -> str:
+    return spelled_value(params[name]) if name in params else ""
 
 
 def search_report(
@@ -182,39 +199,43 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    results = search.cv_results_
-    metrics = {name: one for name, one in scored_metrics(search).items() if one}
-    if len(metrics) < len(scorers_of(search)):
+    scorers = scorers_of(search)
+    metrics = {name: one for name, one in scored_metrics(search).items() if one is not None}
+    if len(metrics) < len(scorers):
         raise ValueError(
             f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
         )
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
-    rows, scores = ranked_rows(search, key), fold_scores(results, key)
-    names = {row: f"#{row + 1}" for row in rows}
-    whole = [row for row in rows if not np.isnan(scores[row]).any()]
+    scores, ranked = fold_scores(search.cv_results_, key), ranked_rows(search.cv_results_, key)
+    whole = [row for row in ranked if not np.isnan(scores[row]).any()]
     if not whole:
         raise ValueError(
             "search must have a candidate with a score in every fold; each has NaN in some fold."
         )
+    names = {row: f"#{row + 1}" for row in ranked}
     compared = {row: names[row] for row in whole[:n_candidates]}
-    found = _kept(search, key, compared, metrics[key])
+    found = _kept(search, key, metrics[key], compared)
     if found is None:
-        found = _fitted_again(search, key, metrics, compared, X, y, qid, params, n_jobs, verbose)
-    means = found.fold_means()
+        _check_data(scorers[key], X, y)
+        of_fit = dict(params or {})
+        groups = of_fit.pop("groups", None)
+        data = check_rows_of_models(X, y, qid=qid, by=None, groups=groups, params=of_fit)
+        found = _fitted_again(search, key, compared, data, n_jobs, verbose)
+    comparison = comparison_of_folds(found)
+    means = comparison.fold_means()
+    changes = [np.abs(means[name] - scores[row]) for row, name in compared.items()]
+    others = [row for row in ranked if row not in compared]
     return SearchReport(
-        **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
-        params={names[row]: results["params"][row] for row in rows},
-        not_compared={
-            names[row]: _reason(search, row, scores, n_candidates)
-            for row in rows
-            if row not in compared
-        },
+        comparison.reports,
+        comparison.metrics,
+        comparison.plan,
+        scores=comparison.scores,
+        params={names[row]: search.cv_results_["params"][row] for row in ranked},
+        not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in others},
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
-        changed=max(
-            float(np.nanmax(np.abs(means[name] - scores[row]))) for row, name in compared.items()
-        ),
+        changed=float(np.nanmax(changes)),
     )
 
 
@@ -232,76 +253,48 @@ def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str
     return "failed" if np.isnan(scores[row]).any() else f"not among the best {n_candidates}"
 
 
-def _kept(
-    search: Any,
-    key: str,
-    compared: Mapping[int, str],
-    metric: BoundMetric,
-) -> CrossEvaluation | None:
-    """Compare the values per query that a race kept; None if it kept none of this metric."""
-    parts = getattr(search, "_fold_values", None)
-    if not parts or key != search._key_of_values:
+def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) -> OutOfFold | None:
+    """The values per query that a race kept; None if it kept none of this metric, or not those of all candidates."""
+    kept = getattr(search, "_kept", None)
+    if kept is None or kept.key != key or not kept.is_complete[list(names)].all():
         return None
-    failed = [np.isnan(part.values[row]).all() for part in parts for row in compared]
-    if any(failed) or len(parts) < search.n_splits_:  # a number as error_score stands for values
-        return None
-    # Queries in order of first appearance, as in a report of rows, since random signs are drawn in this order.
-    order = np.argsort(np.concatenate([part.first_rows for part in parts]))
-    qid = np.concatenate([part.ids for part in parts])[order]
-    if len(set(qid.tolist())) < len(qid):
-        return None  # tested again; cross_evaluate says what to do
-    weights = None
-    if parts[0].weights is not None:
-        weights = np.concatenate([part.weights for part in parts])[order]
-    folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])[order]
+    of_queries = kept.queries
     reports = {}
-    for row, name in compared.items():
-        values = np.concatenate([part.values[row] for part in parts])[order]
-        values = -values if metric.negative else values
-        values[~np.concatenate([part.defined[row] for part in parts])[order]] = np.nan
+    for row, name in names.items():
+        values = np.where(of_queries.defined[row], of_queries.values[row], np.nan)
+        if metric.negative:
+            values = -values
         reports[name] = RankingReport(
             {str(metric): metric},
-            Queries(qid, weights),
+            Queries(of_queries.ids, of_queries.weights),
             {str(metric): PerQuery(values, np.ones(len(values)))},
         )
-    return comparison_of_folds(reports, folds, {})
+    return OutOfFold(reports, kept.folds, {})
 
 
 def _fitted_again(
     search: Any,
     key: str,
-    metrics: Mapping[str, BoundMetric],
-    compared: Mapping[int, str],
-    X: Any,
-    y: Any,
-    qid: Any,
-    params: Mapping[str, Any] | None,
+    names: Mapping[int, str],
+    rows: Rows,
     n_jobs: int | None,
     verbose: int | None,
-) -> CrossEvaluation:
-    """Compare candidates after fitting them again, by all metrics that rank by the same response."""
-    if X is None or y is None:
-        raise TypeError(
-            "X and y must be the data of the search, which kept no values per query; got None."
-        )
+) -> OutOfFold:
+    """Candidates that are fitted again, by all metrics that rank by the same scores."""
     scorers = scorers_of(search)
-    requests = get_routing_for_object(scorers[key]).score.requests
-    if requests.get("sample_weight") and carried(y, sample_weight=None)["sample_weight"] is None:
-        raise ValueError(
-            "y must carry the weights that the scorers of the search took; got none. Pass "
-            "with_qid(y, qid, sample_weight=...) as y."
-        )
-    others = dict(params or {})
-    rows = check_rows_of_models(
-        X, y, qid=qid, by=None, groups=others.pop("groups", None), params=others
-    )
-    response = response_method(scorers[key])
-    alike = [name for name in (key, *metrics) if response_method(scorers[name]) == response]
-    models = {name: _candidate(search, row) for row, name in compared.items()}
-    bound = bind_metrics([metrics[name] for name in alike])
-    how = Evaluation(bound, response, score_function(scorers[key]).declines)
+    alike = scorers_like(key, scorers)
+    metrics = bind_metrics([metric_of_scorer(scorers[name]) for name in alike])
+    models = {}
+    for row, name in names.items():
+        params = clone(dict(search.cv_results_["params"][row]), safe=False)
+        models[name] = clone(search.estimator).set_params(**params)
     found = evaluate_out_of_fold(
-        models, rows, check_cv(search.cv), how, n_jobs=n_jobs, verbose=verbose
+        models,
+        rows,
+        check_cv(search.cv),
+        Evaluation.like(scorers[key], metrics),
+        n_jobs=n_jobs,
+        verbose=verbose,
     )
     n_folds = len(np.unique(found.folds))
     if n_folds != search.n_splits_:
@@ -309,129 +302,18 @@ def _fitted_again(
             f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
             f"search had {search.n_splits_}."
         )
-    return comparison_of_folds(found.reports, found.folds, found.scores)
+    return found
 
 
-def _candidate(search: Any, row: int) -> Any:
-    """A clone of the estimator of a search with the parameters of a candidate."""
-    params = clone(dict(search.cv_results_["params"][row]), safe=False)
-    return clone(search.estimator).set_params(**params)
-
-
-def check_search(search: Any) -> None:
-    """Refuse anything but a fitted search."""
-    if not hasattr(search, "refit"):
+def _check_data(scorer: Any, X: Any, y: Any) -> None:
+    """Refuse to fit again without the data of the search, and the weights that its scorer took."""
+    if X is None or y is None:
         raise TypeError(
-            f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}."
+            "X and y must be the data of the search, which kept no values per query; got None."
         )
-    check_is_fitted(search, "cv_results_")
-
-
-def scorers_of(search: Any) -> Mapping[str, Any]:
-    """Scorers by their names in the results."""
-    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
-
-
-def metric_of_scorer(scorer: Any) -> BoundMetric | None:
-    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
-    score = score_function(scorer)
-    if not isinstance(score, RankingScore):
-        return None
-    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
-
-
-def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
-    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
-    scorers, found = scorers_of(search), {}
-    for name in _names_after("mean_test_", search.cv_results_):
-        found[name] = metric_of_scorer(scorers.get(name))
-    return found
-
-
-def _names_after(start: str, cv_results: Mapping[str, Any]) -> list[str]:
-    """What follows in the names of columns that start like this."""
-    return [name.removeprefix(start) for name in cv_results if name.startswith(start)]
-
-
-def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
-    """Key of the metric to rank by, by default that of ``refit``."""
-    if metric is None:
-        chosen = search.refit
-        if not isinstance(chosen, str):
-            chosen = getattr(chosen, "metric", None)
-        metric = chosen if chosen in metrics else next(iter(metrics))
-        if chosen is None and len(metrics) > 1:
-            raise ValueError(
-                f"metric must be one of {list(metrics)} if refit did not name one; got None."
-            )
-    return check_column(metric, metrics)
-
-
-def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
-    """Scores with one row per candidate and one column per fold."""
-    columns = []
-    for fold in itertools.count():
-        name = f"split{fold}_test_{metric}"
-        if name not in cv_results:
-            break
-        columns.append(cv_results[name])
-    if len(columns) < 2:
-        known = _names_after("split0_test_", cv_results)
+    requests = get_routing_for_object(scorer).score.requests
+    if requests.get("sample_weight") and carried(y, sample_weight=None)["sample_weight"] is None:
         raise ValueError(
-            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
-            f"{', '.join(known)}.{nearest(metric, known) * (metric not in known)}"
+            "y must carry the weights that the scorers of the search took; got none. Pass "
+            "with_qid(y, qid, sample_weight=...) as y."
         )
-    return np.column_stack(columns)
-
-
-def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first, then those that a race dropped, the last one first, and failed ones last."""
-    found = search.cv_results_
-    means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
-    if "dropped_after" in found:
-        means = mean_so_far(fold_scores(found, metric))
-        last = np.nan_to_num(found["dropped_after"], nan=np.inf)
-    rungs = np.asarray(found.get("iter", np.zeros(len(last))))  # of a halving search
-    order = np.lexsort((-means, -last, np.isnan(means)))
-    return [int(row) for row in order if rungs[row] == rungs.max()]
-
-
-def mean_so_far(folds: FloatArray) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1))
-
-
-def _varying(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of the parameters that differ between candidates, or that some candidates lack."""
-    texts: dict[str, list[str]] = {}
-    for params in candidates:
-        for name, value in params.items():
-            texts.setdefault(name, []).append(repr(value))
-    found = []
-    for name, of_name in texts.items():
-        if len(set(of_name)) > 1 or len(of_name) < len(candidates):
-            found.append(name)
-    return found
-
-
-def spelled_params(params: Mapping[str, Any]) -> str:
-    """Parameters as text; estimators by their class alone."""
-    parts = []
-    for name, value in params.items():
-        if hasattr(value, "get_params"):
-            parts.append(type(value).__name__)
-        else:
-            parts.append(f"{name.rpartition('__')[2]}={_short(value)}")
-    return ", ".join(parts)
-
-
-def _short(value: Any) -> str:
-    """One line of a value; that of an object may take several."""
-    text = getattr(value, "__name__", None) or str(value)
-    if isinstance(value, float) and float(f"{value:g}") == value:
-        text = f"{value:g}"
-    text = " ".join(text.split())
-    if len(text) <= VALUE_WIDTH:
-        return text
-    return f"{text[: VALUE_WIDTH - 3]}..."

@@ -50,15 +50,15 @@ def n_trees_of(model: Any) -> int:
 
 
 def first_trees(model: Any, n_trees: int) -> Any:
-    """A fitted model that predicts with its first trees; None if these may not be those of a smaller model."""
+    """A fitted model that predicts with its first trees; an error if these may not be those of a smaller model."""
     named = _inner(model, fitted=True)
     if named is None:
         family = family_of(model)
-        return family.first(model, n_trees) if family and family.is_safe(model) else None
+        if family is None or not family.is_safe(model):
+            raise NotImplementedError("It is not known how to use only the first trees.")
+        return family.first(model, n_trees)
     name, whole = named
     cut = first_trees(whole, n_trees)
-    if cut is None:
-        return None
     if isinstance(model, Pipeline):
         return copy_with(model, steps=[*model.steps[:-1], (name, cut)])
     return copy_with(model, **{name: cut})

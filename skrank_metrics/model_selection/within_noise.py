@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
-from skrank_metrics.model_selection.search_report import fold_scores
+from skrank_metrics.model_selection.fitted_search import fold_scores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 

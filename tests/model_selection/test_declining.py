@@ -144,10 +144,66 @@ def test_by_default_nothing_is_declined():
     assert make_ranking_scorer("ndcg")(Depth(3), X, y) == ndcg_score(
         Y, Depth(3).predict(X), qid=QID
     )
-    with pytest.raises(ValueError, match="y_score contains NaN"):
+    declining = (
+        r"y_score contains NaN.* Depth\. .* metrics=ranking_scorers\(\.\.\., retrieved='scored'\)"
+    )
+    with pytest.raises(ValueError, match=declining):
         cross_evaluate(Depth(3, np.nan), X, Y, qid=QID, cv=CV)
     for call in (make_ranking_scorer, ranking_scorers):
         with pytest.raises(
             ValueError, match=r"retrieved must be one of \['all', 'scored'\]; got 'some'"
         ):
             call("ndcg", retrieved="some")
+
+
+@pytest.mark.parametrize("mark", [-np.inf, np.nan])
+@pytest.mark.option("cross_evaluate.metrics")
+def test_cross_evaluate_takes_scorers_that_decline(mark):
+    metrics = ("f1(divisor=retrieved)@12", "map")
+    models = {"3": Depth(3, mark), "5": QueryRanker(Depth(5, mark))}
+    scorers = ranking_scorers(*metrics, retrieved="scored")
+    found = cross_evaluate(models, X, Y, qid=QID, cv=CV, metrics=scorers)
+    assert found.metrics == metrics
+    for metric in metrics:
+        means = found.by_metric(metric).fold_means()
+        assert means["3"] == pytest.approx(by_hand(metric, 3), abs=1e-12)
+        assert means["5"] == pytest.approx(by_hand(metric, 5), abs=1e-12)
+    by_name = cross_evaluate(Depth(12), X, Y, qid=QID, cv=CV, metrics=metrics)
+    by_scorer = cross_evaluate(Depth(12), X, Y, qid=QID, cv=CV, metrics=ranking_scorers(*metrics))
+    assert by_name.means() == by_scorer.means()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {
+            "metrics": {
+                "map": make_ranking_scorer("map"),
+                **ranking_scorers("mrr", retrieved="scored"),
+            }
+        },
+        {"metrics": {**ranking_scorers("map"), "mrr": "mrr"}},
+        {"metrics": ranking_scorers("map"), "response_method": "predict_proba"},
+    ],
+)
+def test_scorers_of_cross_evaluate_rank_alike(change):
+    with pytest.raises(ValueError, match="metrics must be scorers of one call of ranking_scorers"):
+        cross_evaluate(Depth(3), X, Y, qid=QID, cv=CV, **change)
+
+
+def test_a_search_report_has_the_metrics_whose_scorers_decline_alike():
+    scoring = ranking_scorers("f1(divisor=retrieved)@12", retrieved="scored") | ranking_scorers(
+        "map"
+    )
+    search, _ = searched(GridSearchCV, Depth(), scoring, refit="map")
+    assert search_report(search, X, Y, qid=QID, verbose=0).metrics == ("map",)
+
+
+def test_unjudged_documents_are_left_out_as_condense_does():
+    judged = RNG.random(len(Y)) < 0.6
+    labels = with_qid(Y, QID, judged=judged, retrieved=judged)
+    found = cross_evaluate(Depth(12), X, labels, cv=CV, metrics="ndcg@3")
+    expected = evaluate(
+        Y, X[:, 0], qid=QID, metrics="ndcg@3", judged=judged, condense=True
+    ).per_query
+    np.testing.assert_array_equal(found.reports["Depth"].per_query["ndcg@3"], expected["ndcg@3"])

@@ -308,7 +308,7 @@ def test_ways_for_the_ids(way, raced):
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_without_ids_the_ways_out_are_named(routing):
-    search = race(Ridge(), {"alpha": [1.0, 1e6]}, cv=QueryKFold(3))
+    search = race(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}, cv=QueryKFold(3))
     with sklearn.config_context(enable_metadata_routing=routing):
         with pytest.raises(
             TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass"
@@ -319,7 +319,7 @@ def test_without_ids_the_ways_out_are_named(routing):
             "groups=qid to fit of a search" if routing else "with_qid(y, qid) as y"
         )
         for name in () if routing else ("groups", "qid"):
-            with pytest.raises(TypeError, match=rf"^Pass with_qid\(y, qid\) as y.* got {name}="):
+            with pytest.raises(TypeError, match=r"needs the query id .* with_qid\(y, qid\) as y"):
                 search.fit(X, Y, **{name: QID})
 
 
@@ -389,9 +389,7 @@ def test_candidates_that_fail_are_dropped():
     found = search.cv_results_
     assert found["dropped_because"].tolist() == ["", "failed", "failed", "behind"]
     assert found["dropped_after"].tolist()[1:] == [1, 1, 2]
-    assert found["rank_test_score"].tolist() == [1, 3, 3, 2] or found[
-        "rank_test_score"
-    ].tolist() == [1, 3, 4, 2]
+    assert found["rank_test_score"].tolist() == [1, 3, 4, 2]
     assert np.isnan(found["split0_test_score"][1:3]).all()
     assert search.best_index_ == 0
     found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
@@ -493,7 +491,7 @@ def test_candidates_of_which_only_another_metric_fails_stay():
         warnings.simplefilter("always")
         raced = race(scoring=scoring, refit="ndcg@3", error_score=np.nan).fit(X, LABELS)
     texts = {str(warning.message).partition(".")[0] for warning in caught}
-    assert {"Scoring failed", "One or more of the test scores of 'broken' are non-finite"} == texts
+    assert texts == {"Scoring failed"}
     assert "failed" not in raced.cv_results_["dropped_because"]
     assert raced.best_index_ == race().fit(X, LABELS).best_index_
 
@@ -663,11 +661,12 @@ def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(size, n_candidates):
     assert lost <= 14
 
 
-@pytest.mark.parametrize("confidence", [0.95, None])
-def test_a_splitter_that_does_not_look_for_ids_in_y(confidence):
-    search = race(cv=GroupKFold(3), confidence=confidence)
-    with pytest.raises(
-        ValueError, match=r"GroupKFold needs groups=qid in fit.* cv=QueryKFold\(5\)"
-    ):
-        search.fit(X, LABELS)
-    assert search.fit(X, LABELS, groups=QID).n_splits_ == 3
+def test_a_splitter_that_does_not_look_for_ids_in_y_gets_them():
+    search = race(cv=GroupKFold(3))
+    found = search.fit(X, LABELS).cv_results_
+    assert_same_results(clone(search).fit(X, LABELS, groups=QID), search)
+    assert not np.isnan(found["split2_test_score"]).all()
+    unraced = race(cv=GroupKFold(3), confidence=None)
+    with pytest.raises(ValueError, match="The 'groups' parameter should not be None"):
+        unraced.fit(X, LABELS)
+    assert unraced.fit(X, LABELS, groups=QID).n_splits_ == 3

@@ -423,7 +423,7 @@ def test_what_is_no_fitted_search_or_lacks_its_data():
         (
             {"cv": RepeatedQueryKFold(3, n_repeats=2, random_state=0)},
             {},
-            r"every query at most once; got query .* in fold \d and in fold \d\. Use QueryKFold",
+            r"every query at most once; got RepeatedQueryKFold.* which tests each 2 times. Use QueryKFold",
         ),
     ],
 )

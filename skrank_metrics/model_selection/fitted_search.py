@@ -1,0 +1,136 @@
+"""Read a fitted search: its scorers, metrics, scores and candidates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._sklearn_internals import response_method, score_function
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.model_selection.scorers import RankingScore
+
+# Longer parameter values would leave no room for other columns of a table.
+VALUE_WIDTH = 40
+
+
+def check_search(search: Any) -> None:
+    """Refuse anything but a fitted search."""
+    if not hasattr(search, "refit"):
+        raise TypeError(
+            f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}."
+        )
+    check_is_fitted(search, "cv_results_")
+
+
+def scorers_of(search: Any) -> Mapping[str, Any]:
+    """Scorers by their names in the results."""
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+
+
+def metric_of_scorer(scorer: Any) -> BoundMetric | None:
+    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
+    score = score_function(scorer)
+    if not isinstance(score, RankingScore):
+        return None
+    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
+
+
+def scorers_like(key: str, scorers: Mapping[str, Any]) -> list[str]:
+    """Names of the scorers of this package that rank by the same scores as one of them, which comes first."""
+
+    def way(name: str) -> tuple[Any, bool]:
+        scorer = scorers[name]
+        return response_method(scorer), score_function(scorer).declines
+
+    return [name for name in dict.fromkeys((key, *scorers)) if way(name) == way(key)]
+
+
+def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
+    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
+    scorers = scorers_of(search)
+    found = {}
+    for column in search.cv_results_:
+        name = column.removeprefix("mean_test_")
+        if name != column:
+            found[name] = metric_of_scorer(scorers.get(name))
+    return found
+
+
+def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
+    """Key of the metric to rank by, by default that of ``refit``."""
+    if metric is None:
+        metric = search.refit
+        if not isinstance(metric, str):
+            metric = getattr(search.refit, "metric", None)
+        if metric is None and len(metrics) > 1:
+            raise ValueError(
+                f"metric must be one of {list(metrics)} if refit did not name one; got None."
+            )
+        if metric not in metrics:
+            return next(iter(metrics))
+    return check_column(metric, metrics)
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores with one row per candidate and one column per fold."""
+    columns = _columns_of_folds(cv_results, metric)
+    if len(columns) < 2:
+        start = "split0_test_"
+        known = [name.removeprefix(start) for name in cv_results if name.startswith(start)]
+        raise ValueError(
+            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
+            f"{', '.join(known)}."
+        )
+    return np.column_stack(columns)
+
+
+def _columns_of_folds(cv_results: Mapping[str, Any], metric: str) -> list[Any]:
+    names = (f"split{fold}_test_{metric}" for fold in itertools.count())
+    return [cv_results[name] for name in itertools.takewhile(cv_results.__contains__, names)]
+
+
+def ranked_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
+    """Rows of the results, best first, then those that a race dropped, the last one first; those without scores last.
+
+    Means are over the folds that a candidate ran without failing. Of a halving search, only the last rung is ranked.
+    """
+    folds = np.column_stack(_columns_of_folds(cv_results, metric))
+    with np.errstate(invalid="ignore"):
+        means = np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1)
+    n_run = np.full(len(means), np.inf)
+    if "dropped_after" in cv_results:
+        n_run = np.nan_to_num(cv_results["dropped_after"], nan=np.inf)
+    else:
+        means = cv_results[f"mean_test_{metric}"]
+    rungs = np.asarray(cv_results.get("iter", np.zeros(len(means))))
+    order = np.lexsort((-means, -n_run, np.isnan(means)))
+    return [int(row) for row in order if rungs[row] == rungs.max()]
+
+
+def spelled_params(params: Mapping[str, Any]) -> str:
+    """Parameters as text; estimators by their class alone."""
+    parts = []
+    for name, value in params.items():
+        if hasattr(value, "get_params"):
+            parts.append(type(value).__name__)
+        else:
+            parts.append(f"{name.rpartition('__')[2]}={spelled_value(value)}")
+    return ", ".join(parts)
+
+
+def spelled_value(value: Any) -> str:
+    """One line of a value; that of an object may take several."""
+    text = getattr(value, "__name__", None) or str(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        text = f"{value:g}"
+    text = " ".join(text.split())
+    if len(text) <= VALUE_WIDTH:
+        return text
+    return f"{text[: VALUE_WIDTH - 3]}..."

@@ -72,9 +72,12 @@ def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
     n_changed = pair.wins + pair.losses
     if not margin or margin >= flips.span or 0 < n_changed < FEW_CHANGED:
         return None
-    needed = _queries_if_equal(outcome, margin / flips.span)
     if n_changed:
         needed = queries_needed(outcome, pair, margin)
+    elif math.isinf(flips.span):  # no number of equal queries bounds what another one could lose
+        return None
+    else:
+        needed = _queries_if_equal(outcome, margin / flips.span)
     return needed if needed > pair.n_queries else None
 
 

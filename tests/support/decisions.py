@@ -168,7 +168,10 @@ def excluding_zero(ends, *, rejected, ahead):
 class PartTests:
     """The tests of all pairs in one set of queries; rankings are columns of values of which larger ones are better."""
 
-    def __init__(self, values, weights, units, folds, plan, span, *, enumerates):
+    def __init__(self, values, weights, units, folds, plan, bounds, *, enumerates):
+        worst, best = bounds
+        span = best - worst
+        self.largest_loss = values.max() - min(worst, values.min())
         self.span = max(span, max((np.ptp(row) for row in values), default=0.0))
         self.values = np.array([without_rounding(row) for row in values])
         self.n = values.shape[1]
@@ -425,6 +428,28 @@ class Decision:
         p = self.p_adjusted(i, j)
         return (math.nan, math.nan) if math.isnan(p) else self.family.simultaneous(self.k, i, j, p)
 
+    def verdict(self, i, j, margin):
+        """What the simultaneous interval of a pair says, if a loss up to the margin does not matter."""
+        low, high = self.simultaneous(i, j)
+        if low > 0:
+            return "better"
+        if margin is not None and low > -margin and self.part.largest_loss > margin:
+            return "not worse"
+        return "worse" if high < 0 else "undecided"
+
+    def decision(self, i, margin):
+        """Whether these queries let a ranking pass."""
+        if self.family.baseline is None:
+            passes = self.regret(i) <= margin < self.part.largest_loss
+            return "ship" if passes else "undecided"
+        verdict = self.verdict(i, self.family.baseline, margin)
+        return {"worse": "do not ship", "undecided": "undecided"}.get(verdict, "ship")
+
+    def equal_to(self, i):
+        """The rankings with the same values."""
+        values = self.part.values
+        return {j for j in self.rankings if (values[:, i] == values[:, j]).all()}
+
     def counted(self, i, j):
         """Numbers of queries that a ranking wins, ties and loses against another."""
         values = self.part.values
@@ -474,6 +499,14 @@ class Decision:
 # From what compare gets
 
 
+def joint_decision(decisions):
+    """One decision from those by each metric, or of the rankings beside a baseline."""
+    for one in ("do not ship", "undecided"):
+        if one in decisions:
+            return one
+    return "ship"
+
+
 def decisions_of(
     values,
     *,
@@ -495,12 +528,12 @@ def decisions_of(
     used = (weights > 0) & ~np.isnan(values).any(axis=1)
     units = hash_units(np.asarray(ids if groups is None else groups))
     sign = 1 if larger_is_better else -1
+    ends = sorted(sign * end for end in bounds)
 
     def part(queries, *, enumerates):
-        span = bounds[1] - bounds[0]
         own = sign * values[queries], weights[queries], units[queries]
         own_folds = None if folds is None else np.asarray(folds)[queries]
-        return PartTests(*own, own_folds, plan, span, enumerates=enumerates)
+        return PartTests(*own, own_folds, plan, ends, enumerates=enumerates)
 
     def decided(parts):
         whole = Family(parts, None, plan)

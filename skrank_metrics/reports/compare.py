@@ -19,9 +19,9 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
-from skrank_metrics.reports.outcome import sample_of
 from skrank_metrics.reports.plan import Correction, Margin, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
+from skrank_metrics.reports.sample import sample_of
 
 C = TypeVar("C", bound=Comparison)
 Reports: TypeAlias = Mapping[str, RankingReport]
@@ -191,7 +191,7 @@ def compare_reports(
         plan = _with_margins(plan, next(iter(aligned.values())), wanted)
     samples = [sample_of(aligned, metric) for metric in wanted]
     for sample in samples:
-        if sample.can_be_tested and not sample.counts.any():
+        if sample.can_be_tested and not sample.n_counted:
             raise ValueError(
                 f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
                 f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "

@@ -263,7 +263,7 @@ class Comparison(Result):
     @property
     def folds_won(self) -> dict[str, int]:
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
-        return self.outcome().folds_won
+        return self.outcome().sample.folds_won()
 
     def pairs(self) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and the baseline."""

@@ -16,57 +16,61 @@ MOST_NAMED = 4
 def verdict_of(outcomes: Sequence[Outcome]) -> str:
     """What is known by the first metric, and by others that say otherwise; with margins, by all of them."""
     first = outcomes[0]
+    baseline = first.plan.baseline
     if len(first.names) < 2:
         return ""
     if not first.tested:
         leader = first.ranked[0]
         return f"{leader} is ahead by {first.metric}, which is not a mean over queries and cannot be tested."
     tested = [outcome for outcome in outcomes if outcome.tested]
-    if first.plan.margin is not None:
-        return " ".join(_of_gate(tested))
-    if first.plan.baseline is not None:
-        return " ".join(_against_baseline(tested, first.plan.baseline))
-    return " ".join(_about_the_best(tested))
-
-
-def _claim(claim: str, outcome: Outcome, metrics: Sequence[str]) -> str:
-    """A sentence that holds with confidence, and names its metrics if there are several."""
-    level = f"{100 * outcome.plan.confidence:g}% confidence"
-    if metrics:
-        return f"By {listed(metrics)}, {claim} ({level})"
-    return f"With {level}, {claim}"
+    if first.plan.margin is None:
+        find = _about_the_best if baseline is None else _against_baseline
+    else:
+        find = _release_of_the_best if baseline is None else _release_beside_a_baseline
+    return " ".join(find(tested))
 
 
 def _by(metrics: Sequence[str]) -> str:
     return f"By {listed(metrics)}, " if metrics else ""
 
 
-def _named_if_several(outcomes: Sequence[Outcome]) -> list[str]:
-    """The first metric, to be named if there are others."""
-    return [outcomes[0].metric] if len(outcomes) > 1 else []
+def _claim(claim: str, outcome: Outcome, metrics: Sequence[str]) -> str:
+    """A sentence that holds with confidence, and names its metrics if there are several."""
+    level = f"{100 * outcome.plan.confidence:g}% confidence"
+    return f"{_by(metrics)}{claim} ({level})" if metrics else f"With {level}, {claim}"
 
 
-def _on_queries(outcome: Outcome) -> str:
-    return f"on {counted(outcome.sample.n_counted, 'query')}"
+def _named(outcome: Outcome, outcomes: Sequence[Outcome]) -> list[str]:
+    """The metric, to be named if there are others."""
+    return [outcome.metric] if len(outcomes) > 1 else []
+
+
+def _by_claim(claims: Mapping[str, str]) -> dict[str, list[str]]:
+    """The metrics that make each claim, from claims by metric; empty ones are none."""
+    metrics: dict[str, list[str]] = {}
+    for metric, claim in claims.items():
+        if claim:
+            metrics.setdefault(claim, []).append(metric)
+    return metrics
 
 
 def _every_query(outcome: Outcome) -> str:
     sample = outcome.sample
-    return "every query" if sample.counts.all() else "every query that counts"
+    return "every query" if sample.n_counted == sample.n_queries else "every query that counts"
+
+
+def _queries(outcome: Outcome) -> str:
+    return counted(outcome.sample.n_counted, "query")
 
 
 # The best
 
 
 def _about_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    first = outcomes[0]
-    yield from _best_by(first, _named_if_several(outcomes))
-    contradicting: dict[str, list[str]] = {}
-    for outcome in outcomes[1:]:
-        claim = _contradiction(first, outcome)
-        if claim:
-            contradicting.setdefault(claim, []).append(outcome.metric)
-    for claim, metrics in contradicting.items():
+    first, *others = outcomes
+    yield from _best_by(first, _named(first, outcomes))
+    contradictions = {other.metric: _contradiction(first, other) for other in others}
+    for claim, metrics in _by_claim(contradictions).items():
         yield f"{_by(metrics)}{claim}."
 
 
@@ -74,203 +78,156 @@ def _best_by(outcome: Outcome, metrics: Sequence[str]) -> Iterator[str]:
     """What is known about the best by one metric, named or not."""
     ranked, may_be = outcome.ranked, outcome.best_set
     worse = [name for name in ranked if name not in may_be]
-    if len(may_be) == 1:
-        yield f"{_claim(f'{may_be[0]} is best', outcome, metrics)}."
-    elif worse:
-        best = f"the best is {some_of(may_be, 'or')}"
-        yield f"{_claim(best, outcome, metrics)}; {ranked[0]} leads."
-        yield f"{some_of(worse, 'and')} {_are(worse)} worse."
+    if not worse:
+        yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {_queries(outcome)}."
     else:
-        queries = _on_queries(outcome)
-        yield f"{_by(metrics)}{some_of(ranked, 'and')} cannot be told apart {queries}."
+        others = f"; {ranked[0]} leads. {_are(worse)} worse" if len(may_be) > 1 else ""
+        yield f"{_claim(_best(outcome), outcome, metrics)}{others}."
     if len(may_be) > 1 and set(may_be) <= set(outcome.equal_to(may_be[0])):
-        yield f"{some_of(may_be, 'and')} are equal on {_every_query(outcome)}."
+        yield f"{some_of(may_be)} are equal on {_every_query(outcome)}."
+
+
+def _best(outcome: Outcome) -> str:
+    names = outcome.best_set
+    return f"{names[0]} is best" if len(names) == 1 else f"the best is {some_of(names, 'or')}"
 
 
 def _contradiction(first: Outcome, other: Outcome) -> str:
     """What another metric says that the first does not; empty if they agree."""
-    ahead_of_leader = other.better_than(first.ranked[0])
-    if ahead_of_leader:
-        return _better(ahead_of_leader, first.ranked[0])
+    leader, *followers = first.ranked
+    ahead = other.better_than(leader)
+    if ahead:
+        return f"{_are(ahead)} better than {leader}"
     if len(first.best_set) == len(first.names) > len(other.best_set):
-        return _best_set_of(other)
-    for worse in first.ranked:
-        ahead = [name for name in other.better_than(worse) if worse in first.better_than(name)]
-        if ahead:
-            return _better(ahead, worse)
+        return _best(other)
+    for worse in followers:
+        ahead = other.better_than(worse)
+        reversed_by = [name for name in ahead if worse in first.better_than(name)]
+        if reversed_by:
+            return f"{_are(reversed_by)} better than {worse}"
     return ""
-
-
-def _better(names: Sequence[str], than: str) -> str:
-    return f"{some_of(names, 'and')} {_are(names)} better than {than}"
-
-
-def _best_set_of(outcome: Outcome) -> str:
-    best, ranked = outcome.best_set, outcome.ranked
-    if len(best) > 1:
-        return f"the best is {some_of(best, 'or')}"
-    return f"{best[0]} is better than {ranked[1]}" if len(ranked) == 2 else f"{best[0]} is best"
 
 
 # A baseline
 
 
-def _against_baseline(outcomes: Sequence[Outcome], baseline: str) -> Iterator[str]:
+def _against_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """How rankings compare with the baseline by the first metric, and by others that know more or the opposite."""
-    first = outcomes[0]
-    named = _by_status(first)
-    metrics = _named_if_several(outcomes)
-    known = _known(named, baseline, None)
+    first, *others = outcomes
+    metrics = _named(first, outcomes)
+    by_status = first.by_status
+    known = _known(first, by_status)
     if known:
         yield f"{_claim(known, first, metrics)}."
         metrics = []
-    if undecided := named.get("undecided"):
-        apart = f"{some_of(undecided, 'and')} cannot be told apart from {baseline}"
-        yield f"{_by(metrics)}{apart} {_on_queries(first)}."
-    contradicting: dict[str, list[str]] = {}
-    for outcome in outcomes[1:]:
-        claim = _known(_new_statuses(first, outcome), baseline, None)
-        if claim:
-            contradicting.setdefault(claim, []).append(outcome.metric)
-    for claim, own in contradicting.items():
+    undecided = by_status.get("undecided")
+    if undecided:
+        apart = f"cannot be told apart from {first.plan.baseline} on {_queries(first)}"
+        yield f"{_by(metrics)}{some_of(undecided)} {apart}."
+    news = {other.metric: _known(other, _news(first, other)) for other in others}
+    for claim, own in _by_claim(news).items():
         yield f"{_by(own)}{claim}."
 
 
-def _new_statuses(first: Outcome, other: Outcome) -> dict[Status, list[str]]:
+def _news(first: Outcome, other: Outcome) -> dict[Status, list[str]]:
     """Names by what another metric knows about them, but not the first."""
-    status_by_first = {row.name: row.status for row in first.standings}
+    known = first.by_status
     return {
-        status: [name for name in names if status_by_first[name] != status]
-        for status, names in _by_status(other).items()
+        status: [name for name in names if name not in known.get(status, [])]
+        for status, names in other.by_status.items()
     }
 
 
-def _by_status(outcome: Outcome) -> dict[Status, list[str]]:
-    """Names by what is known about them."""
-    named: dict[Status, list[str]] = {}
-    for row in outcome.standings:
-        named.setdefault(row.status, []).append(row.name)
-    return named
-
-
-def _known(named: Mapping[Status, Sequence[str]], baseline: str, margin: float | None) -> str:
+def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
-    statuses: tuple[Status, ...] = ("better", "not worse", "worse")
-    claims: list[str] = []
-    for status in statuses:
-        names = named.get(status)
-        if names:
-            than = "" if claims and status == "worse" else f" than {baseline}"
-            within = f" by more than {margin:g}" if margin and status == "not worse" else ""
-            claims.append(f"{some_of(names, 'and')} {_are(names)} {status}{than}{within}")
+    baseline = str(outcome.plan.baseline)
+    better, not_worse, worse = (by_status.get(one, []) for one in ("better", "not worse", "worse"))
+    equal = [name for name in outcome.equal_to(baseline) if name in not_worse]
+    not_worse = [name for name in not_worse if name not in equal]
+    claims = []
+    if better:
+        claims.append(f"{_are(better)} better than {baseline}")
+    if not_worse:
+        claims.append(
+            f"{_are(not_worse)} not worse than {baseline} by more than {outcome.margin:g}"
+        )
+    if equal:
+        equals = "equals" if len(equal) == 1 else "equal"
+        claims.append(f"{some_of(equal)} {equals} {baseline} on {_every_query(outcome)}")
+    if worse:
+        than = "" if claims else f" than {baseline}"
+        claims.append(f"{_are(worse)} worse{than}")
     return "; ".join(claims)
 
 
 # A release
 
 
-def _of_gate(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _release_beside_a_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings to ship, and why."""
-    first = outcomes[0]
-    baseline = first.plan.baseline
-    if baseline is None:
-        yield from _release_of_the_best(outcomes)
-        return
-    by_decision: dict[Decision, list[str]] = {}
-    for name, decision in decisions(outcomes).items():
-        by_decision.setdefault(decision, []).append(name)
-    if names := by_decision.get("ship"):
-        yield f"Ship {some_of(names, 'or')}."
-    if names := by_decision.get("do not ship"):
-        yield f"Do not ship {some_of(names, 'or')}."
-    if names := by_decision.get("undecided"):
-        yield f"Do not ship {some_of(names, 'or')} yet."
-    reasons: dict[str, list[Outcome]] = {}
+    of_rankings = decisions(outcomes)
+    names: dict[Decision, list[str]] = {"ship": [], "do not ship": [], "undecided": []}
+    for name, decision in of_rankings.items():
+        names[decision].append(name)
+    if names["ship"]:
+        yield f"Ship {some_of(names['ship'], 'or')}."
+    if names["do not ship"]:
+        yield f"Do not ship {some_of(names['do not ship'], 'or')}."
+    if names["undecided"]:
+        yield f"Do not ship {some_of(names['undecided'], 'or')} yet."
+    reasons = {outcome.metric: _known(outcome, outcome.by_status) for outcome in outcomes}
+    for reason, metrics in _by_claim(reasons).items():
+        yield f"{_claim(reason, outcomes[0], metrics if len(outcomes) > 1 else [])}."
     for outcome in outcomes:
-        for reason in _reasons(outcome, baseline):
-            reasons.setdefault(reason, []).append(outcome)
-    for reason, own in reasons.items():
-        metrics = [outcome.metric for outcome in own] if len(outcomes) > 1 else []
-        yield f"{_claim(reason, first, metrics)}."
-    for outcome in outcomes:
-        metrics = [outcome.metric] if len(outcomes) > 1 else []
-        undecided = by_decision.get("undecided", [])
-        yield from _undecided(outcome, baseline, undecided, metrics)
+        undecided = outcome.by_status.get("undecided", [])
+        open_ones = [name for name in undecided if of_rankings[name] == "undecided"]
+        if open_ones:
+            yield _undecided(outcome, open_ones, _named(outcome, outcomes))
 
 
-def _reasons(outcome: Outcome, baseline: str) -> Iterator[str]:
-    """What is known by one metric."""
-    named = _by_status(outcome)
-    not_worse = named.get("not worse", [])
-    equal = [name for name in outcome.equal_to(baseline) if name in not_worse]
-    named["not worse"] = [name for name in not_worse if name not in equal]
-    known = _known(named, baseline, outcome.margin)
-    if known:
-        yield known
-    if equal:
-        yield f"{some_of(equal, 'and')} {_equals(equal)} {baseline} on {_every_query(outcome)}"
-
-
-def _undecided(
-    outcome: Outcome, baseline: str, rankings: Sequence[str], metrics: Sequence[str]
-) -> Iterator[str]:
+def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -> str:
     """What these queries cannot show of some rankings by one metric, and how many would."""
-    names = [name for name in _by_status(outcome).get("undecided", ()) if name in rankings]
-    if not names:
-        return
     if outcome.accepts_any_loss:
-        yield _accepts_any_loss(outcome)
-        return
-    queries = counted(outcome.sample.n_counted, "query")
+        return _accepts_any_loss(outcome)
+    baseline = str(outcome.plan.baseline)
     by_more = f" by more than {outcome.margin:g}" if outcome.margin else ""
-    worse = f"whether {some_of(names, 'and')} {_are(names)} worse than {baseline}{by_more}"
-    more = ""
+    worse = f"{_are(names)} worse than {baseline}{by_more}"
+    text = f"{_by(metrics)}{_queries(outcome)} cannot show whether {worse}."
     needed = [queries_to_decide(outcome, outcome.pair(name, baseline)) for name in names]
     known = [number for number in needed if number is not None]
-    if len(known) == len(needed):
-        more = f". If they are equal, about {_about(max(known))} queries would probably show it"
-    start = f"{_by(metrics)}{queries}"
-    yield f"{start} cannot show {worse}{more}."
+    if len(known) < len(names):
+        return text
+    return f"{text} If they are equal, about {max(known):,} queries would probably show it."
 
 
 def _accepts_any_loss(outcome: Outcome) -> str:
     """Why the margin lets no ranking pass."""
     margin = f"A margin of {outcome.margin:g} accepts any loss of {outcome.metric}"
-    return f"{margin}: no query can lose more than {outcome.largest_loss:.4g}."
-
-
-def _about(number: int) -> str:
-    """A number rounded up to two digits, with commas between thousands."""
-    unit = 10 ** max(0, len(str(number)) - 2)
-    return f"{-(-number // unit) * unit:,}"
+    return f"{margin}: no query can lose more than {outcome.sample.largest_loss:.4g}."
 
 
 def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which rankings lose at most the margin against the best."""
-    first = outcomes[0]
-    of_rankings = decisions(outcomes)
+    """Which rankings lose at most the margins against the best."""
+    first, of_rankings = outcomes[0], decisions(outcomes)
     good = [name for name in first.ranked if of_rankings[name] == "ship"]
-    limit, within = "", f"{first.margin:g}"
-    if len(outcomes) > 1:
-        limit, within = " by every metric", "its margin"
+    margins = dict.fromkeys(f"{outcome.margin:g}" for outcome in outcomes)
+    within = f"at most {listed(list(margins))} worse than the best"
     if not good:
-        yield f"Do not ship yet: no ranking is known to be within {within} of the best{limit}."
+        yield f"Do not ship yet: no ranking is known to be {within}."
         for outcome in outcomes:
             if outcome.accepts_any_loss:
                 yield _accepts_any_loss(outcome)
     elif all(outcome.best_set == (good[0],) for outcome in outcomes):
         yield f"Ship {good[0]}."
     else:
-        each = "it is" if len(good) == 1 else "each is"
-        worse = f"{each} at most {within} worse than the best{limit}"
-        yield f"Ship {some_of(good, 'or')}: {worse}."
+        yield f"Ship {some_of(good, 'or')}: {within}."
     yield from _about_the_best(outcomes)
 
 
 # Names in sentences
 
 
-def some_of(names: Sequence[str], word: str) -> str:
+def some_of(names: Sequence[str], word: str = "and") -> str:
     """Names in a sentence; only the first ones and the number of the others if there are many."""
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
@@ -287,8 +244,5 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 
 def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _equals(names: Sequence[str]) -> str:
-    return "equals" if len(names) == 1 else "equal"
+    """Names with their verb."""
+    return f"{some_of(names)} {'is' if len(names) == 1 else 'are'}"

@@ -335,7 +335,7 @@ def test_weights_undefined_queries_and_orders(weighted, undefined):
     assert pair.difference == pytest.approx(float(total / int(weights[queries].sum())))
     text = words(compare([first, second]).details())
     assert ("Weighted by sample_weight, 1 query with weight 0." in text) == weighted
-    left_out = f"2 queries have no value of mrr in some ranking, so the other {pair.n_queries} are compared."
+    left_out = f"Rankings are compared on {pair.n_queries} queries with a value of mrr in each."
     assert (left_out in text) == np.isnan(undefined)
     with pytest.raises(
         ValueError,
@@ -356,10 +356,7 @@ def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
     for name, mean in comparison.means().items():
         assert mean == pytest.approx(values[name][2:].mean())
     assert list(comparison.names) == sorted(values, key=lambda name: -values[name][2:].mean())
-    assert (
-        "2 queries have no value of judge in some ranking, so the other 18 are compared."
-        in words(comparison)
-    )
+    assert "Rankings are compared on 18 queries with a value of judge in each." in words(comparison)
     none = [
         evaluate([0, 0], s, qid=[0, 0], metrics="mrr(replace_undefined_by=nan)")
         for s in ([1, 2], [2, 1])
@@ -494,7 +491,7 @@ def test_a_margin_ships_what_loses_no_more():
     assert of_ranks(ranks, margin=0.05).pair("b", "a").verdict == "worse"
     none = of_ranks({"a": [1, 2] * 10, "b": [2, 1] * 10}, margin=0.01)
     assert none.verdict.startswith(
-        "Do not ship yet: no ranking is known to be within 0.01 of the best. a and b cannot be told"
+        "Do not ship yet: no ranking is known to be at most 0.01 worse than the best. a and b cannot be told"
     )
     assert "hip" not in of_ranks(ranks).verdict
 
@@ -764,16 +761,16 @@ def test_folds_are_won_and_widen_intervals():
     plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
     comparison = compare(in_folds(plain.reports, np.arange(40) % 4))
     # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
-    assert comparison.folds_won == {"b": 3, "a": 1, "c": 0}
+    assert comparison.folds_won == {"b": 2, "a": 1, "c": 0}, "nobody wins a tie"
     assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
-    assert "b is best in 3 of 4 folds. The folds disagree more than" in words(comparison)
+    assert "b is best in 2 of 4 folds. The folds disagree more than" in words(comparison)
     assert comparison.detectable > plain.detectable
     ranks = {"b": [0, *[2, 1, 1, 1] * 10], "a": [0, *[1, 2] * 20], "c": [0, *[3] * 40]}
     ids, options = np.arange(-1, 40), {"replace_undefined_by": np.nan}
     reports = {name: report_of_ranks(own, ids, **options) for name, own in ranks.items()}
     undefined = compare(in_folds(reports, ids % 4))
-    assert undefined.folds_won == {"a": 1, "b": 3, "c": 0}
+    assert undefined.folds_won == {"a": 1, "b": 2, "c": 0}
     assert undefined.pair("b", "a").interval == pytest.approx(comparison.pair("b", "a").interval)
     assert undefined.queries_needed(0.1) == comparison.queries_needed(0.1)
 

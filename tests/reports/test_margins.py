@@ -40,7 +40,7 @@ def test_equal_rankings_pass_if_their_interval_is_within_the_margin(n_queries):
     if not is_enough:
         expected = (
             f"Do not ship new yet. {n_queries} queries cannot show whether new is worse than old by more than 0.01. "
-            "If they are equal, about 370 queries would probably show it."
+            "If they are equal, about 368 queries would probably show it."
         )
     assert found.verdict == expected
 

@@ -169,7 +169,7 @@ def test_folds_that_vary_more_than_queries_decide():
         {"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr"
     )
     assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
-    assert found.folds_won == {"a": 3, "b": 0}
+    assert found.folds_won == {"a": 1, "b": 0}, "nobody wins a tie"
     without = {name: report.with_queries(folds=None) for name, report in found.reports.items()}
     assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3

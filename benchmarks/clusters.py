@@ -7,7 +7,6 @@ include reading.
 from __future__ import annotations
 
 import argparse
-import inspect
 import itertools
 import os
 import pickle
@@ -23,6 +22,8 @@ import numpy as np
 
 from benchmarks.timing import machine
 from skrank_metrics import dask, evaluate, evaluate_batches, query_fold, spark
+from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.partitions import TableEvaluation
 
 NAMES: dict[str, Any] = {"label": "label", "score": "score", "qid": "qid"}
@@ -153,10 +154,8 @@ def result_bytes(folder: Path) -> float:
     """Bytes per query that come back from a partition."""
     import pyarrow.parquet as pq
 
-    given = {name: one.default for name, one in inspect.signature(dask.evaluate).parameters.items()}
-    evaluation = TableEvaluation.of_arguments(
-        given | NAMES | {"metrics": METRICS, "order": "check"}
-    )
+    metrics = bind_metrics(METRICS, "sklearn")
+    evaluation = TableEvaluation(metrics, False, Columns(**NAMES))
     part = evaluation.of_partition(pq.read_table(folder / "whole" / "00.parquet"))
     return len(pickle.dumps(part)) / len(part)
 

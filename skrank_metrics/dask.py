@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.options import TableOptions
 from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
 
@@ -88,7 +91,14 @@ def evaluate(
     >>> skrank_metrics.dask.evaluate(frame, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    evaluation = TableEvaluation.of_arguments(locals())
+    evaluation = TableEvaluation(
+        bind_metrics(metrics, convention),
+        check_bool(condense, "condense"),
+        Columns(
+            label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
+        ),
+    )
+    evaluation.check_shuffle(order)
     dask, pyarrow = import_engine("dask", "dask.dataframe")
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise wrong_frame(frame, "Dask")
@@ -99,4 +109,4 @@ def evaluate(
         rows = rows.shuffle(on=qid)
     on_workers = dask.delayed(evaluation, traverse=False)
     parts = map(on_workers.of_partition, rows.to_delayed())
-    return evaluation.result(dask.compute(*parts), score)
+    return evaluation.result(dask.compute(*parts))

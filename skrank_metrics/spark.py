@@ -6,14 +6,16 @@ import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, overload
 
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.columns import Columns, check_column_names
 from skrank_metrics.sources.options import TableOptions
 from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
-from skrank_metrics.sources.tables import check_column_names
 
 
 @overload
@@ -90,7 +92,14 @@ def evaluate(
     >>> skrank_metrics.spark.evaluate(frame, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    evaluation = TableEvaluation.of_arguments(locals())
+    evaluation = TableEvaluation(
+        bind_metrics(metrics, convention),
+        check_bool(condense, "condense"),
+        Columns(
+            label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
+        ),
+    )
+    evaluation.check_shuffle(order)
     pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
     if not hasattr(frame, "mapInArrow"):
         raise wrong_frame(frame, "Spark")
@@ -112,7 +121,7 @@ def evaluate(
         if isinstance(part, Exception):
             raise part
         parts.append(part)
-    return evaluation.result(parts, score)
+    return evaluation.result(parts)
 
 
 def _in_arrow(evaluation: TableEvaluation) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from skrank_metrics._cli.options import OPTIONS
@@ -10,7 +10,8 @@ from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._cli.words import hint_of_commas, is_metric
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
+from skrank_metrics.sources.columns import Columns
+from skrank_metrics.sources.table_files import TableFile, import_arrow
 
 MOST_NAMED = 20  # columns in a message
 
@@ -34,18 +35,17 @@ def read_table(file: str, form: str, chosen: Chosen, *, signed: bool) -> Rows:
     label = chosen.label or ""
     slices = chosen.by or []
     scores = chosen.score or []
-    given = {
+    others = {
         "retrieved": chosen.retrieved,
         "judged": chosen.judged,
         "groups": chosen.groups,
         "sample_weight": chosen.weight,
     }
-    others = {argument: name for argument, name in given.items() if name is not None}
-    by = {f"by {name}": name for name in slices}
-    columns = Columns.of(label, scores, chosen.qid, others | by)
+    # Like columns of documents, slices may have any type.
+    columns = Columns(label, scores, chosen.qid, documents=slices, **others)
     # Documents that nobody judged have labels that do not count, so all must be valid.
-    arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
-    found = {argument: arrays[name] for argument, name in others.items()}
+    arrays = read_columns(table, columns, signed=signed and not chosen.judged)
+    found = {argument: arrays[name] for argument, name in others.items() if name is not None}
     if len(slices) == 1:
         found["by"] = arrays[slices[0]]
     elif slices:

@@ -13,18 +13,21 @@ from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_int
+from skrank_metrics._input.arrays import check_bool, check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._input.types import Order
 from skrank_metrics._output.progress import Progress
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import QueryValues
+from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.options import BatchOptions
-from skrank_metrics.sources.partitions import TableEvaluation
-from skrank_metrics.sources.tables import Columns, array_of, import_arrow, joined, n_rows, tables_of
+from skrank_metrics.sources.partitions import TableEvaluation, check_order
+from skrank_metrics.sources.table_files import import_arrow
+from skrank_metrics.sources.tables import array_of, joined, n_rows, tables_of
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000
@@ -122,20 +125,32 @@ def evaluate_batches(
     >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    evaluation = TableEvaluation.of_arguments(locals(), keeps_order=True)
-    import_arrow()
+    evaluation = TableEvaluation(
+        bind_metrics(metrics, convention),
+        check_bool(condense, "condense"),
+        Columns(
+            label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
+        ),
+    )
+    check_order(order)
+    import_arrow("evaluate_batches")
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
-    tables = tables_of(source, evaluation.columns, batch_rows, use_threads=n_threads > 1)
-    tables = tables if n_threads == 1 else _read_ahead(tables)
+    tables = tables_of(
+        source,
+        evaluation.columns,
+        batch_rows,
+        use_threads=n_threads > 1,
+        signed=evaluation.signed,
+    )
+    if n_threads > 1:
+        tables = _read_ahead(tables)
     with Progress(verbose) as progress, ExitStack() as stack:
         known = n_rows(source) if progress.shown or order == "shuffle" else None
         tables = _count_rows(tables, known, progress)
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
-            return evaluation.result(
-                (evaluation.of_table(table, contiguous=True) for table in whole), score
-            )
+            return evaluation.result(evaluation.of_table(table, contiguous=True) for table in whole)
         n_files = min(
             max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES
         )
@@ -146,9 +161,8 @@ def evaluate_batches(
         # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
         first = evaluate_file(files[0])
         others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
-        return evaluation.result(
-            progress.count(chain([first], others), len(files), "parts evaluated"), score
-        )
+        parts = progress.count(chain([first], others), len(files), "parts evaluated")
+        return evaluation.result(parts)
 
 
 def _count_rows(tables: Iterable[Any], n_rows: int | None, progress: Progress) -> Iterator[Any]:
@@ -243,14 +257,9 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
     return evaluation.of_table(joined(tables))
 
 
-def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
+def read_columns(source: Any, columns: Columns, *, signed: bool = False) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal."""
+    tables = tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True, signed=signed)
     with Progress(None) as progress:
-        table = joined(
-            list(
-                _count_rows(
-                    tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True), None, progress
-                )
-            )
-        )
+        table = joined(list(_count_rows(tables, None, progress)))
     return {name: array_of(table[name]) for name in columns.names}

@@ -16,6 +16,7 @@ from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
+from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
@@ -26,7 +27,7 @@ from skrank_metrics.sources.lists import (
     python_ids,
     valid_ids,
 )
-from skrank_metrics.sources.tables import Columns, TableFile, import_arrow
+from skrank_metrics.sources.table_files import TableFile, import_arrow
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
 KINDS = {

@@ -4,86 +4,80 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
-from skrank_metrics._input.arrays import check_bool, check_choice
+from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics._input.types import Order
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
-from skrank_metrics.sources.tables import Columns, array_of, bad_cell, readable, selected
+from skrank_metrics.sources.columns import Columns
+from skrank_metrics.sources.table_files import readable
+from skrank_metrics.sources.tables import array_of, selected, with_stream
 
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
-
 
 @dataclass(frozen=True)
 class TableEvaluation(Evaluation):
-    """The checked arguments of a function that evaluates columns."""
+    """What a function that evaluates columns computes, checked, and the columns."""
 
     columns: Columns
 
-    @classmethod
-    def of_arguments(
-        cls, given: Mapping[str, Any], *, keeps_order: bool = False
-    ) -> TableEvaluation:
-        """Check the arguments of a function, whose shuffle may keep the order of the rows of a query."""
-        shuffled = check_choice(given["order"], "order", ("check", "shuffle")) == "shuffle"
-        others = {name: given[name] for name in OTHERS}
-        columns = Columns.of(
-            given["label"], given["score"], given["qid"], others, given["documents"]
-        )
-        metrics = bind_metrics(given["metrics"], given["convention"])
-        condense = check_bool(given["condense"], "condense")
-        if condense and "judged" not in columns.others:
+    def __post_init__(self) -> None:
+        for argument in ("label", "score"):
+            if not self.columns.of(argument):
+                raise ValueError(f"{argument} must name at least one column; got none.")
+        if self.condense and self.columns.judged is None:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
-        stable = [name for name, metric in metrics.items() if metric.get("ties") == "stable"]
-        if shuffled and stable and not keeps_order:
+
+    @property
+    def signed(self) -> bool:
+        """Whether labels may be negative; those that nobody judged are 0."""
+        every = all(metric.computation.signed for metric in self.metrics.values())
+        return every and self.columns.judged is None
+
+    def check_shuffle(self, order: Order) -> None:
+        """Refuse metrics that need the order of rows if it is lost."""
+        stable = [name for name, metric in self.metrics.items() if metric.get("ties") == "stable"]
+        if check_order(order) == "shuffle" and stable:
             raise ValueError(
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {stable[0]!r}. "
                 "Pass ties='average', or order='check' if all rows of a query are in one partition."
             )
-        signed = "judged" not in columns.others and all(
-            metric.computation.signed for metric in metrics.values()
-        )
-        return cls(metrics, condense, replace(columns, signed=signed))
 
     def of_table(self, table: Any, *, contiguous: bool = False) -> QueryValues:
         """Evaluate a checked table of whole queries."""
         arrays = {name: array_of(table[name]) for name in table.column_names}
-        given = {argument: arrays[name] for argument, name in self.columns.others.items()}
-        masks: dict[str, Any] = {name: given.pop(name, None) for name in ("retrieved", "judged")}
-        own = {name: np.asarray(arrays[name]) for name in self.columns.documents}
-        labels, qid = arrays[self.columns.label], arrays[self.columns.qid]
+        columns = self.columns
         truth = documents_from_rows(
-            labels,
-            qid=qid,
-            judged=masks["judged"],
+            arrays[columns.label],
+            qid=arrays[columns.qid],
+            judged=arrays.get(columns.judged),
             condense=self.condense,
-            documents=own,
-            by=given.get("by"),
-            groups=given.get("groups"),
+            documents={name: np.asarray(arrays[name]) for name in columns.of("documents")},
+            by=arrays.get(columns.by),
+            groups=arrays.get(columns.groups),
         )
         if contiguous and truth.grouping.shuffled is not None:
+            # Very short queries are numbered row by row even if their rows are contiguous.
             codes = truth.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
-            if len(
-                returning
-            ):  # very short queries are numbered row by row even if their rows are contiguous
+            if len(returning):
                 raise ValueError(CAME_BACK.format(as_python(truth.queries.ids[returning[:1]])[0]))
+        retrieved = arrays.get(columns.retrieved)
         rankings = {
-            name: rank_rows(truth, arrays[name], retrieved=masks["retrieved"])
-            for name in self.columns.scores
+            name: rank_rows(truth, arrays[name], retrieved=retrieved)
+            for name in columns.of("score")
         }
-        return self.of_rankings(truth, rankings, given.get("sample_weight"))
+        return self.of_rankings(truth, rankings, arrays.get(columns.sample_weight))
 
     def of_partition(self, rows: Any) -> QueryValues:
         """Evaluate all rows of some queries, a table of pandas or pyarrow, in any process."""
@@ -92,30 +86,30 @@ class TableEvaluation(Evaluation):
         if not len(rows):
             return QueryValues()
         with readable("a partition"):
-            table = (
-                pa.Table.from_pandas(rows, preserve_index=False) if hasattr(rows, "iloc") else rows
-            )
+            table = pa.table(with_stream(rows))
         table = selected(table, self.columns, "the frame")
-        found = bad_cell(table, self.columns)
-        if found is not None:
-            row, what = found
-            query = table[self.columns.qid][row].as_py()
-            raise ValueError(what + (f" for query {query!r}." if query is not None else "."))
+        bad = self.columns.bad_cell(table, signed=self.signed)
+        if bad is not None:
+            row, what = bad
+            raise ValueError(f"{what} for query {table[self.columns.qid][row].as_py()!r}.")
         return self.of_table(table)
 
-    def result(
-        self, parts: Iterable[QueryValues], score: str | Sequence[str]
-    ) -> RankingReport | Comparison:
+    def result(self, parts: Iterable[QueryValues]) -> RankingReport | Comparison:
         """The report of all parts, which may have no query in common; a Comparison of several columns."""
         total = QueryValues()
         for part in parts:
             total.add(part)
         if not len(total):
             raise ValueError("frame must hold at least one document; got none.")
-        reports = {name: self.report(total, name) for name in self.columns.scores}
-        if isinstance(score, str):
-            return reports[score]
+        reports = {name: self.report(total, name) for name in self.columns.of("score")}
+        if isinstance(self.columns.score, str):
+            return reports[self.columns.score]
         return compare_reports(reports)
+
+
+def check_order(order: Order) -> Order:
+    """Check the option of all functions that evaluate columns."""
+    return check_choice(order, "order", ("check", "shuffle"))
 
 
 def import_engine(engine: str, module: str) -> tuple[Any, Any]:

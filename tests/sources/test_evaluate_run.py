@@ -1,5 +1,6 @@
 """Lists by id: all kinds of sources give one result, that of peers, and nothing is joined silently."""
 
+import gzip
 import io
 import random
 
@@ -446,7 +447,7 @@ def test_tables_of_files_are_the_same_as_frames(kind, tmp_path):
         }
         given = {"exclude": paths[2], "columns": NAMES}
         assert evaluate_run(*paths[:2], "mrr", **given).mean == {"mrr": 0}
-    paths[1].write_bytes(b"user,item,s\n1,2\n")
+    paths[1].write_bytes(gzip.compress(b"user,item,s\n1,2\n"))
     with pytest.raises(
         ValueError,
         match=r"run\.csv\.gz must be .* csv in UTF-8; reading it failed: .*Expected 3 col",

@@ -1,0 +1,150 @@
+"""Names of the columns of tables, and the values that are valid in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, nearest
+
+NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
+# The order of the columns in tuples.
+ARGUMENTS = (
+    *("label", "score", "qid", "sample_weight"),
+    *("retrieved", "judged", "documents", "by", "groups"),
+)
+# Arguments that may name several columns.
+SEVERAL = ("score", "documents")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns, by the arguments that name them."""
+
+    label: str | None
+    score: str | Sequence[str]
+    qid: str
+    sample_weight: str | None = None
+    retrieved: str | None = None
+    judged: str | None = None
+    documents: str | Sequence[str] | None = None
+    by: str | None = None
+    groups: str | None = None
+
+    def __post_init__(self) -> None:
+        for argument in ARGUMENTS:
+            names = self.of(argument)
+            several = argument in SEVERAL
+            if not all(isinstance(name, str) for name in names):
+                more = " or a list of names" if several else ""
+                given = getattr(self, argument)
+                raise TypeError(f"{argument} must be the name of a column{more}; got {given!r}.")
+            if len(set(names)) < len(names):
+                raise ValueError(f"{argument} must name different columns; got {names}.")
+
+    def of(self, argument: str) -> list[Any]:
+        """The names that an argument gives."""
+        given = getattr(self, argument)
+        if given is None and argument != "qid":
+            return []
+        if argument in SEVERAL and isinstance(given, list | tuple):
+            return list(given)
+        return [given]
+
+    @property
+    def by_argument(self) -> list[tuple[str, str]]:
+        """The argument and the name of each column."""
+        return [(argument, name) for argument in ARGUMENTS for name in self.of(argument)]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once."""
+        return list(dict.fromkeys(name for _, name in self.by_argument))
+
+    def check(self, schema: Any, holder: str) -> None:
+        """Refuse columns that are missing or have the wrong type."""
+        from pyarrow import types
+
+        check_column_names(self.by_argument, schema.names, holder)
+        for argument, name in self.by_argument:
+            kind = schema.field(name).type
+            valid, what = not types.is_nested(kind), "integers, strings or other ids"
+            if argument in NUMBERS:
+                valid, what = types.is_integer(kind) or types.is_floating(kind), "numbers"
+            if argument in MASKS:
+                valid, what = types.is_boolean(kind), "True and False"
+            if argument == "label":
+                valid = valid or types.is_boolean(kind)
+            # A file without rows has columns of type null.
+            if not valid and not types.is_null(kind):
+                raise TypeError(
+                    f"{argument} must be a column of {what}; {name!r} is of type {kind}."
+                )
+
+    def bad_cell(self, table: Any, *, signed: bool) -> tuple[int, str] | None:
+        """The row of the first null or invalid number, and what is wrong with it; None if all cells are valid.
+
+        ``signed`` is whether labels may be negative.
+        """
+        for name in self.names:
+            if table[name].null_count:
+                row = int(np.argmax(table[name].is_null().to_numpy()))
+                return row, f"column {name!r} must not hold nulls; got one"
+        # What a mask leaves out is ignored.
+        masks = {"label": self.judged, "score": self.retrieved}
+        for argument, name in self.by_argument:
+            if argument not in NUMBERS:
+                continue
+            values = table[name].to_numpy()
+            may_be_negative = argument == "score" or (argument == "label" and signed)
+            bad, expected = _invalid(values, may_be_negative, may_be_infinite=argument == "score")
+            mask = masks.get(argument)
+            if bad is not None and mask is not None:
+                bad &= table[mask].to_numpy()
+            if bad is None or not bad.any():
+                continue
+            row = int(np.argmax(bad))
+            if np.isnan(values[row]):
+                return row, f"column {name!r} contains NaN, first"
+            return row, f"column {name!r} must hold {expected}; got {values[row]}"
+        return None
+
+
+def _invalid(
+    values: NDArray[Any], may_be_negative: bool, *, may_be_infinite: bool
+) -> tuple[NDArray[np.bool_] | None, str]:
+    """Which numbers are invalid, None if none are; and what they should be."""
+    sign = "" if may_be_negative else " >= 0"
+    high, expected = float(np.finfo(float).max), f"finite numbers{sign}"
+    if may_be_infinite:
+        high, expected = np.inf, f"numbers{sign}"
+    if values.dtype.kind != "f":
+        high, expected = LARGEST_EXACT_INTEGER, f"numbers{sign}, and {EXACT_INTEGERS}"
+    low = -high if may_be_negative else 0
+    # NaN fails both comparisons, and each takes only one pass over memory.
+    if values.min() >= low and values.max() <= high:
+        return None, expected
+    return ~((values >= low) & (values <= high)), expected
+
+
+def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], holder: str) -> None:
+    """Refuse arguments that do not name exactly one column."""
+    for argument, name in named:
+        check_column_name(name, names, holder, f"; name it with {argument}=")
+
+
+def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str = "") -> None:
+    """Refuse the name of no column, or of several ones."""
+    times = list(names).count(name)
+    if times == 1:
+        return
+    found = f"has {times} columns {name!r}"
+    hint = ""
+    if not times:
+        found = f"has no column {name!r}{way_out}"
+        hint = nearest(name, names)
+    raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}")

@@ -159,9 +159,7 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
         refuse_look_alikes("parents", parents, "run has the passage", passages)
         found = [parents[passage] for passage in passages]
     documents = Ids.from_values(found, "parents")
-    if places is not None:
-        documents = documents[places]
-    lists = replace(lists, documents=documents, dicts=None)
+    lists = replace(lists, documents=documents[places], dicts=None)
     (keys,) = pair_keys([lists])
     return without_duplicates(lists, keys, "best")[0]
 
@@ -170,4 +168,4 @@ def share_no_document(one: Lists, other: Lists) -> bool:
     """Whether no document is in both, in lists of any query; never for lists without documents."""
     if not len(one) or not len(other):
         return False
-    return set(one.documents.ids()).isdisjoint(other.documents.ids())
+    return set(one.documents.different()[0]).isdisjoint(other.documents.different()[0])

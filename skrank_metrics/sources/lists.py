@@ -22,10 +22,10 @@ PLAIN = frozenset((str, int, bytes))
 
 @dataclass(frozen=True)
 class Ids:
-    """Ids, one per row: integers, or places among the names of different ids, or just names."""
+    """Ids, one per row."""
 
-    places: NDArray[np.int64] | IntArray | None  # None if there is a name per row
-    names: Sequence[Any] | None = None  # None if the places are the ids
+    places: NDArray[Any]  # of the ids among the names, or the ids themselves if they are integers
+    names: Sequence[Any] | None = None
     is_plain: bool = False  # whether these are the objects that were given
 
     @classmethod
@@ -34,16 +34,16 @@ class Ids:
         kinds = set(map(type, values))
         if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
             return cls(np.fromiter(values, np.int64, len(values)), is_plain=True)
-        if kinds <= PLAIN:
-            return cls(None, values, is_plain=True)
-        return cls(None, valid_ids(values, name))
+        is_plain = kinds <= PLAIN
+        names = values if is_plain else valid_ids(values, name)
+        return cls(np.arange(len(values)), names, is_plain)
 
     @classmethod
     def from_column(cls, column: Any, name: str) -> Ids:
         """Ids of any library, none of which may be missing."""
         refuse_masked(column, name)
         if not len(column):
-            return cls(None, [])
+            return cls(np.arange(0), [])
         column = plain_column(column)
         if hasattr(column, "dtype") or is_from(column, "pyarrow"):
             array = np.asarray(column)
@@ -53,26 +53,22 @@ class Ids:
         return cls(grouping.codes, python_ids(grouping.ids))
 
     def __len__(self) -> int:
-        return len(self.names or ()) if self.places is None else len(self.places)
+        return len(self.places)
 
     def __getitem__(self, rows: IntArray) -> Ids:
-        if self.places is None:
-            return Ids(rows, self.names)
         return Ids(self.places[rows], self.names)
 
     def tolist(self) -> list[Any]:
         """One id per row."""
         if self.names is None:
-            return self._numbers.tolist()
-        if self.places is None:
-            return list(self.names)
+            return self.places.tolist()
         return list(map(self.names.__getitem__, self.places.tolist()))
 
-    def different(self) -> tuple[Sequence[Any], IntArray | None]:
-        """All ids, each at least once, and the place of each row's id among them; None if it is that of the row."""
+    def different(self) -> tuple[Sequence[Any], IntArray]:
+        """All ids, each at least once, and the place of each row's id among them."""
         if self.names is not None:
             return self.names, self.places
-        ids, places = np.unique(self._numbers, return_inverse=True)
+        ids, places = np.unique(self.places, return_inverse=True)
         return ids.tolist(), places
 
     def kinds(self) -> set[str]:
@@ -80,14 +76,6 @@ class Ids:
         if self.names is not None:
             return kinds_of(self.names)
         return {"number"} if len(self) else set()
-
-    def ids(self) -> Sequence[Any]:
-        """All ids, each at least once."""
-        return self.names if self.names is not None else np.unique(self._numbers).tolist()
-
-    @property
-    def _numbers(self) -> NDArray[np.int64]:
-        return np.empty(0, dtype=np.int64) if self.places is None else self.places
 
 
 def valid_ids(values: Iterable[Any], name: str) -> list[Any]:
@@ -142,16 +130,15 @@ def comparable(one: Any) -> Any:
 def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:
     """Numbers that are equal exactly if the ids are equal in Python."""
     if all(ids.names is None for ids in columns):
-        return [ids.places for ids in columns if ids.places is not None]
+        return [ids.places for ids in columns]
+    # Each id that the table does not have yet gets the next number.
     table: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
-    return [_number_by(ids, table) for ids in columns]
-
-
-def _number_by(ids: Ids, table: defaultdict[Any, int]) -> IntArray:
-    """The numbers of ids in a table, which gets those that it does not have yet."""
-    names, places = ids.different()
-    numbers = np.fromiter(map(table.__getitem__, names), np.intp, len(names))
-    return numbers if places is None else numbers[places]
+    numbered = []
+    for ids in columns:
+        names, places = ids.different()
+        numbers = np.fromiter(map(table.__getitem__, names), np.intp, len(names))
+        numbered.append(numbers[places])
+    return numbered
 
 
 @dataclass(frozen=True)

@@ -90,22 +90,23 @@ def has_columns(source: Any) -> bool:
 def _check_values(lists: Lists, negative: bool) -> None:
     """Refuse labels and scores that are NaN, and labels that are negative or infinite."""
     values = lists.values
-    labels = lists.argument == "qrels"
-    low = 0.0 if labels and not negative else -np.inf
-    if not len(values):
+    missing = np.isnan(values)
+    if missing.any():
+        what = "label" if lists.argument == "qrels" else "score"
+        pair = lists.pair(int(np.argmax(missing)))
+        raise ValueError(f"{lists.argument} has no {what} for {pair}: NaN.")
+    if lists.argument != "qrels":
         return
-    # NaN fails both comparisons.
-    if values.min() >= low and (values.max() < np.inf or not labels):
+    low = -np.inf if negative else 0.0
+    bad = np.flatnonzero((values < low) | (values == np.inf))
+    if not len(bad):
         return
-    bad = ~(values >= low) | (labels & (values == np.inf))
-    row = int(np.argmax(bad))
-    if np.isnan(values[row]):
-        what = "label" if labels else "score"
-        raise ValueError(f"{lists.argument} has no {what} for {lists.pair(row)}: NaN.")
-    hint = " Only in the convention 'trec_eval', it means 'not judged'."
+    row = int(bad[0])
+    hint = ""
+    if values[row] < 0:
+        hint = " Only in the convention 'trec_eval', it means 'not judged'."
     raise ValueError(
-        f"Labels must be finite and >= 0; got {values[row]:g} for {lists.pair(row)} in qrels."
-        + (hint if values[row] < 0 else "")
+        f"Labels must be finite and >= 0; got {values[row]:g} for {lists.pair(row)} in qrels.{hint}"
     )
 
 
@@ -115,25 +116,22 @@ def _check_values(lists: Lists, negative: bool) -> None:
 def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     queries = valid_ids(source, f"queries of {argument}")
     rows = list(source.values())
-    scored = [isinstance(row, dict | Mapping) for row in rows]
-    if any(scored) and not all(scored):
+    n_dicts = sum(isinstance(row, dict | Mapping) for row in rows)
+    if 0 < n_dicts < len(rows):
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
-    if not all(scored):
+    if not n_dicts:
         rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
     documents = Ids.from_values(list(chain.from_iterable(rows)), argument)
     sizes = np.fromiter(map(len, rows), np.intp, len(rows))
     codes = np.repeat(np.arange(len(sizes)), sizes)
-    values = np.ones(len(codes))
-    ranked = argument == "run" and not all(scored)
-    if ranked:
-        values = -places_within(sizes).astype(np.float64)
-    elif all(scored) and argument != "exclude":
-        given = chain.from_iterable(row.values() for row in rows)
-        values = _to_values(list(given), argument)
-    dicts = None
-    if all(scored) and documents.is_plain:
-        dicts = dict(zip(queries, rows, strict=True))
-    return Lists(argument, queries, codes, documents, values, dicts, ranked=ranked)
+    lists = Lists(argument, queries, codes, documents, np.ones(len(codes)))
+    if argument == "run" and not n_dicts:
+        return replace(lists, values=-places_within(sizes).astype(np.float64), ranked=True)
+    if argument == "exclude" or not n_dicts:
+        return lists
+    values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
+    dicts = dict(zip(queries, rows, strict=True)) if documents.is_plain else None
+    return replace(lists, values=values, dicts=dicts)
 
 
 def _as_list(row: Any, argument: str, query: Any) -> Sequence[Any] | AbstractSet[Any]:
@@ -175,11 +173,6 @@ def _from_pairs(pairs: list[Any]) -> Lists:
 def _from_array(source: Any, queries: Any) -> Lists:
     """An array of ids, one row per query, as searches for nearest neighbors return them."""
     array = _rectangular(source)
-    masked = None
-    if isinstance(source, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(source)
-    elif holds_masked(source):
-        masked = np.stack([np.ma.getmaskarray(row) for row in source])
     if isinstance(source, Mapping) or has_columns(source) or array.ndim != 2:
         raise TypeError(
             "queries= applies only to a run that is a 2-D array of document ids, one row per query."
@@ -189,17 +182,12 @@ def _from_array(source: Any, queries: Any) -> Lists:
         twice = as_python(grouping.ids[np.bincount(grouping.codes) > 1])[0]
         raise ValueError(f"queries has {twice!r} twice.")
     filled = _is_document(array)
-    if masked is not None:
-        filled &= ~masked
-    ids = python_ids(grouping.ids)
-    n_queries, n_ranks = array.shape
-    if filled.all():
-        codes = np.repeat(np.arange(n_queries), n_ranks)
-        ranks = np.tile(-np.arange(float(n_ranks)), n_queries)
-        return Lists("run", ids, codes, Ids.from_column(array.ravel(), "run"), ranks, ranked=True)
+    if isinstance(source, np.ma.MaskedArray) or holds_masked(source):
+        filled &= ~np.ma.getmaskarray(np.ma.array(source))
     codes, places = np.nonzero(filled)
     documents = Ids.from_column(array[filled], "run")
-    return Lists("run", ids, codes, documents, -places.astype(np.float64), ranked=True)
+    queries = python_ids(grouping.ids)
+    return Lists("run", queries, codes, documents, -places.astype(np.float64), ranked=True)
 
 
 def _rectangular(source: Any) -> NDArray[Any]:
@@ -218,22 +206,21 @@ def _rectangular(source: Any) -> NDArray[Any]:
 def _is_document(array: NDArray[Any]) -> Mask:
     """Which entries of an array are ids, rather than -1, NaN or None."""
     kind = array.dtype.kind
-    if kind == "i":
-        return array != -1
-    if kind == "f":
-        return (array != -1) & (array == array)
-    if kind == "u":
-        # What -1 becomes in unsigned types; small ones have it as an id, too.
-        padding = array == np.iinfo(array.dtype).max
-        if array.dtype.itemsize < 4 and padding.any():
-            raise ValueError(
-                f"run has {np.iinfo(array.dtype).max} in an array of {array.dtype}, which may be an id or -1; pass "
-                "run.astype(np.int64), with -1 for padding."
-            )
-        return ~padding
     if kind == "O":
         found = (not is_missing(one) and not _is_minus_one(one) for one in array.flat)
         return np.fromiter(found, np.bool_, array.size).reshape(array.shape)
+    if kind == "u":
+        # What -1 becomes in unsigned types; small ones have it as an id, too.
+        largest = np.iinfo(array.dtype).max
+        padding = array == largest
+        if array.dtype.itemsize < 4 and padding.any():
+            raise ValueError(
+                f"run has {largest} in an array of {array.dtype}, which may be an id or -1; pass run.astype(np.int64), "
+                "with -1 for padding."
+            )
+        return ~padding
+    if kind in "if":
+        return (array != -1) & ~np.isnan(array)
     return np.ones(array.shape, dtype=bool)
 
 
@@ -245,15 +232,12 @@ def _from_sparse(matrix: Any, argument: str) -> Lists:
     """Entries of a sparse matrix: rows are the queries 0, 1, ..., columns the documents."""
     entries = matrix.tocoo(copy=True)
     entries.sum_duplicates()
-    values = np.asarray(entries.data)
-    kept = np.ones(len(values), dtype=bool)
     if argument == "exclude":
-        kept = values != 0
-    queries, codes = np.unique(entries.row[kept], return_inverse=True)
-    documents = Ids(entries.col[kept].astype(np.int64))
-    if argument == "exclude":
-        values = np.ones(len(values))
-    values = _to_values(values[kept], argument)
+        # A label of 0 is a judgment, but nothing is excluded by a 0.
+        entries.eliminate_zeros()
+    queries, codes = np.unique(entries.row, return_inverse=True)
+    documents = Ids(entries.col.astype(np.int64))
+    values = _to_values(entries.data, argument)
     return Lists(argument, queries.tolist(), codes.reshape(-1), documents, values)
 
 
@@ -299,18 +283,16 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     n_rows = len(frame)
     if not n_rows:
         empty = np.empty(0)
-        return Lists(argument, [], empty.astype(np.intp), Ids(None, []), empty)
+        return Lists(argument, [], empty.astype(np.intp), Ids(np.arange(0), []), empty)
     of_queries = plain_column(frame[roles.query])
     grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
-    queries, codes = python_ids(grouping.ids), grouping.codes
+    queries = python_ids(grouping.ids)
     documents = Ids.from_column(frame[roles.document], f"{argument}[{roles.document!r}]")
     values = np.ones(n_rows)
     if roles.value is not None:
         values = _to_values(frame[roles.value], argument)
-    lists = Lists(argument, queries, codes, documents, values)
-    if roles.ranked:
-        return from_ranks(lists)
-    return lists
+    lists = Lists(argument, queries, grouping.codes, documents, values)
+    return from_ranks(lists) if roles.ranked else lists
 
 
 def _to_values(values: Any, argument: str) -> FloatArray:

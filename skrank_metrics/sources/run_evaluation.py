@@ -100,14 +100,14 @@ class RunEvaluation:
         lists = [one for one in (self.judged, returned, self.excluded) if one is not None]
         if len(set.union(*(one.documents.kinds() for one in lists))) == 1:
             return  # almost always; all that follows looks at each id
-        judged, given = self.judged.documents.ids(), returned.documents.ids()
+        judged, given = self.judged.documents.different()[0], returned.documents.different()[0]
         if judged and given and kinds_of(judged).isdisjoint(kinds_of(given)):
             example = _first_documents(returned, self.judged)
             raise ValueError(f"run and qrels share no document: {example} {OTHER_TYPES}")
         refuse_look_alikes("run", given, "qrels has the document", judged)
         refuse_look_alikes("qrels", judged, "run has the document", given)
         if self.excluded is not None:
-            excluded = self.excluded.documents.ids()
+            excluded = self.excluded.documents.different()[0]
             refuse_other_types(
                 "exclude", excluded, "qrels and run have documents", [*given, *judged]
             )

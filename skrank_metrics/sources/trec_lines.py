@@ -78,7 +78,7 @@ def read_lines(
     codes = np.repeat(np.arange(len(topics)), sizes)
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(codes))
-    documents = Ids(None, list(chain.from_iterable(topics.values())))
+    documents = Ids(np.arange(len(codes)), list(chain.from_iterable(topics.values())))
     lists = Lists(
         kind,
         list(topics),

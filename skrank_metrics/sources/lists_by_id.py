@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import chain
 from os import PathLike, fspath
 from typing import Any
@@ -268,13 +269,12 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
-    named = [] if roles.value is None else [roles.value]
-    if argument == "qrels" and named:
-        # Of the signs of labels, _check_values knows more.
-        columns = Columns(roles.value, [], roles.query, documents=[roles.document], signed=True)
-    else:
-        columns = Columns(None, named, roles.query, documents=[roles.document])
-    return _from_frame(pa.table(read_columns(file, columns)), argument, names, path)
+    columns = Columns(roles.value, [], roles.query, documents=[roles.document])
+    if argument == "run":
+        columns = replace(columns, label=None, score=roles.value)
+    # _check_values knows whether labels may be negative.
+    arrays = read_columns(file, columns, signed=True)
+    return _from_frame(pa.table(arrays), argument, names, path)
 
 
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:

@@ -26,7 +26,7 @@ class Columns:
     """Names of columns, by the arguments that name them."""
 
     label: str | None
-    score: str | Sequence[str]
+    score: str | Sequence[str] | None
     qid: str
     sample_weight: str | None = None
     retrieved: str | None = None

@@ -269,7 +269,7 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
-    columns = Columns(roles.value, [], roles.query, documents=[roles.document])
+    columns = Columns(roles.value, None, roles.query, documents=roles.document)
     if argument == "run":
         columns = replace(columns, label=None, score=roles.value)
     # _check_values knows whether labels may be negative.

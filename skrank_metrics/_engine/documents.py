@@ -132,6 +132,17 @@ class Documents:
         """What remains known without the documents."""
         return DocumentCounts(self.grouping.sizes, self.n_judged, self.digests)
 
+    def detached(self) -> Documents:
+        """The same with arrays of its own, since callers may use theirs again while a report keeps the documents."""
+        if self.grouping.order is not None:  # sorting has copied them
+            return self
+        return replace(
+            self,
+            given_labels=self.given_labels.copy(),
+            judged=None if self.judged is None else self.judged.copy(),
+            columns={name: column.copy() for name, column in self.columns.items()},
+        )
+
     # Subsets
 
     def take(self, places: IntArray) -> Documents:

@@ -160,7 +160,7 @@ def _weights(shape: tuple[int, ...], grouping: Grouping, sample_weight: Any) -> 
     if sample_weight is None:
         return None
     if len(shape) == 2:
-        return check_weights(sample_weight, shape[0], "query")
+        return check_weights(sample_weight, shape[0], "query").copy()  # a report keeps them
     return query_weights(sample_weight, grouping)
 
 

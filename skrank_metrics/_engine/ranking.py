@@ -42,6 +42,13 @@ class Ranking:
         judged = self.documents.judged
         return ~self.retrieved if judged is None else judged & ~self.retrieved
 
+    def detached(self) -> Ranking:
+        """The same with arrays of its own; see ``Documents.detached``."""
+        if self.documents.grouping.order is not None:
+            return self
+        retrieved = None if self.retrieved is None else self.retrieved.copy()
+        return Ranking(self.documents, self.scores.copy(), retrieved)
+
     def take(self, places: IntArray) -> Ranking:
         """The ranking of some of the queries, by position."""
         documents = self.documents.take(places)

@@ -179,11 +179,11 @@ def evaluate(
         by=by,
         groups=groups,
         beside={"y_score": y_score if models is None else models, "retrieved": retrieved},
-    )
+    ).detached()
     if models is None:
-        return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved), bound)
+        return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved).detached(), bound)
     reports = {
-        name: evaluate_ranking(_rank_returned(truth, scores, retrieved, name), bound)
+        name: evaluate_ranking(_rank_returned(truth, scores, retrieved, name).detached(), bound)
         for name, scores in models.items()
     }
     return compare_reports(reports)

@@ -36,7 +36,9 @@ class MetricValues:
     @cached_property
     def per_query(self) -> FloatArray:
         """One value per query; undefined values are replaced by ``replace_undefined_by``."""
-        return np.asarray(self.metric.aggregate(self.result, None, average=None))
+        values = np.asarray(self.metric.aggregate(self.result, None, average=None))
+        values.setflags(write=False)  # sorting them in place would part them from their queries
+        return values
 
     @cached_property
     def mean(self) -> float:

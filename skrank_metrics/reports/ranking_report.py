@@ -112,7 +112,9 @@ class RankingReport(Result):
     @property
     def qid(self) -> NDArray[Any]:
         """Query ids."""
-        return self.queries.ids
+        ids = self.queries.ids.view()
+        ids.setflags(write=False)  # as of the values
+        return ids
 
     @property
     def weights(self) -> FloatArray | None:

@@ -123,25 +123,16 @@ def check_new(name: str) -> None:
 def _public_function(record: Metric) -> MetricFunction:
     @functools.wraps(record.kernel)
     def score(y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
-        return call(cast(MetricFunction, score), y_true, y_score, misplaced, keywords)
+        return by_default(y_true, y_score, *misplaced, **keywords)
 
     score.__signature__ = signature_of(record)  # type: ignore[attr-defined]
     score.__doc__ = docstring(record, inspect.cleandoc(record.kernel.__doc__ or ""))
     score.__annotations__ = {}
     score.record = record  # type: ignore[attr-defined]
-    return cast(MetricFunction, score)
-
-
-def call(
-    function: MetricFunction,
-    y_true: Any,
-    y_score: Any,
-    misplaced: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
-    """Compute a metric from the arguments of its function."""
-    data = {name: keywords.pop(name) for name in function.record.data if name in keywords}
-    return BoundMetric(function, keywords)(y_true, y_score, *misplaced, **data)
+    function = cast(MetricFunction, score)
+    # Arguments override what is bound, so a call has the rules of names such as "ndcg(gain=exp2)@10".
+    by_default = BoundMetric(function, {})
+    return function
 
 
 def signature_of(record: Metric) -> inspect.Signature:

@@ -36,13 +36,12 @@ def check_metric(
     On small random queries with ties, with a single document and without relevant documents, it checks that values
 
     - are within the bounds, and the same when computed again;
-    - do not depend on the order of rows and queries;
     - are correct for each tie policy: under "average", the mean over all orders of tied documents;
     - are the same without a cutoff and with a cutoff at the length of the list, and exist for larger cutoffs;
     - are the same in another process;
 
-    and that labels, scores and ids are not modified. Query ids, weights, 2-D labels and undefined queries are handled
-    outside the metric, so there is nothing to check.
+    and that labels, scores and ids are not modified. The order of rows, query ids, weights, 2-D labels and undefined
+    queries are handled outside the metric, so there is nothing to check.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def check_metric(
         settings = [{**setting, "k": k} for setting in settings for k in CUTOFFS]
     try:
         for setting in settings:
-            _check_rules(bound.replace(**setting), problem, _values, _order_of_rows, _ties)
+            _check_rules(bound.replace(**setting), problem, _values, _ties)
         if bound.record.has_cutoff:
             _check_rules(bound, problem, _whole_lists)
         # Last, since processes take long to start.
@@ -175,15 +174,6 @@ def _whole_lists(metric: BoundMetric, problem: _Problem) -> _Rules:
     are_longest = np.bincount(problem.qid) == LONGEST
     expected = np.where(are_longest, whole, cut)
     yield f"be the same with k={LONGEST} as without a cutoff", cut, expected
-
-
-def _order_of_rows(metric: BoundMetric, problem: _Problem) -> _Rules:
-    if metric.computation.ties == "stable":  # which depends on it
-        return
-    mixed = np.random.default_rng(1).permutation(len(problem.qid))
-    values = problem.values(metric, mixed)
-    queries = list(dict.fromkeys(problem.qid[mixed].tolist()))
-    yield "not depend on the order of rows", values[np.argsort(queries)], problem.values(metric)
 
 
 def _ties(metric: BoundMetric, problem: _Problem) -> _Rules:

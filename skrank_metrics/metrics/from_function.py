@@ -17,6 +17,7 @@ import numpy as np
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, check_bool
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import Option
 from skrank_metrics.metrics._record import (
     COLUMNS,
@@ -25,7 +26,7 @@ from skrank_metrics.metrics._record import (
     SHARED_DEFAULTS,
     Metric,
 )
-from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
+from skrank_metrics.metrics._registry import check_new, docstring, signature_of
 
 # Parameters of a function that are not options, since the ranking provides them.
 _GIVEN = ("k", "unranked")
@@ -131,7 +132,7 @@ class FunctionMetric:
 
     def __call__(self, y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
         """Compute the metric."""
-        return call(self, y_true, y_score, misplaced, keywords)
+        return BoundMetric(self, {})(y_true, y_score, *misplaced, **keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only the arguments, so that pickles do not depend on what a record holds in this version.

@@ -156,10 +156,9 @@ def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[s
     """Bind what an argument ``metrics=`` holds: a name, a metric, a sequence of them, or a dict by name."""
     if isinstance(metrics, Mapping):
         bound = {name: _bind_named(name, metrics[name], convention) for name in metrics}
-    elif isinstance(metrics, Sequence | np.ndarray) and not isinstance(metrics, str):
-        bound = get_metrics(*metrics, convention=convention)
     else:
-        bound = get_metrics(metrics, convention=convention)
+        is_one = isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray)
+        bound = get_metrics(*([metrics] if is_one else metrics), convention=convention)
     if not bound:
         raise ValueError("metrics must name at least one metric; got none.")
     for metric in bound.values():
@@ -240,15 +239,10 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         bound = bind(metric)
     except (TypeError, ValueError):
         return None
-    wanted = bound.definition, bound.average
-    same = [
-        name
-        for name, own in columns.items()
-        if own is not None and (own.definition, own.average) == wanted
-    ]
-    if str(bound) in same:
-        return str(bound)
-    return same[0] if len(same) == 1 else None
+    for name, own in columns.items():
+        if own is not None and own.definition == bound.definition and own.average == bound.average:
+            return name
+    return None
 
 
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:

@@ -91,6 +91,15 @@ class RankedBlock:
         """R, the number of relevant documents of each query at any rank."""
         return self._documents.n_relevant(relevance_threshold)[self._queries]
 
+    def n_reachable(self, relevance_threshold: float | None) -> IntArray:
+        """min(k, R), the number of relevant documents of each query that a perfect ranking shows."""
+        return np.minimum(self.n_relevant(relevance_threshold), self.n_findable)
+
+    def n_hits(self, relevance_threshold: float | None) -> FloatArray:
+        """Number of relevant documents of each query that are shown."""
+        hits: FloatArray = self.relevance(relevance_threshold).sum(axis=1)
+        return hits
+
     def gains(self, gain: GainFunction) -> FloatArray:
         """Gain at each rank, for weighted sums over ranks."""
         return self._once(

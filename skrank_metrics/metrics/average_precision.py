@@ -9,7 +9,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics.metrics._options import Gain, RelevanceThreshold, choice, number
+from skrank_metrics.metrics._options import ABOVE_ZERO, Gain, RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -65,12 +65,11 @@ def map_score(
     if normalizer == "hits":
         return ranked.precision_over_hits(relevance_threshold)
     precisions = ranked.hit_products(relevance_threshold) @ (1 / ranked.ranks)
-    n_relevant = ranked.n_relevant(relevance_threshold)
     if normalizer == "relevant":
-        return precisions, n_relevant
+        return precisions, ranked.n_relevant(relevance_threshold)
     if normalizer == "k":
-        return precisions, np.maximum(ranked.cutoff, np.finfo(np.float64).tiny)
-    return precisions, np.minimum(n_relevant, ranked.n_findable)
+        return precisions, np.maximum(ranked.cutoff, ABOVE_ZERO)
+    return precisions, ranked.n_reachable(relevance_threshold)
 
 
 @metric(
@@ -100,7 +99,7 @@ def q_measure_score(
     gains = ranked.running_products(None, gain)
     ideal = np.cumsum(ranked.ideal_order().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
-    return blended, np.minimum(ranked.n_relevant(None), ranked.n_findable)
+    return blended, ranked.n_reachable(None)
 
 
 @metric(
@@ -132,4 +131,4 @@ def bpref_score(
     n_relevant = ranked.n_relevant(relevance_threshold)
     bound = np.maximum(np.minimum(n_relevant, ranked.n_documents - n_relevant), 1)
     misses = ranked.capped_misses(relevance_threshold, n_relevant)
-    return ranked.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant
+    return ranked.n_hits(relevance_threshold) - misses / bound, n_relevant

@@ -7,7 +7,7 @@ import numpy as np
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, linear_gain
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.metrics._options import Discount, Gain, Ideal
+from skrank_metrics.metrics._options import ABOVE_ZERO, Discount, Gain, Ideal
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -115,7 +115,7 @@ def _ideal_dcg(
     else:
         best = _dcg_of_grade(ranked, gain, discount, ideal)
     # A list without any gain has the value 0, even if its own ideal is 0, too.
-    return np.maximum(best, np.finfo(np.float64).tiny)
+    return np.maximum(best, ABOVE_ZERO)
 
 
 def _dcg_of_grade(

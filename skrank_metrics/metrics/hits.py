@@ -9,7 +9,7 @@ import numpy as np
 from skrank_metrics._engine.gains import RelevanceGain
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics.metrics._options import RelevanceThreshold, choice, number
+from skrank_metrics.metrics._options import ABOVE_ZERO, RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import NO_RANKED, Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -72,7 +72,7 @@ def precision_at_k_score(
     *,
     divisor: _PrecisionDivisor = "k",
     relevance_threshold: RelevanceThreshold = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray | IntArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
     With ``average="micro"``, hits and recommended items are pooled over queries: the item-level hit rate.
@@ -85,12 +85,11 @@ def precision_at_k_score(
     >>> precision_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
     0.6
     """
-    hits = ranked.relevance(relevance_threshold).sum(axis=1)
+    hits = ranked.n_hits(relevance_threshold)
     if divisor == "min":
-        most = np.minimum(ranked.n_relevant(relevance_threshold), ranked.n_findable)
-        return hits, most.astype(np.float64)
+        return hits, ranked.n_reachable(relevance_threshold)
     # If nothing was retrieved, the precision is 0 and there is nothing to pool.
-    return hits, np.maximum(_ranks(ranked, divisor), np.finfo(np.float64).tiny)
+    return hits, np.maximum(_ranks(ranked, divisor), ABOVE_ZERO)
 
 
 @metric(
@@ -116,9 +115,10 @@ def recall_at_k_score(
     >>> recall_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
     0.75
     """
-    n_relevant = ranked.n_relevant(relevance_threshold)
-    most = n_relevant if normalizer == "relevant" else np.minimum(n_relevant, ranked.n_findable)
-    return ranked.relevance(relevance_threshold).sum(axis=1), most
+    hits = ranked.n_hits(relevance_threshold)
+    if normalizer == "min":
+        return hits, ranked.n_reachable(relevance_threshold)
+    return hits, ranked.n_relevant(relevance_threshold)
 
 
 @metric(
@@ -149,11 +149,12 @@ def f1_at_k_score(
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
     0.6667
     """
-    hits = ranked.relevance(relevance_threshold).sum(axis=1)
     n_relevant = ranked.n_relevant(relevance_threshold)
-    total = np.maximum(_ranks(ranked, divisor) + beta**2 * n_relevant, np.finfo(np.float64).tiny)
+    # With beta=0 and nothing retrieved, the sum is 0, which would mean undefined.
+    total = np.maximum(_ranks(ranked, divisor) + beta**2 * n_relevant, ABOVE_ZERO)
     # Queries without relevant documents are not pooled.
-    return (1 + beta**2) * hits, np.where(n_relevant > 0, total, 0.0)
+    total[n_relevant == 0] = 0.0
+    return (1 + beta**2) * ranked.n_hits(relevance_threshold), total
 
 
 @metric(
@@ -182,7 +183,7 @@ def fall_out_score(
     0.3333
     """
     others = ranked.n_documents - ranked.n_relevant(relevance_threshold)
-    return ranked.n_shown - ranked.relevance(relevance_threshold).sum(axis=1), others
+    return ranked.n_shown - ranked.n_hits(relevance_threshold), others
 
 
 @metric(

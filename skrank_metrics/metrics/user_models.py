@@ -11,6 +11,7 @@ from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import (
+    ABOVE_ZERO,
     MaxGrade,
     Persistence,
     Probabilities,
@@ -184,6 +185,7 @@ def rbp_score(
     weights = p ** (ranked.ranks - 1)
     if not normalize:
         return (1 - p) * (gains @ weights)
-    sums = np.concatenate(([np.finfo(np.float64).tiny], np.cumsum(weights)))[ranked.n_shown]
+    # The largest sums of lists of 0, 1, 2, ... documents.
+    sums = np.concatenate(([ABOVE_ZERO], np.cumsum(weights)))[ranked.n_shown]
     # The two sums are rounded differently.
     return (gains @ weights).clip(max=sums), sums

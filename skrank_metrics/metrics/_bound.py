@@ -45,6 +45,7 @@ class BoundMetric:
         for name in self.params.keys() - self.record.parameters.keys():
             if name in self.record.data:
                 raise TypeError(f"{name} must be passed with the data, when the metric is called.")
+            # A misspelled option without an effect would be a silent wrong number.
             known = [*self.record.data, *self.record.parameters]
             raise TypeError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
@@ -63,6 +64,7 @@ class BoundMetric:
         gain = self.get("gain")
         for name, option in self.record.options.items():
             given = self.params.get(name)
+            # Metrics without gains, such as precision, always use the threshold.
             has_effect = option.gain is None or gain in (None, option.gain)
             if given is not None and not has_effect:
                 raise ValueError(
@@ -97,6 +99,7 @@ class BoundMetric:
     @property
     def undefined(self) -> str | None:
         """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
+        # Every query has at least one document.
         least = self.computation.min_documents
         too_short = f"fewer than {least} documents" if least > 1 else None
         return " or ".join(filter(None, (self.undefined_by_labels, too_short))) or None
@@ -120,6 +123,7 @@ class BoundMetric:
         why = None
         if average == "micro" and not self._has(option):
             why = f"unless {option}=True" if option else "which cannot be pooled over documents"
+        # The geometric mean needs values from 0 up.
         if average == "geometric" and self.record.lower < 0:
             why = "which can be negative"
         if why:
@@ -157,6 +161,7 @@ class BoundMetric:
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
+            # The function of a custom metric gets whole lists, and cuts them itself.
             needs_all_ranks=self.record.transform == "orders",
             always_defined=self.undefined_by_labels is None,
             min_documents=check_int(self.values["min_documents"], "min_documents", 1) or 1,
@@ -169,6 +174,7 @@ class BoundMetric:
     @property
     def definition(self) -> tuple[Any, ...]:
         """Equal for metrics that give the same values, however they are spelled."""
+        # As text, since NaN does not equal NaN.
         return self.computation, str(self.replace_undefined_by), self.negative
 
     def replace(self, **params: Any) -> BoundMetric:
@@ -177,6 +183,7 @@ class BoundMetric:
 
     def __str__(self) -> str:
         name = self.record.name
+        # The prefix stands for the negative, which scorers use.
         if not self.greater_is_better:
             name = name.removeprefix(NEGATIVE)
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
@@ -198,6 +205,7 @@ class BoundMetric:
         **params: Any,
     ) -> float | FloatArray:
         """Compute the metric; parameters passed here override bound ones."""
+        # To other metrics, documents is an unknown parameter.
         documents = params.pop("documents", None) if self.record.documents else None
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
@@ -213,9 +221,11 @@ class BoundMetric:
                 documents=documents,
             )
             (result,) = per_query(ranking, [bound.computation])
+        # A model that predicts NaN is one failed candidate of a search, which error_score is for.
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
+            # Wrong ids or labels are wrong for all candidates: a search must stop, not score them NaN.
             return fail_in_search(error)
         return bound.aggregate(result, ranking.documents.weights)
 
@@ -235,6 +245,7 @@ class BoundMetric:
         self, result: PerQuery, weights: FloatArray | None, **average: str | None
     ) -> float | FloatArray:
         """Combine the values per query by ``average``, passed here or bound."""
+        # None is an average, one value per query, so it cannot mean that none was passed.
         chosen = average.get("average", self.average)
         value = aggregate(
             result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by

@@ -33,6 +33,7 @@ def choice(doc: str, words: tuple[str, ...]) -> Option:
     spelled = ", ".join(f'"{word}"' for word in words)
     return Option(
         doc,
+        # Words are checked when a metric is bound, before any data is seen.
         lambda value, name: check_choice(value, name, words),
         f"{{{spelled}}}",
         f"Literal[{spelled}]",
@@ -78,6 +79,7 @@ def _check_ideal(value: Any, name: str) -> str | float:
     """One of the words, or a grade."""
     if isinstance(value, str):
         return check_choice(value, name, IDEALS)
+    # Grade 0 gains nothing, so no list of it is ideal.
     grade = check_number(value, name, "(0, inf)")
     return float(grade)
 

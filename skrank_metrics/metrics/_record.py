@@ -45,6 +45,7 @@ class Reference:
         return f"https://doi.org/{self.doi}"
 
 
+# The record is what tests, documentation and reports know about a metric: no list of metrics is kept elsewhere.
 @dataclass(frozen=True)
 class Metric:
     """A kernel with its properties, for callers, tests and documentation."""
@@ -78,6 +79,7 @@ class Metric:
     @property
     def graded(self) -> bool:
         """Whether it distinguishes grades, not only relevant from non-relevant documents."""
+        # A threshold alone makes a label relevant or not; judged@k does not look at labels.
         return self.unjudged != "counted" and (
             "gain" in self.options or "relevance_threshold" not in self.options
         )
@@ -109,6 +111,7 @@ class Metric:
 
 def flat_name(name: str) -> str:
     """Spell a name with letters, digits and underscores only."""
+    # For loggers and databases that forbid "@" and parentheses in names.
     return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip(
         "_"
     )

@@ -98,12 +98,14 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
 
     def register(kernel: Kernel) -> MetricFunction:
         check_new(name)
+        # Annotations are texts until they are evaluated.
         hints = get_type_hints(kernel, include_extras=True)
         options, defaults = {}, {}
         for parameter in inspect.signature(kernel).parameters.values():
             if parameter.kind is parameter.KEYWORD_ONLY:
                 (options[parameter.name],) = hints[parameter.name].__metadata__
                 defaults[parameter.name] = parameter.default
+        # The prefix is the declaration: a record cannot contradict its name.
         traits["greater_is_better"] = not name.startswith(NEGATIVE)
         REGISTRY[name] = _public_function(Metric(name, kernel, options, defaults, **traits))
         return REGISTRY[name]
@@ -125,8 +127,10 @@ def _public_function(record: Metric) -> MetricFunction:
     def score(y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
         return by_default(y_true, y_score, *misplaced, **keywords)
 
+    # For help() and editors.
     score.__signature__ = signature_of(record)  # type: ignore[attr-defined]
     score.__doc__ = docstring(record, inspect.cleandoc(record.kernel.__doc__ or ""))
+    # Those of the kernel are about blocks, not about arguments.
     score.__annotations__ = {}
     score.record = record  # type: ignore[attr-defined]
     function = cast(MetricFunction, score)
@@ -158,6 +162,7 @@ def docstring(record: Metric, text: str) -> str:
     for parameter in signature_of(record).parameters.values():
         kind, description = texts[parameter.name]
         default = "" if parameter.default is parameter.empty else f", default={parameter.default!r}"
+        # Double quotes, as in the rest of the docstring.
         head = f"{parameter.name} : {kind}{default}".replace("'", '"')
         parameters.append(_entry(head, description))
     sections = [summary.strip(), _displayed(record.formula), more.strip(), "\n".join(parameters)]
@@ -172,6 +177,7 @@ def docstring(record: Metric, text: str) -> str:
 def _displayed(formula: str) -> str:
     if not formula:
         return ""
+    # Hyphens are minus signs in formulas.
     lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
     return ".. math::\n\n" + textwrap.indent(lines, "    ")
 

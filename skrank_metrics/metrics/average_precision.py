@@ -62,6 +62,7 @@ def map_score(
     >>> round(map_score([[0, 1, 0, 1, 1]], [[5, 4, 3, 2, 1]]), 4)
     0.5333
     """
+    # The number of hits depends on the order of ties, so this mean is no ratio of two means.
     if normalizer == "hits":
         return ranked.precision_over_hits(relevance_threshold)
     precisions = ranked.hit_products(relevance_threshold) @ (1 / ranked.ranks)
@@ -96,6 +97,7 @@ def q_measure_score(
     0.75
     """
     hits = ranked.hit_products(None)
+    # Products of relevance and sums, since ties make the two dependent.
     gains = ranked.running_products(None, gain)
     ideal = np.cumsum(ranked.ideal_order().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
@@ -129,6 +131,7 @@ def bpref_score(
     0.75
     """
     n_relevant = ranked.n_relevant(relevance_threshold)
+    # At least 1: without other documents, nothing is missed and 0 / 1 is 0.
     bound = np.maximum(np.minimum(n_relevant, ranked.n_documents - n_relevant), 1)
     misses = ranked.capped_misses(relevance_threshold, n_relevant)
     return ranked.n_hits(relevance_threshold) - misses / bound, n_relevant

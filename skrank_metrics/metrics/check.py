@@ -139,6 +139,7 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
         columns[name] = rng.choice(np.asarray(entries), n_rows)
     for array in (drawn, scores, qid):
         array.flags.writeable = False  # a metric that modifies them raises an error
+    # Rows of each query, for errors that show one.
     queries = [np.flatnonzero(qid == query) for query in range(N_QUERIES)]
     return _Problem(drawn, scores, qid, columns, queries)
 

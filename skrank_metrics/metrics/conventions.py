@@ -443,4 +443,5 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
     """Return the defaults of a metric in another library."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
+    # What is set for a single metric is more specific.
     return {**chosen.shared, **chosen.own.get(metric, {})}

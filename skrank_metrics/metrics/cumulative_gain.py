@@ -93,6 +93,7 @@ def ndcg_score(
     >>> ndcg_score([2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.4, 0.2], qid=qid, average=None)
     array([1. , 0.5])
     """
+    # The ideal of the first k depends on which tied documents these are, so shares are averaged, not sums.
     if ideal == "top":
         shares = ranked.share_of_best_order(gain, discount)
         return shares, np.ones(len(shares))

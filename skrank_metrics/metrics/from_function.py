@@ -45,6 +45,7 @@ _ROUNDING = 1e-9
 
 
 def _no_array(value: Any, name: str) -> Any:
+    # Equal options must be recognised as equal, and == of arrays is an array.
     if isinstance(value, np.ndarray):
         raise TypeError(f"{name} must not be an array, since options are compared; pass a tuple.")
     return value
@@ -75,6 +76,7 @@ class FunctionKernel:
         if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
             return math.nan
         if "unranked" in self.given:
+            # A new dict, since the options are those of all queries.
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):
             raise ValueError(
@@ -85,6 +87,7 @@ class FunctionKernel:
         values = [
             self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()
         ]
+        # fsum, so that the order of the orders does not matter.
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
@@ -126,6 +129,7 @@ class FunctionMetric:
         self.function = function
         self.record = record
         self.__name__ = record.name.removeprefix(NEGATIVE)
+        # The first paragraph only: further sections are made from the record.
         first, _, _ = (inspect.getdoc(function) or "").partition("\n\n")
         self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
         self.__signature__ = signature_of(record)
@@ -294,6 +298,7 @@ def _parameters(
         ) from None
     after_labels = list(signature.parameters.values())[1:]
     options = {p.name: p.default for p in after_labels if p.default is not p.empty}
+    # A column with a default is still a column.
     for column in columns:
         options.pop(column, None)
     for reserved in options.keys() & _RESERVED:
@@ -301,6 +306,7 @@ def _parameters(
             f"function must not have an option {reserved}, which all metrics have; got {name}."
         )
     k = options.get("k")
+    # A default cutoff would apply to "revenue" but not show in its name.
     if k is not None:
         raise TypeError(
             f"Declare the cutoff as k=None; set {k!r} with get_metric(metric, k={k!r})."

@@ -182,6 +182,7 @@ def fall_out_score(
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
     0.3333
     """
+    # All that are not relevant, ranked or not; without any, the rate is undefined.
     others = ranked.n_documents - ranked.n_relevant(relevance_threshold)
     return ranked.n_shown - ranked.n_hits(relevance_threshold), others
 
@@ -207,6 +208,7 @@ def r_precision_score(
     0.6667
     """
     n_relevant = ranked.n_relevant(relevance_threshold)
+    # The cutoff differs from query to query, so ranks are masked instead of cut.
     within = ranked.ranks <= n_relevant[:, None]
     return (ranked.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
 
@@ -234,6 +236,7 @@ def hit_rate_score(
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
     0.5
     """
+    # No hit means not stopping at any rank; stops are such that this holds for ties as well.
     return 1 - np.prod(1 - ranked.stops(RelevanceGain(relevance_threshold)), axis=1)
 
 

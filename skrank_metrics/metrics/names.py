@@ -57,6 +57,7 @@ def get_metric(
     """
     bound = in_convention(metric, convention, **params)
     own, chosen = bound.record.name, CONVENTIONS[convention]
+    # A metric that has a name there differs only in details, such as rounding, and is allowed.
     if own in chosen.differs and own not in chosen.names:
         raise ValueError(
             f"metric {own!r} of convention={convention!r} cannot be reproduced: {chosen.differs[own]} Leave out the "
@@ -108,14 +109,17 @@ def get_metrics(
     """
     if not metrics:
         raise ValueError("metrics must name at least one metric; got none.")
+    # A cutoff for all would contradict the names, which are the keys of every result.
     if params.get("k") is not None:
         raise TypeError(
             "k must be part of the names, as in 'ndcg@10'; got k as a further parameter."
         )
     found: dict[str, BoundMetric] = {}
     for metric in expand(metrics):
+        # Names stay as given, so that a report shows what its user wrote.
         name = metric if isinstance(metric, str) else str(bind(metric))
         bound = _with_params(metric, convention, params)
+        # The same metric twice does no harm; another one under its name would be lost.
         if found.setdefault(name, bound).definition != bound.definition:
             raise ValueError(f"metrics must have different names; got two named {name!r}.")
     return found
@@ -125,6 +129,7 @@ def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
     """Return the metric with the defaults of a convention, even if they do not reproduce the library."""
     bound = bind(metric, convention)
     defaults = convention_defaults(convention, bound.record.name)
+    # What a name sets wins over the library's default, and a keyword over both.
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
@@ -140,6 +145,7 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
             f"metric must be a name {GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
             f"{hint}"
         )
+    # Of a metric function, nothing is set.
     return BoundMetric(metric, {})
 
 
@@ -154,6 +160,7 @@ def _bind_name(spec: str, convention: str) -> BoundMetric:
 
 def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[str, BoundMetric]:
     """Bind what an argument ``metrics=`` holds: a name, a metric, a sequence of them, or a dict by name."""
+    # Keys of a dict name the columns of the report.
     if isinstance(metrics, Mapping):
         bound = {name: _bind_named(name, metrics[name], convention) for name in metrics}
     else:
@@ -162,6 +169,7 @@ def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[s
     if not bound:
         raise ValueError("metrics must name at least one metric; got none.")
     for metric in bound.values():
+        # A report averages, and keeps the values per query itself.
         if metric.average is None:
             raise ValueError(
                 f"metrics must not have average=None in a report; got {str(metric)!r}. Leave average out: "
@@ -183,6 +191,7 @@ def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetr
         meant = bind(name, convention)
     except ValueError:  # a name of the user's own
         return bound
+    # A key that is a metric's name must not be the title of another metric, in a table that is read later.
     agrees = meant.function is bound.function and meant.negative == bound.negative
     if not agrees or not all(_same(bound.get(p), value) for p, value in meant.params.items()):
         raise ValueError(
@@ -200,6 +209,7 @@ def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, A
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
     own = dict(params)
+    # A count has no undefined queries, but the other metrics of the list may.
     if bound.always_defined:
         own.pop("replace_undefined_by", None)
     return get_metric(bound, convention=convention, **own)
@@ -239,6 +249,7 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         bound = bind(metric)
     except (TypeError, ValueError):
         return None
+    # Columns of equal definition hold equal values, so the first of them will do.
     for name, own in columns.items():
         if own is not None and own.definition == bound.definition and own.average == bound.average:
             return name

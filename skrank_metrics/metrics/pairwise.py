@@ -98,6 +98,7 @@ def kendall_tau_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     >>> round(kendall_tau_score([[0, 2, 1]], [[3, 2, 1]]), 4)
     -0.3333
     """
+    # No order of tied documents has ties in scores, so one factor is the number of all pairs.
     inverted, pairs = ranked.pairs(linear_gain)
     n = ranked.n_retrieved
     return pairs - 2 * inverted, np.sqrt(pairs * (n * (n - 1) / 2))
@@ -156,6 +157,7 @@ def auc_score(
     >>> auc_score([[0, 1, 0]], [[3, 2, 1]])
     0.5
     """
+    # Pairs of a relevant and another document are those with different gains of 0 and 1.
     inverted, pairs = ranked.pairs(RelevanceGain(relevance_threshold))
     return pairs - inverted, pairs
 
@@ -185,5 +187,6 @@ def spearman_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     0.5
     """
     n = ranked.n_retrieved.astype(np.float64)
+    # In float64, since the cube of the length of a long list overflows integers.
     by_label, by_score, squares = ranked.centred_ranks()
     return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

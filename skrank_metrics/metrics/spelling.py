@@ -54,6 +54,7 @@ def expand(metrics: Iterable[Any]) -> list[Any]:
     found = list[Any]()
     for metric in metrics:
         several = None
+        # Longer names are refused when they are read.
         if isinstance(metric, str) and len(metric) <= MAX_LENGTH:
             several = _CUTOFFS.fullmatch(metric)
         if several is None:
@@ -65,6 +66,7 @@ def expand(metrics: Iterable[Any]) -> list[Any]:
 
 def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, Any]]:
     """The function of a name, whether the name stands for its negative, and the parameters that it sets."""
+    # Names may come from requests and files, so what they cost is bounded.
     if len(spec) > MAX_LENGTH:
         raise ValueError(
             f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
@@ -75,6 +77,7 @@ def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, An
             f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
     in_library = own_spelling(spec, convention)
+    # Names of trec_eval are understood everywhere: they are common, and like no name of this package.
     here = in_library or own_spelling(spec, "trec_eval") or spec
     match = _SPEC.fullmatch(_FLAT.sub(r"\1@\2", here))
     if match is None:
@@ -115,6 +118,7 @@ def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
     found = []
     for name, names in CONVENTIONS[convention].names.items():
         for spelled in names.split(", "):
+            # Names that are the same here need no pattern.
             if spelled not in (name, f"{name}@k"):
                 pattern = _RANK.sub("([1-9][0-9]*)", re.escape(spelled))
                 found.append((re.compile(pattern), name))
@@ -154,6 +158,7 @@ def _params(inner: str, spec: str) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for part in inner.split(","):
         match = _PARAM.fullmatch(part)
+        # A value that is given twice, or the cutoff in two places, would leave open which one counts.
         if match is None or match[1] in params or match[1] == "k":
             raise ValueError(
                 f"Parameters of a metric name must be written (param=value, ...), each once, and k after '@'; "

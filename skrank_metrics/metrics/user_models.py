@@ -56,6 +56,7 @@ _Normalized = Annotated[Any, switch("Whether to divide by the value of the ideal
 def _stopping(ranked: RankedBlock, probability: GainFunction) -> FloatArray:
     """Probability that a reader who never gives up stops at each rank."""
     stops = ranked.stops(probability)
+    # Rank i is reached by those who did not stop above it; all reach rank 1.
     reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
     return reaches * stops
 
@@ -187,5 +188,6 @@ def rbp_score(
         return (1 - p) * (gains @ weights)
     # The largest sums of lists of 0, 1, 2, ... documents.
     sums = np.concatenate(([ABOVE_ZERO], np.cumsum(weights)))[ranked.n_shown]
+    # The factor (1 - p) is in both and left out.
     # The two sums are rounded differently.
     return (gains @ weights).clip(max=sums), sums

@@ -492,6 +492,8 @@ def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
     word = str(value)[:64].lower()
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.6)
+    # Letters in another order, ngcd for ndcg, are the same letters to us, but hardly similar to difflib.
+    swapped = [other for other in known if sorted(other) == sorted(word)]
+    close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
     meant = " or ".join(repr(known[word] + ending) for word in close)
     return f" Did you mean {meant}?" if close else ""

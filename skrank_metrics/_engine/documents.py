@@ -12,16 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.column_codes import codes_by_value
-from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain
-from skrank_metrics._engine.rectangles import BLOCK_CELLS, SLAB, blocks_of, largest_block, windows
+from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, GradeGains
+from skrank_metrics._engine.rectangles import blocks_of, largest_block, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics._input.id_hash import Hashes, hash_ids, hash_rare_ids, mix
+from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
 
 T = TypeVar("T", bound=np.generic)
 
 # More distinct grades than this are faster to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
+
+
+def _taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | None:
+    return None if column is None else column[places]
+
+
+def _each_taken(columns: Queries | DocumentCounts, places: IntArray) -> list[Any]:
+    return [_taken(getattr(columns, one.name), places) for one in fields(columns)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +47,7 @@ class Queries:
 
     def take(self, places: IntArray) -> Queries:
         """Some of the queries, by position."""
-
-        def taken(column: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if column is None else column[places]
-
-        return Queries(
-            self.ids[places],
-            taken(self.weights),
-            taken(self.by),
-            taken(self.groups),
-            taken(self.folds),
-        )
+        return Queries(*_each_taken(self, places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +61,7 @@ class DocumentCounts:
 
     def take(self, places: IntArray) -> DocumentCounts:
         """Those of some of the queries, by position."""
-        of_ids = None if self.id_digests is None else self.id_digests[places]
-        return DocumentCounts(
-            self.n_documents[places], self.n_judged[places], self.digests[places], of_ids
-        )
+        return DocumentCounts(*_each_taken(self, places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +152,7 @@ class Documents:
 
     def subset(self, rows: IntArray | Mask, grouping: Grouping, queries: Queries) -> Documents:
         """Some of the documents, grouped as told."""
-        judged = None if self.judged is None else self.judged[rows]
+        judged = _taken(self.judged, rows)
         return replace(
             self,
             grouping=grouping,
@@ -200,22 +195,14 @@ class Documents:
         """The labels, if they are whole numbers small enough to be counted grade by grade."""
         if self.largest_label > MAX_COUNTED_GRADE or self.negative:
             return None
-        grades = np.empty(self.n_documents, dtype=np.uint8)
-        for first in range(0, self.n_documents, BLOCK_CELLS):
-            rows = slice(first, first + BLOCK_CELLS)
-            grades[rows] = self.given_labels[rows]
-            if (grades[rows] != self.given_labels[rows]).any():
-                return None
-        return grades
+        grades = self.given_labels.astype(np.uint8)
+        return grades if (grades == self.given_labels).all() else None
 
     @cached_property
     def distinct_labels(self) -> FloatArray:
         """All labels that occur, ascending, ranked or not."""
-        if self.grades is None:
-            return np.unique(self.labels)
-        grades = range(1, int(self.largest_label) + 1)
-        at_least = [self.n_documents, *(int(self.count(float(grade)).sum()) for grade in grades), 0]
-        return np.flatnonzero(np.diff(at_least)).astype(np.float64)
+        labels = self.given_labels if self.grades is None else self.grades
+        return np.unique(labels).astype(np.float64)
 
     def labels_at(self, places: IntArray) -> FloatArray:
         """Labels of documents at given positions; positions after the last one are padding."""
@@ -240,7 +227,7 @@ class Documents:
 
         Raises a TypeError if there are objects among them that have no hash that is the same in every process.
         """
-        return self._digests_of_ids(in_this_process=False)
+        return self._digests_of_ids(lambda ids: hash_ids(ids, "document"))
 
     @cached_property
     def id_digests_here(self) -> Hashes | None:
@@ -248,19 +235,16 @@ class Documents:
         try:
             return self.id_digests
         except TypeError:
-            return self._digests_of_ids(in_this_process=True)
+            return self._digests_of_ids(_hashes_of_this_process)
 
-    def _digests_of_ids(self, *, in_this_process: bool) -> Hashes | None:
+    def _digests_of_ids(self, hash_: Callable[[NDArray[Any]], Hashes]) -> Hashes | None:
         if self.document_ids is None:
             return None
         judged = np.arange(self.n_documents)
         if self.judged is not None:
             judged = np.flatnonzero(self.judged)
         ids = self.document_ids.take(judged).tolist()
-        try:
-            hashes = hash_ids(np.fromiter(ids, dtype=object, count=len(ids)), "document")
-        except TypeError:
-            hashes = hash_rare_ids(ids, "document", in_this_process=in_this_process)
+        hashes = hash_(np.fromiter(ids, dtype=object, count=len(ids)))
         mixed = np.zeros(self.n_documents, dtype=np.uint64)
         mixed[judged] = mix(hashes ^ hash_ids(self.labels[judged]))
         return np.add.reduceat(mixed, self.grouping.starts)
@@ -304,29 +288,12 @@ class Documents:
         if self.grades is not None:  # comparing 8-bit grades with the next whole number is faster
             labels, lowest = self.grades, math.ceil(threshold)
         if lowest not in self._counts:
-            # Summing small integers takes a third of the time of bool, but NumPy would convert all of them at once.
-            counts = np.empty(self.n_queries, dtype=self._narrow)
-            for queries, rows, places in self._slabs:
-                reached = (labels[rows] >= lowest).view(np.uint8)
-                np.add.reduceat(reached, places, dtype=self._narrow, out=counts[queries])
+            # Sums of the smallest integers that can hold them take half of the time.
+            reached = (labels >= lowest).view(np.uint8)
+            narrow = np.min_scalar_type(self.grouping.sizes.max())
+            counts = np.add.reduceat(reached, self.grouping.starts, dtype=narrow)
             self._counts[lowest] = counts.astype(np.intp)
         return self._counts[lowest]
-
-    @cached_property
-    def _narrow(self) -> np.dtype[Any]:
-        """The smallest type that counts the documents of every query."""
-        return np.min_scalar_type(self.grouping.sizes.max())
-
-    @cached_property
-    def _slabs(self) -> list[tuple[slice, slice, IntArray]]:
-        """Consecutive queries, their rows, and the start of each query among these."""
-        starts, slabs, first = self.grouping.starts, [], 0
-        while first < len(starts):
-            end = max(first + 1, int(np.searchsorted(starts, starts[first] + SLAB)))
-            rows = slice(starts[first], starts[end] if end < len(starts) else None)
-            slabs.append((slice(first, end), rows, starts[first:end] - starts[first]))
-            first = end
-        return slabs
 
     # Gains and ideals
 
@@ -343,7 +310,7 @@ class Documents:
     def _checked_table(self, gain: GainFunction) -> FloatArray:
         """Gains of the labels that occur, whose sum over a query is finite."""
         # Gains other than these two grow with the label, so it is enough to check the largest.
-        all_matter = isinstance(gain, CallableGain | TabulatedGain)
+        all_matter = isinstance(gain, CallableGain | GradeGains)
         table = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
         n = int(self.grouping.sizes.max())
         if table.max() > np.finfo(np.float64).max / n:
@@ -414,3 +381,7 @@ class Documents:
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, each query once."""
         return blocks_of(self.grouping.sizes, self.block_cells)
+
+
+def _hashes_of_this_process(ids: NDArray[Any]) -> Hashes:
+    return hash_ids(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))

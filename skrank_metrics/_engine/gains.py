@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_choice, to_float64
+from skrank_metrics._input.interface import shown
 
 GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -36,24 +37,6 @@ def _exp2_minus_1(labels: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class TabulatedGain:
-    """The gain of each grade 0, 1, 2, ... from a table."""
-
-    table: tuple[float, ...]
-
-    def __call__(self, labels: FloatArray) -> FloatArray:
-        last = len(self.table) - 1
-        grades = np.minimum(labels, last).astype(np.intp)
-        missing = labels[grades != labels]
-        if missing.size:
-            raise ValueError(
-                f"gain must have an entry for each label; got a sequence for the grades 0 to {last} and the label "
-                f"{missing[0]:g}. Labels must be whole numbers covered by the sequence."
-            )
-        return np.asarray(self.table)[grades]
-
-
-@dataclass(frozen=True)
 class GradeGains:
     """The gain of each of some grades, as a function of labels."""
 
@@ -65,14 +48,10 @@ class GradeGains:
         missing = labels[np.asarray(self.grades)[places] != labels]
         if missing.size:
             raise ValueError(
-                f"gain must have an entry for each label; got a dict for the grades {_listed(self.grades)} and the "
-                f"label {missing[0]:g}."
+                f"gain must have an entry for each label; got gains of the grades {shown(self.grades)} and the label "
+                f"{missing[0]:g}."
             )
         return np.asarray(self.gains)[places]
-
-
-def _listed(grades: tuple[float, ...]) -> str:
-    return ", ".join(f"{grade:g}" for grade in grades)
 
 
 @dataclass(frozen=True)
@@ -118,14 +97,18 @@ class Probability:
     def __call__(self, labels: FloatArray) -> FloatArray:
         if self.gain == "binary":
             return RelevanceGain(self.relevance_threshold)(labels)
-        largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
-        if largest > limit:
-            way_out = "Use gain='exp2'" if self.gain == "linear" else f"Set max_grade={largest:g}"
+        if self.gain == "linear":
+            self._refuse_above(1.0, labels, "Use gain='exp2'")
+            return labels
+        self._refuse_above(self.max_grade, labels, f"Set max_grade={labels.max():g}")
+        return _exp2_minus_1(labels) / 2.0**self.max_grade
+
+    def _refuse_above(self, limit: float, labels: FloatArray, way_out: str) -> None:
+        if labels.max() > limit:
             raise ValueError(
-                f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got {largest:g}. "
-                f"{way_out}, or rescale the labels."
+                f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got "
+                f"{labels.max():g}. {way_out}, or rescale the labels."
             )
-        return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
 
 
 def check_gain(gain: Any) -> GainFunction:
@@ -141,7 +124,7 @@ def check_gain(gain: Any) -> GainFunction:
         raise ValueError(
             f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}."
         )
-    return TabulatedGain(tuple(table.tolist()))
+    return GradeGains(tuple(map(float, range(len(table)))), tuple(table.tolist()))
 
 
 def _gain_of_grades(gain: Mapping[Any, Any]) -> CallableGain:

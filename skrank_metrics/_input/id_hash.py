@@ -7,11 +7,7 @@ probability n^2 / 2^65: about once in 3,700 runs with 10^8 different ids.
 from __future__ import annotations
 
 import datetime
-import enum
 import hashlib
-import uuid
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,7 +23,6 @@ _SEEDS = {
 _INT64 = 2.0**63
 
 WORD = 8  # bytes
-LONG = 128  # bytes of a text that is hashed by itself
 
 
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
@@ -58,16 +53,13 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
 
 
 def _of_floats(values: NDArray[np.float64]) -> Hashes:
-    whole = (values == np.rint(values)) & (values >= -_INT64) & (values < _INT64)
-    large = (values == np.rint(values)) & (values >= _INT64) & (values < 2 * _INT64)
-    bits = np.where(
-        whole,
-        np.where(whole, values, 0).astype(np.int64).view(np.uint64),
-        values.view(np.uint64) ^ _SEEDS["float"],
-    )
-    return mix(
-        np.where(large, np.where(large, values, 0).astype(np.uint64) ^ _SEEDS["large"], bits)
-    )
+    bits = values.view(np.uint64) ^ _SEEDS["float"]
+    is_whole = values == np.rint(values)
+    small = is_whole & (values >= -_INT64) & (values < _INT64)
+    bits[small] = values[small].astype(np.int64).view(np.uint64)
+    large = is_whole & (values >= _INT64) & (values < 2 * _INT64)
+    bits[large] = values[large].astype(np.uint64) ^ _SEEDS["large"]
+    return mix(bits)
 
 
 def _of_times(values: NDArray[Any]) -> Hashes:
@@ -99,10 +91,12 @@ def _of_object(one: Any, name: str) -> int:
         one = one.to_numpy()
     if isinstance(one, datetime.datetime) and one.tzinfo is not None:
         one = one.astimezone(datetime.UTC).replace(tzinfo=None)
-    times = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]"}
-    array = np.array(
-        [one], dtype=next((unit for kind, unit in times.items() if isinstance(one, kind)), None)
-    )
+    unit = None
+    if isinstance(one, datetime.date):
+        unit = "M8[us]"
+    elif isinstance(one, datetime.timedelta):
+        unit = "m8[us]"
+    array = np.array([one], dtype=unit)
     if array.dtype.kind in "biufmM" and array.dtype.itemsize <= 8 and array.ndim == 1:
         return int(hash_ids(array)[0])
     raise TypeError(
@@ -111,73 +105,21 @@ def _of_object(one: Any, name: str) -> int:
     )
 
 
-def hash_rare_ids(ids: list[Any], name: str, *, in_this_process: bool) -> Hashes:
-    """Hashes also of rarer ids, such as UUIDs.
-
-    Objects of any other type have a hash only in this process; elsewhere, they raise a TypeError.
-    """
-    usual = [_as_usual(one, in_this_process) for one in ids]
-    return hash_ids(np.fromiter(usual, dtype=object, count=len(usual)), name)
-
-
-def _as_usual(one: Any, in_this_process: bool) -> Any:
-    """An id of a usual type that stands for one of a rarer type, and is equal for equal ones."""
-    if isinstance(one, tuple):
-        return tuple(_as_usual(part, in_this_process) for part in one)
-    if isinstance(one, frozenset):
-        parts = [_as_usual(part, in_this_process) for part in one]
-        return ("frozenset", *sorted(_of_object(part, "ids") for part in parts))
-    if isinstance(one, uuid.UUID):
-        return ("UUID", one.bytes)
-    if isinstance(one, int | Decimal | Fraction):
-        return _as_usual_number(one)
-    if isinstance(one, enum.Enum) and not isinstance(one, str | bytes | float):
-        return ("Enum", type(one).__qualname__, str(one.name))
-    if not in_this_process:
-        return one
-    try:
-        _of_object(one, "ids")
-    except TypeError:
-        return ("own", hash(one))
-    return one
-
-
-def _as_usual_number(one: int | Decimal | Fraction) -> Any:
-    """An integer of 64 bits or a float that equals a number, or else what Python hashes it to."""
-    try:
-        nearest = float(one)
-    except OverflowError:
-        return ("number", hash(one))
-    if nearest == one:
-        return nearest
-    if abs(nearest) < 2.0**63 and int(one) == one:
-        return int(one)
-    return ("number", hash(one))
-
-
 def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:
     """A hash of each text; different ones are unlikely to have the same."""
     sizes = np.fromiter(map(len, texts), np.uint64, len(texts))
-    if len(texts) > 1 and sizes.max() > LONG:  # else all would take the memory of the longest
-        return _of_long_texts(texts, sizes, kind)
-    width = max(1, -(-int(sizes.max(initial=0)) // WORD))
-    words = np.array(texts, dtype=f"S{WORD * width}").view(np.uint64).reshape(-1, width)
+    words = np.frombuffer(b"".join(text + bytes(-len(text) % WORD) for text in texts), np.uint64)
+    n_words = (sizes + np.uint64(WORD - 1)) // np.uint64(WORD)
+    starts = np.cumsum(n_words) - n_words
     hashes = mix(sizes ^ _SEEDS[kind])
-    for number in range(width):
-        longer = sizes > WORD * number
+    longer = np.arange(len(texts))
+    for number in range(int(n_words.max(initial=0))):
+        longer = longer[n_words[longer] > number]
         # Bits that a text does not fill are dropped, so that its end does not look like NUL.
-        ends = np.minimum(sizes[longer], WORD * (number + 1))
-        word = words[longer, number] << np.uint64(8) * (np.uint64(WORD * (number + 1)) - ends)
+        end = np.uint64(WORD * (number + 1))
+        unfilled = end - np.minimum(sizes[longer], end)
+        word = words[starts[longer] + np.uint64(number)] << np.uint64(8) * unfilled
         hashes[longer] = mix(hashes[longer] ^ word) * np.uint64(0x9E3779B97F4A7C15)
-    return hashes
-
-
-def _of_long_texts(texts: list[bytes], sizes: Hashes, kind: str) -> Hashes:
-    hashes = np.empty(len(texts), dtype=np.uint64)
-    short = np.flatnonzero(sizes <= LONG)
-    hashes[short] = _of_texts([texts[row] for row in short], kind)
-    for row in np.flatnonzero(sizes > LONG):
-        hashes[row] = _of_texts([texts[row]], kind)[0]
     return hashes
 
 

@@ -315,8 +315,9 @@ def group_ids(
             raise ValueError(
                 f"{name} must not hold missing {_kind(name)}s; got {different[place]} at row {first[place]}."
             )
-        different = _to_objects(as_python(different))
-        different[missing] = None
+        known = _to_objects(as_python(different[~missing]))
+        different = np.full(len(different), None, dtype=object)
+        different[~missing] = known
     # Libraries distinguish some ids that are equal in Python.
     equal = group_rows(different)
     if len(equal.ids) == len(different):

@@ -27,13 +27,6 @@ class Plain:
         self.value = value
 
 
-class Slots:
-    __slots__ = ("value",)
-
-    def __init__(self, value):
-        self.value = value
-
-
 class Titles(list):
     pass
 
@@ -57,7 +50,6 @@ KINDS = {
     "lists of lists": lambda number: [[number], ["both"]],
     "arrays": lambda number: np.array([number, 0.5]),
     "objects": lambda number: Plain(sets_of(number)),
-    "objects with slots": lambda number: Slots(number),
     "dataclasses": lambda number: Topics(frozenset(sets_of(number))),
     "lists of a subclass": lambda number: Titles([number, "both"]),
     "dates": lambda number: datetime.date(2026, 1, 1 + number),

@@ -28,7 +28,8 @@ class Family:
     counts: tuple[str, ...]  # names of the number of trees
     allowed: Allowed  # all other parameters that may be set
     first: Callable[[Any, int], Any]  # a model of the first trees of a fitted one
-    together: Callable[[Parameters], bool] = bool  # whether parameters are safe in combination
+    # Whether parameters are safe in combination.
+    together: Callable[[Parameters], bool] = lambda params: True
 
     def count(self, model: Any) -> int:
         """Number of trees that a model was told to grow; 0 if it does not say so."""
@@ -37,13 +38,17 @@ class Family:
 
     def is_safe(self, model: Any) -> bool:
         """Whether more trees are known to leave the first ones as they are; of a fitted model, too."""
-        params = {name: one for name, one in model.get_params().items() if one is not None}
-        others = {name: value for name, value in params.items() if name not in self.counts}
-        if len(params) - len(others) > 1:  # two names of the number of trees
+        others, n_counts = {}, 0
+        for name, value in model.get_params().items():
+            if name in self.counts:
+                n_counts += value is not None
+            elif value is not None:
+                others[name] = value
+        # Two names of the number of trees may contradict each other. A fitted histogram model tells whether it stopped
+        # early; before, "auto" leaves it open.
+        if n_counts > 1 or getattr(model, "do_early_stopping_", False):
             return False
-        # A fitted histogram model tells whether it stopped early; before, "auto" leaves it open.
-        stopped_early = getattr(model, "do_early_stopping_", False)
-        if stopped_early or not others.keys() <= self.allowed.keys():
+        if not others.keys() <= self.allowed.keys():
             return False
         safe_alone = all(self.allowed[name](value) for name, value in others.items())
         return safe_alone and self.together(others)
@@ -52,13 +57,11 @@ class Family:
 def family_of(model: Any) -> Family | None:
     """The family of a model of exactly one of its classes; subclasses may predict otherwise."""
     kind = type(model)
-    library = sys.modules.get(kind.__module__.partition(".")[0])
-    public = (
-        sys.modules.get("sklearn.ensemble") if kind.__module__.startswith("sklearn.") else library
-    )
+    library = kind.__module__.partition(".")[0]
+    public = sys.modules.get("sklearn.ensemble" if library == "sklearn" else library)
     if getattr(public, kind.__name__, None) is not kind:
         return None
-    return FAMILIES.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}")
+    return FAMILIES.get(f"{library}.{kind.__name__}")
 
 
 # Which values are safe
@@ -151,30 +154,6 @@ _HISTOGRAM: Allowed = {
     "warm_start": _one_of(False),
 }
 
-_OF_TREES = _any_value(
-    "ccp_alpha criterion max_depth max_features max_leaf_nodes min_impurity_decrease "
-    "min_samples_leaf min_samples_split min_weight_fraction_leaf random_state verbose"
-)
-_BOOSTING: Allowed = {
-    **_OF_TREES,
-    **_any_value("alpha learning_rate subsample tol validation_fraction"),
-    "init": _one_of("zero"),
-    "loss": _is_text,
-    "warm_start": _one_of(False),
-}
-_FOREST: Allowed = {
-    **_OF_TREES,
-    **_any_value("bootstrap class_weight max_samples monotonic_cst"),
-    "n_jobs": _one_of(1),  # threads add up predictions in any order
-    "oob_score": _one_of(False),
-    "warm_start": _one_of(False),
-}
-
-
-def _has_seed(params: Parameters) -> bool:
-    return "random_state" in params
-
-
 # How to cut a model
 
 
@@ -209,36 +188,32 @@ def _refuse(*_: Any, **__: Any) -> NoReturn:
     raise NotImplementedError("It is not known whether this method can use the first trees only.")
 
 
-def _truncated(name: str, model: Any, n_trees: int) -> Any:
-    counts = {name: n_trees for name in ("n_estimators", "n_estimators_") if hasattr(model, name)}
-    return copy_with(model, **{name: getattr(model, name)[:n_trees]}, **counts)
+def _first_iterations(model: Any, n_trees: int) -> Any:
+    """A copy of a histogram model with its first iterations.
 
-
-_COUNT = ("n_estimators",)
-_LIGHTGBM_TREES = Family(_COUNT, _LIGHTGBM, partial(_with_argument, "num_iteration", int))
-_XGBOOST_TREES = Family(
-    _COUNT, _XGBOOST, partial(_with_argument, "iteration_range", lambda n_trees: (0, n_trees))
-)
-# Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
-_HISTOGRAM_TREES = Family(("max_iter",), _HISTOGRAM, partial(_truncated, "_predictors"))
-_BOOSTED_TREES = Family(_COUNT, _BOOSTING, partial(_truncated, "estimators_"), _has_seed)
-_FOREST_TREES = Family(_COUNT, _FOREST, partial(_truncated, "estimators_"), _has_seed)
-
-
-def _catboost_trees(kind: str) -> Family:
-    counts = ("iterations", "n_estimators", "num_boost_round", "num_trees")
-    first = partial(_with_argument, "ntree_end", int)
-    return Family(counts, _CATBOOST, first, partial(_catboost_together, kind))
+    Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
+    """
+    return copy_with(model, _predictors=model._predictors[:n_trees])
 
 
 # By library and class.
 FAMILIES: dict[str, Family] = {}
 for _kind in ("Ranker", "Regressor", "Classifier"):
-    FAMILIES[f"lightgbm.LGBM{_kind}"] = _LIGHTGBM_TREES
-    FAMILIES[f"xgboost.XGB{_kind}"] = _XGBOOST_TREES
-    FAMILIES[f"catboost.CatBoost{_kind}"] = _catboost_trees(_kind)
+    FAMILIES[f"lightgbm.LGBM{_kind}"] = Family(
+        ("n_estimators",), _LIGHTGBM, partial(_with_argument, "num_iteration", int)
+    )
+    FAMILIES[f"xgboost.XGB{_kind}"] = Family(
+        ("n_estimators",),
+        _XGBOOST,
+        partial(_with_argument, "iteration_range", lambda n_trees: (0, n_trees)),
+    )
+    FAMILIES[f"catboost.CatBoost{_kind}"] = Family(
+        ("iterations", "n_estimators", "num_boost_round", "num_trees"),
+        _CATBOOST,
+        partial(_with_argument, "ntree_end", int),
+        partial(_catboost_together, _kind),
+    )
 for _kind in ("Regressor", "Classifier"):
-    FAMILIES[f"sklearn.HistGradientBoosting{_kind}"] = _HISTOGRAM_TREES
-    FAMILIES[f"sklearn.GradientBoosting{_kind}"] = _BOOSTED_TREES
-    FAMILIES[f"sklearn.RandomForest{_kind}"] = _FOREST_TREES
-    FAMILIES[f"sklearn.ExtraTrees{_kind}"] = _FOREST_TREES
+    FAMILIES[f"sklearn.HistGradientBoosting{_kind}"] = Family(
+        ("max_iter",), _HISTOGRAM, _first_iterations
+    )

@@ -18,9 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
-    check_int,
-    check_number,
-    check_seed,
+    check_label_column,
     check_weights,
     count_rows,
     is_column,
@@ -30,30 +28,27 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.id_hash import hash_ids
-from skrank_metrics.splitters._base import canonical_order, random_source
+from skrank_metrics.splitters._base import canonical_order, mask_at, random_source
 
 # Watched if the estimator sets no metric; the metric of QueryRanker.score.
 METRIC = "ndcg@10"
 
 # Parameters of fit:
 _OWN = ("qid", "groups", "sample_weight", "eval_set", "X_val", "y_val")
+# Scores to start from; a booster needs those of validation rows, too.
+_STARTS = ("base_margin", "baseline", "init_score")
 # These always hold one value per row.
-_PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
+_PER_ROW = (*_STARTS, "position", "subgroup_id")
 # These never do, even if there are as many features as rows.
 _PER_FEATURE = ("feature_name", "feature_weights")
-# Parameters with one array per validation set, and what they are called for the training rows.
-START_SCORES = {"eval_init_score": "init_score", "base_margin_eval_set": "base_margin"}
 # Of validation rows, such as eval_set and sample_weight_eval_set.
 _VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")
 # These only match that expression.
 _NOT_OF_ROWS = ("eval_at", "eval_metric", "eval_names")
-_TO_STOP_EARLY = (
-    " To stop early, set early_stopping_rounds of QueryRanker, and either validation_fraction, which "
-    "holds out queries, or pass eval_set=[(X_val, with_qid(y_val, qid_val))] to fit."
-)
 _OF_SETS = (
-    " Pass eval_set=[(X_val, with_qid(y_val, qid_val, sample_weight=...))], with rows in any order: "
-    "the labels carry the queries and the weights."
+    " Pass eval_set=[(X_val, with_qid(y_val, qid_val, sample_weight=...))], with rows in any order: the labels carry "
+    "the queries and the weights. To stop early, set early_stopping_rounds of QueryRanker, and either pass one set or "
+    "set validation_fraction, which holds out queries."
 )
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
@@ -119,9 +114,8 @@ def sorted_rows(
     """Sort rows by query, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
-        if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(
-            estimator
-        )[0]:
+        name = "group_weight" if way == "group_id" else "sample_weight"
+        if name not in fit_signature(estimator)[0]:
             raise TypeError(
                 f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights."
             )
@@ -129,15 +123,18 @@ def sorted_rows(
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
     rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
-    if (
-        way is None
-        and getattr(estimator, "__sklearn_tags__", None)
-        and get_tags(estimator).input_tags.pairwise
-    ):
-        return (
-            rows  # Columns of a precomputed kernel are rows, too, also those of later predictions.
-        )
-    return rows if grouping.order is None else rows.take(grouping.order)
+    # Columns of a precomputed kernel are rows, too, also those of later predictions, so these rows stay in order.
+    is_kernel = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
+    if grouping.order is None or (way is None and is_kernel):
+        return rows
+    return rows.take(grouping.order)
+
+
+def label_column(y: Any) -> NDArray[Any]:
+    """Checked labels, of their own type if they are numbers: boosters take integers for grades."""
+    labels = check_label_column(y)
+    given = np.asarray(y)
+    return given if given.dtype.kind in "biuf" else labels
 
 
 @dataclass(frozen=True)
@@ -155,11 +152,11 @@ class FittedQueries:
         except (TypeError, ValueError):  # ids of types whose hash differs between processes
             hashes = hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
         salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
-        digests = (hashlib.blake2b(plain, digest_size=8, key=salt).digest() for plain in hashes)
-        return cls(
-            salt,
-            {int.from_bytes(d, "little"): n for d, n in zip(digests, sizes.tolist(), strict=True)},
-        )
+        by_hash = {}
+        for plain, size in zip(hashes, sizes.tolist(), strict=True):
+            digest = hashlib.blake2b(plain, digest_size=8, key=salt).digest()
+            by_hash[int.from_bytes(digest, "little")] = size
+        return cls(salt, by_hash)
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
         """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
@@ -169,14 +166,20 @@ class FittedQueries:
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
+    arguments = dict(rows.further)
     way = way_of_queries(estimator)
-    if way == "group_id":
-        arguments = {"group_id": rows.codes, "group_weight": rows.weights}
-    elif way == "qid":
-        arguments = {"qid": rows.codes, "sample_weight": rows.weights_of_queries}
-    else:
-        arguments = ({"group": rows.sizes} if way else {}) | {"sample_weight": rows.weights}
-    return rows.further | {name: value for name, value in arguments.items() if value is not None}
+    if way == "group":
+        arguments["group"] = rows.sizes
+    elif way is not None:
+        arguments[way] = rows.codes
+    if rows.weights is not None:
+        of_way = {
+            "group_id": ("group_weight", rows.weights),
+            "qid": ("sample_weight", rows.weights_of_queries),
+        }
+        name, weights = of_way.get(str(way), ("sample_weight", rows.weights))
+        arguments[name] = weights
+    return arguments
 
 
 def way_of_queries(estimator: Any) -> str | None:
@@ -236,23 +239,6 @@ def check_prefixes(ranker: Any, params: dict[str, Any]) -> None:
             )
 
 
-def check_parameters(ranker: Any) -> int | None:
-    """Number of rounds without improvement after which to stop; None for never."""
-    check_is_estimator(ranker.estimator)
-    check_seed(ranker.random_state)
-    fraction, rounds = ranker.validation_fraction, ranker.early_stopping_rounds
-    if rounds is None:
-        if fraction is not None:
-            raise ValueError(
-                "validation_fraction requires early_stopping_rounds; got "
-                f"validation_fraction={fraction!r} and early_stopping_rounds=None."
-            )
-        return None
-    if fraction is not None:
-        check_number(fraction, "validation_fraction", "(0, 1)")
-    return check_int(rounds, "early_stopping_rounds", 1)
-
-
 def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[SortedRows, SortedRows]:
     """Draw whole queries for validation, and return the training rows and the validation rows."""
     n_queries = len(rows.sizes)
@@ -263,15 +249,12 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
             f"{n_validation} of {n_queries} queries for validation with validation_fraction={fraction}. Fit on more "
             "queries, or set another fraction."
         )
-    held_out = np.zeros(n_queries, dtype=bool)
     # In an order of the ids, so that the order of the rows does not matter.
-    held_out[
-        canonical_order(rows.ids)[random_source(random_state).permutation(n_queries)[:n_validation]]
-    ] = True
-    fit, validation = (
-        rows.take(np.repeat(side, rows.sizes).nonzero()[0], side) for side in (~held_out, held_out)
-    )
-    return fit, validation
+    drawn = random_source(random_state).permutation(n_queries)[:n_validation]
+    held_out = mask_at(canonical_order(rows.ids)[drawn], n_queries)
+    is_row_held_out = np.repeat(held_out, rows.sizes)
+    training = rows.take(np.flatnonzero(~is_row_held_out), ~held_out)
+    return training, rows.take(np.flatnonzero(is_row_held_out), held_out)
 
 
 def best_iteration(estimator: Any) -> int:
@@ -288,26 +271,19 @@ def check_names(estimator: Any, given: dict[str, Any], *, takes_sets: bool) -> N
     """
     accepted, takes_any = fit_signature(estimator)
     for name in given:
-        hint = _hint(name, takes_sets=takes_sets)
-        if hint is None and name not in accepted and not takes_any:
-            of_sets = is_of_sets(name) or name == "early_stopping_rounds"
-            hint = _TO_STOP_EARLY if of_sets else nearest(name, {*_OWN, *accepted})
-        if hint is not None:
-            raise TypeError(
-                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, "
-                f"sample_weight and further parameters of {type(estimator).__name__}.fit.{hint}"
-            )
-
-
-def _hint(name: str, *, takes_sets: bool) -> str | None:
-    """What to do instead of passing a parameter that QueryRanker passes itself; None for others."""
-    if name in _REFUSED:
-        return _REFUSED[name]
-    if takes_sets and name == "early_stopping_rounds":
-        return _TO_STOP_EARLY
-    if takes_sets and is_of_sets(name) and name != "eval_set" and name not in START_SCORES:
-        return _OF_SETS
-    return None
+        of_sets = is_of_sets(name) or name == "early_stopping_rounds"
+        if name in _REFUSED:
+            hint = _REFUSED[name]
+        elif takes_sets and of_sets and name != "eval_set":
+            hint = _OF_SETS
+        elif name in accepted or takes_any:
+            continue
+        else:
+            hint = nearest(name, {"qid", "groups", "sample_weight", *accepted})
+        raise TypeError(
+            f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
+            f"further parameters of {type(estimator).__name__}.fit.{hint}"
+        )
 
 
 def is_of_sets(name: str) -> bool:
@@ -323,13 +299,23 @@ def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
         if name not in _PER_ROW and (never or not is_column(value, n_rows)):
             continue
         refuse_masked(value, name)
-        found[name] = value if hasattr(value, "shape") else np.asarray(value)
-        if found[name].ndim == 0 or count_rows(found[name]) != n_rows:
-            shape = found[name].shape
+        column = value if hasattr(value, "shape") else np.asarray(value)
+        if column.ndim == 0 or count_rows(column) != n_rows:
             raise ValueError(
-                f"{name} must hold one value per document, {n_rows} in all; got shape {shape}."
+                f"{name} must hold one value per document, {n_rows} in all; got shape {column.shape}."
             )
+        found[name] = column
     return found
+
+
+def check_starts(further: dict[str, Any]) -> None:
+    """Refuse scores to start from beside validation sets of the user, which have none."""
+    for name in _STARTS:
+        if name in further:
+            raise ValueError(
+                f"{name} must be None if fit gets validation sets, which have no scores to start from. Set "
+                "validation_fraction instead, which holds out rows with their scores."
+            )
 
 
 def requests_of_fit(estimator: Any) -> dict[str, Any]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import check_label_column, count_rows
+from skrank_metrics._input.arrays import check_int, check_number
 from skrank_metrics._input.query_ids import carried, group_by_query
 from skrank_metrics.rankers._fitting import (
     METRIC,
-    START_SCORES,
     FittedQueries,
     SortedRows,
     fit_signature,
+    label_column,
     sorted_rows,
     way_of_queries,
 )
@@ -60,45 +59,15 @@ def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
     return list(eval_set)
 
 
-def sorted_sets(
-    estimator: Any, pairs: Sequence[tuple[Any, Any]], given: Mapping[str, Any]
-) -> list[SortedRows]:
-    """Validation sets with their rows sorted by query; the ids and weights are in the index of the labels."""
-    starts = {name: given[name] for name in START_SCORES if name in given}
-    for name, arrays in starts.items():
-        if not isinstance(arrays, list | tuple) or len(arrays) != len(pairs):
-            raise ValueError(f"{name} must be a list of one array per pair of eval_set.")
-    return [
-        _sorted_set(estimator, pair, f"eval_set[{number}]", _starts_of(starts, number))
-        for number, pair in enumerate(pairs)
-    ]
-
-
-def _starts_of(starts: Mapping[str, Any], number: int) -> dict[str, Any]:
-    arrays = {START_SCORES[name]: arrays[number] for name, arrays in starts.items()}
-    return {name: np.asarray(array) for name, array in arrays.items() if array is not None}
-
-
-def _sorted_set(
-    estimator: Any, pair: tuple[Any, Any], name: str, further: dict[str, Any]
-) -> SortedRows:
+def sorted_set(estimator: Any, pair: tuple[Any, Any], name: str) -> SortedRows:
+    """A validation set with its rows sorted by query; the ids and weights are in the index of the labels."""
     X, y = pair
-    labels = check_label_column(y)
+    labels = label_column(y)
     check_consistent_length(X, labels)
-    for what, values in further.items():
-        if values.ndim == 0 or count_rows(values) != len(labels):
-            raise ValueError(
-                f"{what} of {name} must hold one value per document, {len(labels)} in all; got "
-                f"shape {values.shape}."
-            )
-    columns = carried(y, sample_weight=None)
-    grouping = group_by_query(
-        len(labels), f"QueryRanker.fit with {name}", hint=_HOW_TO_PASS, X=X, y=y
-    )
-    targets = np.asarray(y)
-    if targets.dtype.kind not in "biuf":
-        targets = labels
-    return sorted_rows(estimator, X, targets, grouping, columns["sample_weight"], further)
+    caller = f"QueryRanker.fit with {name}"
+    grouping = group_by_query(len(labels), caller, hint=_HOW_TO_PASS, X=X, y=y)
+    weights = carried(y, sample_weight=None)["sample_weight"]
+    return sorted_rows(estimator, X, labels, grouping, weights, {})
 
 
 def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
@@ -109,6 +78,40 @@ def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
             f"eval_set shares {n_shared} of its {len(rows.ids)} queries with the training rows, so "
             "it cannot tell when to stop. If these are other queries, give them other ids."
         )
+
+
+def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int | None:
+    """Number of rounds without improvement after which to stop; None for never.
+
+    If there is one, exactly one set of queries must decide when to stop.
+    """
+    fraction, rounds = ranker.validation_fraction, ranker.early_stopping_rounds
+    if rounds is None:
+        if fraction is not None:
+            raise ValueError(
+                "validation_fraction requires early_stopping_rounds; got "
+                f"validation_fraction={fraction!r} and early_stopping_rounds=None."
+            )
+        return None
+    check_int(rounds, "early_stopping_rounds", 1)
+    if not takes_sets:
+        raise TypeError(
+            "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
+            f"{type(ranker.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
+        )
+    if fraction is None and n_sets != 1:
+        raise ValueError(
+            "early_stopping_rounds requires validation_fraction, or exactly one validation set: "
+            f"eval_set=[(X_val, with_qid(y_val, qid_val))]; got {n_sets} sets."
+        )
+    if fraction is not None:
+        check_number(fraction, "validation_fraction", "(0, 1)")
+        if n_sets:
+            raise ValueError(
+                f"validation_fraction={fraction} holds out queries for early stopping, but fit got a validation set, "
+                "too. Set one of the two to None."
+            )
+    return int(rounds)
 
 
 def validation_arguments(
@@ -123,8 +126,7 @@ def validation_arguments(
         "qid": _xgboost_arguments,
         "group": _lightgbm_arguments,
     }
-    others = {name: value for name, value in given.items() if name not in START_SCORES}
-    return make[str(way_of_queries(estimator))](estimator, sets, rounds, others)
+    return make[str(way_of_queries(estimator))](estimator, sets, rounds, given)
 
 
 def _lightgbm_arguments(

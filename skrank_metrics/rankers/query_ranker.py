@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    check_label_column,
+    check_seed,
+    count_rows,
+    to_float64,
+)
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._input.types import Seed
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
@@ -198,66 +206,56 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
         if task:
             task.call_on_fit_task_begin(estimator=self)
-        rounds = _fitting.check_parameters(self)
-        takes_sets = _validation.takes_queries_of_validation(self.estimator)
+        _fitting.check_is_estimator(self.estimator)
+        check_seed(self.random_state)
         sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
-        if not takes_sets:
-            fit_params |= {name: value for name, value in sets.items() if value is not None}
-        _fitting.check_names(self.estimator, fit_params, takes_sets=takes_sets)
+        takes_sets = _validation.takes_queries_of_validation(self.estimator)
         pairs = _validation.given_sets(**sets) if takes_sets else []
-        self._check_early_stopping(rounds, len(pairs), takes_sets=takes_sets)
-        if y is None:
-            raise ValueError(
-                "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
-            )
-        labels = check_label_column(y)
-        check_consistent_length(X, labels)
-        given = {name: value for name, value in fit_params.items() if value is not None}
-        further = _fitting.per_row(given, len(labels))
-        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
-        further = {name: columns.pop(name) for name in further}
-        grouping = group_by_query(
-            len(labels), "QueryRanker.fit", hint=how_to_pass_ids("qid"), X=X, **columns
-        )
-        targets = np.asarray(y)
-        targets = targets if targets.dtype.kind in "biuf" else labels
-        validate_data(self, X, skip_check_array=True)
-        self.estimator_ = _fitting.clone_estimator(self.estimator)
-        rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
+        rounds = _validation.check_early_stopping(self, len(pairs), takes_sets=takes_sets)
+        given = fit_params if takes_sets else {**fit_params, **sets}
+        given = {name: value for name, value in given.items() if value is not None}
+        _fitting.check_names(self.estimator, given, takes_sets=takes_sets)
+        columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
+        rows, grouping = self._grouped_rows(X, columns, given)
+        if pairs:
+            _fitting.check_starts(rows.further)
         self.n_queries_ = len(grouping.ids)
         self._fitted = _fitting.FittedQueries.of(grouping.ids, grouping.sizes)
-        arguments = {name: given[name] for name in given.keys() - further.keys()}
-        validation = _validation.sorted_sets(self.estimator_, pairs, arguments)
-        self._fit_sorted(rows, validation, rounds, arguments)
+        validation = []
+        for number, pair in enumerate(pairs):
+            validation.append(_validation.sorted_set(self.estimator_, pair, f"eval_set[{number}]"))
+        others = {name: given[name] for name in given.keys() - rows.further.keys()}
+        self._fit_sorted(rows, validation, rounds, others)
         if task:
             # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
-            carried = (
-                y
-                if ids_in_index(y) is not None
-                else lambda: with_qid(y, grouping.ids[grouping.codes])
-            )
+            carried: Any = y
+            if ids_in_index(y) is None:
+                carried = partial(with_qid, y, grouping.spread(grouping.ids))
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
 
-    def _check_early_stopping(self, rounds: int | None, n_sets: int, *, takes_sets: bool) -> None:
-        """Check that there is exactly one set of queries to decide when to stop."""
-        if rounds is None:
-            return
-        if not takes_sets:
-            raise TypeError(
-                "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
-                f"{type(self.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
-            )
-        if self.validation_fraction is None and n_sets != 1:
+    def _grouped_rows(
+        self, X: Any, columns: dict[str, Any], given: dict[str, Any]
+    ) -> tuple[_fitting.SortedRows, Grouping]:
+        """Clone the estimator, and check and sort the rows for it; with the queries in the given order."""
+        if columns["y"] is None:
             raise ValueError(
-                "early_stopping_rounds requires validation_fraction, or exactly one validation set: "
-                f"eval_set=[(X_val, with_qid(y_val, qid_val))]; got {n_sets} sets."
+                "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
             )
-        if self.validation_fraction is not None and n_sets:
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} holds out queries for early stopping, "
-                "but fit got a validation set, too. Set one of the two to None."
-            )
+        labels = _fitting.label_column(columns["y"])
+        check_consistent_length(X, labels)
+        further = _fitting.per_row(given, len(labels))
+        columns = check_rows(X, **columns, **further)
+        further = {name: columns.pop(name) for name in further}
+        hint = how_to_pass_ids("qid")
+        grouping = group_by_query(len(labels), "QueryRanker.fit", hint=hint, X=X, **columns)
+        validate_data(self, X, skip_check_array=True)
+        self.estimator_ = _fitting.clone_estimator(self.estimator)
+        weights = columns["sample_weight"]
+        return (
+            _fitting.sorted_rows(self.estimator_, X, labels, grouping, weights, further),
+            grouping,
+        )
 
     def _fit_sorted(
         self,

@@ -8,11 +8,8 @@ from catboost import CatBoostClassifier, CatBoostRanker, CatBoostRegressor
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    RandomForestClassifier,
 )
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -183,9 +180,7 @@ UNSAFE = [
     CatBoostClassifier(**LIBRARIES["catboost"][1], objective="CrossEntropy", learning_rate=0.1),
     LGBMRegressor(**LIBRARIES["lightgbm"][1], some_new_parameter=1),
     XGBRegressor(n_jobs=1, sampling_method="gradient_based"),
-    GradientBoostingRegressor(random_state=0, init=HistGradientBoostingRegressor()),
-    RandomForestClassifier(),
-    ExtraTreesRegressor(random_state=0, n_jobs=2),
+    HistGradientBoostingRegressor(warm_start=True),
 ]
 
 

@@ -137,7 +137,7 @@ def test_several_sets_are_watched(model, parts):
 def test_scores_to_start_from_have_none_of_the_set_beside_them(model, parts):
     (X, y, qid), (X_val, y_val, qid_val) = parts
     names = {LGBMRanker: "init_score", XGBRanker: "base_margin", CatBoostRanker: "baseline"}
-    start = {names[type(model)]: X[:, 1]}
+    start = {names[type(model)]: X[:, 1].copy()}
     ranker = QueryRanker(model)
     with pytest.raises(
         ValueError, match=rf"{names[type(model)]} must be None.*validation_fraction"

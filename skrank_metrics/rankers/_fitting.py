@@ -47,8 +47,8 @@ _VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")
 _NOT_OF_ROWS = ("eval_at", "eval_metric", "eval_names")
 _OF_SETS = (
     " Pass eval_set=[(X_val, with_qid(y_val, qid_val, sample_weight=...))], with rows in any order: the labels carry "
-    "the queries and the weights. To stop early, set early_stopping_rounds of QueryRanker, and either pass one set or "
-    "set validation_fraction, which holds out queries."
+    "the queries and the weights. To stop early, set early_stopping_rounds of QueryRanker, and either "
+    "validation_fraction, which holds out queries, or one eval_set."
 )
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
@@ -272,14 +272,13 @@ def check_names(estimator: Any, given: dict[str, Any], *, takes_sets: bool) -> N
     accepted, takes_any = fit_signature(estimator)
     for name in given:
         of_sets = is_of_sets(name) or name == "early_stopping_rounds"
-        if name in _REFUSED:
-            hint = _REFUSED[name]
-        elif takes_sets and of_sets and name != "eval_set":
-            hint = _OF_SETS
-        elif name in accepted or takes_any:
+        is_own = takes_sets and of_sets and name != "eval_set"
+        if name not in _REFUSED and not is_own and (name in accepted or takes_any):
             continue
+        if of_sets:
+            hint = _OF_SETS
         else:
-            hint = nearest(name, {"qid", "groups", "sample_weight", *accepted})
+            hint = _REFUSED.get(name) or nearest(name, {*_OWN, *accepted})
         raise TypeError(
             f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
             f"further parameters of {type(estimator).__name__}.fit.{hint}"

@@ -231,7 +231,7 @@ def test_routing_requests_what_the_estimator_requests(problem):
             cross_val_score(QueryRanker(inner), X, y, params=by_name)
 
 
-EARLY = "To stop early, set early_stopping_rounds of QueryRanker, and either pass one set or"
+EARLY = "To stop early, set early_stopping_rounds of QueryRanker, and either validation_fraction"
 
 
 @pytest.mark.parametrize(

@@ -275,10 +275,9 @@ def check_names(estimator: Any, given: dict[str, Any], *, takes_sets: bool) -> N
         is_own = takes_sets and of_sets and name != "eval_set"
         if name not in _REFUSED and not is_own and (name in accepted or takes_any):
             continue
+        hint = _REFUSED.get(name) or nearest(name, {*_OWN, *accepted})
         if of_sets:
             hint = _OF_SETS
-        else:
-            hint = _REFUSED.get(name) or nearest(name, {*_OWN, *accepted})
         raise TypeError(
             f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
             f"further parameters of {type(estimator).__name__}.fit.{hint}"

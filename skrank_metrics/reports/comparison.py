@@ -6,22 +6,22 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
-from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted, most_important
-from skrank_metrics._output.table import Rows, visible
+from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, gate, planning, wording
 from skrank_metrics.reports.gate import Decision
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import check_by_query, is_mean
+from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, outcomes_of_slices
 from skrank_metrics.reports.plan import Plan
+from skrank_metrics.reports.query_differences import QueryDifference, largest_leads, most_different
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import (
     class_of_comparison,
@@ -36,15 +36,6 @@ from skrank_metrics.reports.saved_values import (
 )
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
 from skrank_metrics.reports.verdict import verdict_of
-
-
-class QueryDifference(NamedTuple):
-    """A query with the values of two rankings and their difference."""
-
-    qid: Any
-    first: float
-    second: float
-    difference: float
 
 
 class Details(Result):
@@ -166,23 +157,18 @@ class Comparison(Result):
         tested = [outcome.metric for outcome in self.outcomes if outcome.tested]
         if self._first.by is None or not tested:
             return {}
-        parts = {value: self._part(rows) for value, rows in queries_of_slices(self._first.by)}
-        by_metric = {metric: outcomes_of_slices(parts, metric, self.plan) for metric in tested}
-        leading = self.metrics[0] if self.metrics[0] in tested else tested[0]
+        reports = {
+            value: {name: report.subset(queries) for name, report in self.reports.items()}
+            for value, queries in queries_of_slices(self._first.by)
+        }
+        by_metric = {metric: outcomes_of_slices(reports, metric, self.plan) for metric in tested}
         slices = {}
-        for value in by_metric[leading]:
-            outcomes = {
-                metric: of_slices[value]
-                for metric, of_slices in by_metric.items()
-                if value in of_slices
-            }
-            metrics = tuple(dict.fromkeys([leading, *outcomes]))
-            slices[value] = self._with_outcomes(outcomes, reports=parts[value], metrics=metrics)
+        for value in by_metric[tested[0]]:
+            # By the other metrics, no query of the slice may count.
+            outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
+            known = {"reports": reports[value], "metrics": tuple(outcomes)}
+            slices[value] = self._with_outcomes(outcomes, **known)
         return slices
-
-    def _part(self, queries: IntArray) -> dict[str, RankingReport]:
-        """The reports on some of the queries."""
-        return {name: report.subset(queries) for name, report in self.reports.items()}
 
     @property
     def named_slices(self) -> dict[str, Self]:
@@ -199,39 +185,34 @@ class Comparison(Result):
     @property
     def tested(self) -> bool:
         """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested."""
-        return len(self.reports) > 1 and is_mean(self._first.metrics[self.metrics[0]])
+        return self.outcome().tested
 
-    def check(self) -> None:
-        """Raise an error if the metric cannot be tested."""
-        check_by_query(self.metrics[0], self._first.metrics[self.metrics[0]])
-        if len(self.names) < 2:
-            raise ValueError(
-                f"reports must hold at least two reports to compare; got {len(self.names)}."
-            )
+    def _tested(self) -> Outcome:
+        """The outcome by the first metric, after checking that it can be tested."""
+        outcome = self.outcome()
+        check_by_query(outcome.metric, outcome.sample.bound)
+        if not outcome.tested:
+            raise ValueError("reports must hold at least two reports to compare; got 1.")
+        return outcome
 
     def means(self) -> dict[str, float]:
-        """Means by name of the ranking, over the queries with a value in every ranking."""
-        means = self.outcome().means
-        return {name: means[name] for name in self.names}
+        """Means by name, best first, over the queries with a value in every ranking."""
+        return self.outcome().means
 
     @property
     def best_set(self) -> tuple[str, ...]:
         """The rankings that may be the best, best first; with confidence, the truly best one is among them."""
-        self.check()
-        return self.outcome().best_set
+        return self._tested().best_set
 
     @property
     def regret(self) -> dict[str, float]:
-        """The most that choosing a ranking loses, with confidence, by name; infinite if unknown."""
-        self.check()
-        regret = self.outcome().regret
-        return {name: regret[name] for name in self.names}
+        """The most that choosing a ranking loses, with confidence, by name, best first; infinite if unknown."""
+        return self._tested().regret
 
     @property
     def letters(self) -> dict[str, str]:
         """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
-        self.check()
-        return self.outcome().letters
+        return self._tested().letters
 
     @property
     def verdict(self) -> str:
@@ -267,8 +248,7 @@ class Comparison(Result):
 
     def pairs(self) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and the baseline."""
-        self.check()
-        return tuple(self.outcome().pairs(self.names))
+        return tuple(self._tested().pairs(self.names))
 
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
         """Compare two rankings. The difference is the first minus the second.
@@ -276,16 +256,16 @@ class Comparison(Result):
         By default, the best against the next best, or against the baseline. If neither is the baseline, they are in no
         family, and ``p_adjusted`` and ``simultaneous`` are NaN.
         """
-        self.check()
+        outcome = self._tested()
         if first is None and second is None:
-            others = [name for name in self.outcome().ranked if name != self.plan.baseline]
+            others = [name for name in outcome.ranked if name != self.plan.baseline]
             first, second = others[0], self.plan.baseline or others[1]
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():
             raise ValueError(
                 f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}."
             )
-        return self.outcome().pair(one, other)
+        return outcome.pair(one, other)
 
     # Planning
 
@@ -327,25 +307,15 @@ class Comparison(Result):
         self, n: int = 10, first: str | None = None, second: str | None = None
     ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking loses against the second, the largest loss first."""
-        return self._by_lead(n, -1, first, second)
+        pair = self.pair(first, second)
+        return largest_leads(pair, -self.outcome().sample.turned(pair.differences), n)
 
     def best(
         self, n: int = 10, first: str | None = None, second: str | None = None
     ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking wins against the second, the largest win first."""
-        return self._by_lead(n, 1, first, second)
-
-    def _by_lead(
-        self, n: int, sign: int, first: str | None, second: str | None
-    ) -> list[QueryDifference]:
         pair = self.pair(first, second)
-        lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
-        order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
-        order = order[lead[order] > 0]
-        one, other = pair.values
-        columns = (one[order].tolist(), other[order].tolist(), pair.differences[order].tolist())
-        rows = zip(as_python(pair.qid[order]), *columns, strict=True)
-        return Rows(QueryDifference(*row) for row in rows)
+        return largest_leads(pair, self.outcome().sample.turned(pair.differences), n)
 
     def inspect(
         self,
@@ -367,8 +337,7 @@ class Comparison(Result):
         check_int(n, "n", 1, or_none=True)
         pair = self.pair(first, second)
         if qid is None:
-            order = np.argsort(-np.abs(pair.differences), kind="stable")
-            qid = as_python(pair.qid[order[: n or 3]])
+            qid = most_different(pair, n or 3)
         chosen = {own: self.reports[own] for own in (pair.first, pair.second)}
         return inspect_reports(chosen, pair.metric, qid, n_ranks)
 
@@ -458,19 +427,20 @@ class Comparison(Result):
         Rankings are best first. For each metric, there are the mean with its interval, and the entries of ``standings``
         and ``letters``.
         """
-        blocks: dict[str, Comparison] = {ALL: self}
-        if check_bool(slices, "slices"):
-            blocks |= self.named_slices
-        columns: dict[str, list[Any]] = {}
-        for name, block in blocks.items():
-            of_block = block.columns_of_pairs() if pairs else block._columns()
-            n_rows = len(next(iter(of_block.values())))
-            if slices:
-                columns.setdefault("slice", []).extend([name] * n_rows)
-            known = of_block if block is self else columns
-            for column in [one for one in known if one != "slice"]:  # a slice may lack some
-                columns.setdefault(column, []).extend(of_block.get(column, [np.nan] * n_rows))
-        return self._frame(library, columns, None if pairs or slices else self._index)
+        whole = self._block(pairs=pairs)
+        if not check_bool(slices, "slices"):
+            return self._frame(library, whole, None if pairs else self._index)
+        columns: dict[str, list[Any]] = {name: [] for name in ("slice", *whole)}
+        for name, block in {ALL: self, **self.named_slices}.items():
+            own = block._block(pairs=pairs)
+            n_rows = len(own["metric" if pairs else "ranking"])
+            own["slice"] = [name] * n_rows
+            for column, values in columns.items():
+                values += own.get(column, [np.nan] * n_rows)  # a slice may lack a metric
+        return self._frame(library, columns, None)
+
+    def _block(self, *, pairs: bool) -> dict[str, list[Any]]:
+        return dict(self.columns_of_pairs() if pairs else self._columns())
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""
@@ -479,11 +449,8 @@ class Comparison(Result):
             for row in outcome.standings:
                 low, high = row.interval
                 facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
-                known: dict[str, Any] = {
-                    name: value for name, value in facts.items() if np.isfinite(value)
-                }
-                if row.status:
-                    known["status"] = row.status
+                known: dict[str, Any] = {"status": row.status} if row.status else {}
+                known |= {name: value for name, value in facts.items() if np.isfinite(value)}
                 found[row.name][outcome.metric] = known
         return found
 

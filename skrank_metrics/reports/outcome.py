@@ -178,8 +178,8 @@ class Outcome:
         return self.tests.family.parts[self.place]
 
     def by_name(self, numbers: FloatArray) -> dict[str, float]:
-        """Numbers of the rankings by their names."""
-        return dict(zip(self.names, numbers.tolist(), strict=True))
+        """Numbers of the rankings by their names, best first."""
+        return {self.names[i]: float(numbers[i]) for i in self.sample.order}
 
     def best_first(self, wanted: Mask) -> tuple[str, ...]:
         """Names of some of the rankings, best first."""

@@ -1,0 +1,36 @@
+"""Single queries on which one ranking is better than another."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.table import Rows
+from skrank_metrics.reports.outcome import Pair
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
+
+
+def largest_leads(pair: Pair, lead: FloatArray, n: int) -> list[QueryDifference]:
+    """At most n queries of a pair with a lead above 0, the largest first; it prints as a table."""
+    order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
+    order = order[lead[order] > 0]
+    values = np.stack([*pair.values, pair.differences], axis=1)[order].tolist()
+    ids = as_python(pair.qid[order])
+    return Rows(QueryDifference(qid, *row) for qid, row in zip(ids, values, strict=True))
+
+
+def most_different(pair: Pair, n: int) -> list[Any]:
+    """Ids of the n queries on which two rankings differ most."""
+    order = np.argsort(-np.abs(pair.differences), kind="stable")
+    return as_python(pair.qid[order[:n]])

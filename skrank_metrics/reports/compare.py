@@ -15,6 +15,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
 from skrank_metrics._output.result import counted
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
 from skrank_metrics.reports.comparison import Comparison
@@ -188,7 +189,8 @@ def compare_reports(
     wanted = _metrics_of(reports, metrics)
     aligned = _aligned(reports, wanted, by, groups)
     if plan.margin is not None:
-        plan = _with_margins(plan, next(iter(aligned.values())), wanted)
+        first = next(iter(aligned.values()))
+        plan = _with_margins(plan, {metric: first.metrics[metric] for metric in wanted})
     samples = [sample_of(aligned, metric) for metric in wanted]
     for sample in samples:
         if sample.can_be_tested and not sample.n_counted:
@@ -202,28 +204,21 @@ def compare_reports(
     return Comparison({name: aligned[name] for name in best_first}, wanted, plan)
 
 
-def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> Plan:
-    """The plan with margins by the names of the metrics in the report, which must all be tested."""
-    bound = {metric: report.metrics[metric] for metric in wanted}
+def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
+    """The plan with margins by the names of the metrics, which must all be tested."""
     margin = plan.margin
     if isinstance(margin, Mapping):
-        named = [check_column(metric, bound) for metric in margin]
-        twice = [metric for metric in named if named.count(metric) > 1]
-        if twice:  # under two of its names
-            raise ValueError(
-                f"{argument('margin')} must have one number for each metric; got two for {twice[0]!r}."
-            )
-        margin = dict(zip(named, margin.values(), strict=True))
-        missing = [metric for metric in wanted if metric not in margin]
-        if missing:
-            raise ValueError(
-                f"{argument('margin')} must have a number for each metric; got none for {missing[0]!r}. "
-                "Add one, or compare by the other metrics only."
-            )
-        plan = replace(plan, margin=margin)
-    for metric in wanted:
-        check_by_query(metric, bound[metric])
-        low, high = bounds_of(bound[metric])
+        named = [check_column(metric, metrics) for metric in margin]
+        for metric in metrics:
+            if named.count(metric) != 1:  # two if it stands under two of its names
+                raise ValueError(
+                    f"{argument('margin')} must have one number for each metric; got {named.count(metric)} for "
+                    f"{metric!r}. Add it, or compare by the other metrics only."
+                )
+        plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
+    for metric, own in metrics.items():
+        check_by_query(metric, own)
+        low, high = bounds_of(own)
         limit = plan.margin_of(metric)
         if limit is not None and limit >= high - low:
             raise ValueError(
@@ -238,23 +233,19 @@ def _with_margins(plan: Plan, report: RankingReport, wanted: Sequence[str]) -> P
 def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
     """The metrics to compare by their names in the first report; by default, those that all reports have."""
     name, first = next(iter(reports.items()))
+    wanted = list(first.metrics)
+    for report in reports.values():
+        wanted = [metric for metric in wanted if column_of(metric, report.metrics) is not None]
     if isinstance(metrics, Mapping):
         metrics = list(metrics.values())
-    if metrics is None:
-        wanted = [metric for metric in first.metrics if _all_have(reports, metric)]
-        if not wanted:
-            held = ", ".join(first.metrics)
-            raise ValueError(f"reports must have a metric in common; the first has {held}.")
-    else:
+    if metrics is not None:
         wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
-        if not wanted:
-            raise ValueError("metrics must name at least one metric; got none.")
+    if not wanted:
+        raise ValueError(
+            f"metrics must name a metric that all reports have; the first has {', '.join(first.metrics)}."
+        )
     columns = [_column_of(metric, first, first, (name, name)) for metric in wanted]
     return tuple(dict.fromkeys(columns))
-
-
-def _all_have(reports: Reports, metric: str) -> bool:
-    return all(column_of(metric, report.metrics) is not None for report in reports.values())
 
 
 def _aligned(
@@ -292,7 +283,13 @@ def _column_of(
     if column is None:
         column = column_of(first.metrics.get(metric), report.metrics)
     if column is None:
-        raise ValueError(_missing(metric, report, names[1]))
+        spelled = getattr(metric, "__name__", str(metric))
+        # A column may have the name of a metric that it does not hold.
+        known = ", ".join(dict.fromkeys(map(str, report.metrics.values())))
+        raise ValueError(
+            f"metric {spelled!r} is missing from report {shown(names[1])}, which has {known}. Pass a metric that all "
+            "reports have, or evaluate with this one."
+        )
     own = report.metrics[column]
     expected = first.metrics.get(metric, own)
     computed = (own.definition, own.average, report.condensed)
@@ -302,19 +299,6 @@ def _column_of(
             f"{shown(names[1])}. Evaluate with the same function, convention and condense."
         )
     return column
-
-
-def _missing(metric: Any, report: RankingReport, name: str) -> str:
-    """Say that a report lacks a metric, and which it has."""
-    known = []
-    for column, own in report.metrics.items():
-        computed = "" if column == str(own) else f", computed as {own}"
-        known.append(f"{column!r}{computed}")
-    spelled = getattr(metric, "__name__", str(metric))
-    return (
-        f"metric {spelled!r} is missing from report {shown(name)}, "
-        f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
-    )
 
 
 def _with_columns(report: RankingReport, columns: Mapping[str, str]) -> RankingReport:
@@ -334,12 +318,9 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     place = {query: number for number, query in enumerate(as_python(report.qid))}
     n_common = sum(query in place for query in wanted)
     if not n_common == len(wanted) == len(place):
-        hint = "Check that ids have the same type."
-        if n_common:
-            hint = "Evaluate all on the queries that all have."
         raise ValueError(
             f"reports must be over the same queries; got {len(wanted)} in {names[0]!r} and {len(place)} in "
-            f"{names[1]!r}, {n_common} of them in both. {hint}"
+            f"{names[1]!r}, {n_common} of them in both. Evaluate all on the same queries, with ids of the same type."
         )
     places = np.array([place[query] for query in wanted])
     if np.array_equal(places, np.arange(len(places))):

@@ -81,9 +81,7 @@ def test_reports_may_spell_a_metric_differently():
 
 def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way():
     reports = [report(0, "ndcg@5", ties="worst"), report(1, "ndcg@5", ties="worst")]
-    with pytest.raises(
-        ValueError, match="missing from report '0', which has 'ndcg@5', computed as ndcg"
-    ):
+    with pytest.raises(ValueError, match="missing from report '0', which has ndcg"):
         compare(reports, get_metric("ndcg@5"))
     for metric in ("ndcg@5", get_metric("ndcg(ties=worst)@5")):
         assert list(compare(reports, metric).metrics) == ["ndcg@5"]

@@ -151,7 +151,7 @@ def test_without_a_baseline_the_best_is_shipped():
         (
             {"ndcg@10": 0.1},
             ValueError,
-            "margin must have a number for each metric; got none for 'mrr'",
+            "margin must have one number for each metric; got 0 for 'mrr'",
         ),
         (
             {"ndcg@10": 0.1, "mrr": -1},
@@ -162,7 +162,7 @@ def test_without_a_baseline_the_best_is_shipped():
         (
             {"ndcg@10": 0.1, "mrr": 0.01, "recip_rank": 0.3},
             ValueError,
-            "margin must have one number for each metric; got two for 'mrr'",
+            "margin must have one number for each metric; got 2 for 'mrr'",
         ),
         ({}, ValueError, "margin must hold a number for each metric; got an empty dict"),
         ("0.1", TypeError, "margin must be a number"),

@@ -86,6 +86,16 @@ class Family:
         """Number of p-values that are corrected together."""
         return len(self.pairs) * len(self.parts)
 
+    @property
+    def is_corrected(self) -> bool:
+        """Whether there is anything to correct for."""
+        return self.correction is not None and self.n_tests > 1
+
+    def _of_pairs(self, matrices: Sequence[FloatArray]) -> FloatArray:
+        """Entries of the pairs of this family, of shape (n_parts, n_pairs), from a matrix for each part."""
+        one, other = np.array(self.pairs).T
+        return np.stack([matrix[one, other] for matrix in matrices])
+
     # Tests
 
     @cached_property
@@ -106,7 +116,7 @@ class Family:
 
     def _step_down(self, part: SignFlips, flipped: FloatArray) -> FloatArray:
         """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
-        z = self._statistics(part)
+        z = self._statistics()[0]
         adjusted = np.empty(len(z))
         largest = np.zeros(flipped.shape[1])
         ascending = np.argsort(z, kind="stable")
@@ -120,13 +130,15 @@ class Family:
         adjusted[descending] = np.maximum.accumulate(adjusted[descending])
         return adjusted
 
+    def _statistics(self) -> FloatArray:
+        """Statistics, of shape (n_parts, n_pairs)."""
+        return np.array([[part.row(i).least_z[j] for i, j in self.pairs] for part in self.parts])
+
     @cached_property
     def critical(self) -> float:
         """What the statistics of simultaneous intervals must exceed; if not corrected, the most for any pair alone."""
-        if self.correction is None or self.n_tests == 1:
-            one, other = np.array(self.pairs).T
-            alone = [part.alone(self.level)[1][one, other] for part in self.parts]
-            return float(np.max(alone))
+        if not self.is_corrected:
+            return float(self._of_pairs([part.alone(self.level)[1] for part in self.parts]).max())
         largest = self._maxima.largest
         place = place_of_critical(len(largest), self.level)
         return float(np.partition(largest, place)[place])
@@ -136,9 +148,8 @@ class Family:
         """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
         one, other = np.array(self.pairs).T
         found = np.full((len(self.parts), self.n_rankings, self.n_rankings), np.nan)
-        adjusted = self._adjusted()
-        found[:, one, other] = adjusted
-        found[:, other, one] = adjusted
+        found[:, one, other] = self._adjusted()
+        found[:, other, one] = found[:, one, other]
         if self.baseline is None:
             for number, part in enumerate(self.parts):
                 found[number] = transitive(found[number], part.totals)
@@ -147,19 +158,14 @@ class Family:
     def _adjusted(self) -> FloatArray:
         """Adjusted p-values, of shape (n_parts, n_pairs)."""
         maxima = self._maxima  # which also makes the p-values that are not corrected
-        one, other = np.array(self.pairs).T
-        alone = np.stack([part.alone(self.level)[0][one, other] for part in self.parts])
-        if self.n_tests == 1 or self.correction is None:
+        alone = self._of_pairs([part.alone(self.level)[0] for part in self.parts])
+        if self.correction is None or not self.is_corrected:
             return alone
         if self.correction != "max":
             return adjust(alone.ravel(), self.correction).reshape(alone.shape)
         if maxima.stepped is not None:
             return np.maximum(alone, maxima.stepped)
-        z = np.stack([self._statistics(part) for part in self.parts])
-        return np.maximum(alone, tail(maxima.largest, z))
-
-    def _statistics(self, part: SignFlips) -> FloatArray:
-        return np.array([part.row(i).least_z[j] for i, j in self.pairs])
+        return np.maximum(alone, tail(maxima.largest, self._statistics()))
 
     def decided(self, part: int = 0) -> FloatArray:
         """P-values that decide which rankings of a part differ; NaN on the diagonal.
@@ -177,32 +183,30 @@ class Family:
 
     def tested(self, part: int, i: int, j: int) -> TestedPair:
         """One ranking minus another."""
-        p_value = float(self.parts[part].alone(self.level)[0][i, j])
-        p_adjusted = float(self.p_adjusted[part, i, j])
-        interval = _as_interval(self._alone(part, i)[j])
-        if np.isnan(p_adjusted):
-            return TestedPair(p_value, p_adjusted, interval, (np.nan, np.nan))
-        simultaneous = self._simultaneous(part, i, self.p_adjusted[part, i])
-        return TestedPair(p_value, p_adjusted, interval, _as_interval(simultaneous[j]))
+        p_values, adjusted = self.parts[part].alone(self.level)[0][i], self.p_adjusted[part, i]
+        alone = self._intervals(part, i, p_values, together=False)
+        simultaneous = self._intervals(part, i, adjusted, together=True)
+        simultaneous[np.isnan(adjusted)] = np.nan
+        return TestedPair(
+            float(p_values[j]),
+            float(adjusted[j]),
+            _as_interval(alone[j]),
+            _as_interval(simultaneous[j]),
+        )
 
-    def _alone(self, part: int, i: int) -> FloatArray:
-        """Intervals of a ranking minus each other one, for each pair alone."""
-        flips = self.parts[part]
-        p_values, critical = flips.alone(self.level)
-        ends = flips.intervals(i, critical[i], self.level)
-        return _excluding_zero(ends, p_values[i] <= self.level, flips.row(i).total)
+    def _intervals(self, part: int, i: int, p_values: FloatArray, *, together: bool) -> FloatArray:
+        """Intervals of a ranking minus each other one, which exclude 0 exactly if these p-values are significant.
 
-    def _simultaneous(self, part: int, i: int, p_values: FloatArray) -> FloatArray:
-        """Simultaneous intervals of a ranking minus each other one, which exclude 0 exactly if these p-values do."""
+        They hold together with those of all other pairs, or each for its pair alone.
+        """
         flips = self.parts[part]
-        _, critical = flips.alone(self.level)
-        ends = flips.intervals(i, critical[i], self.level)
-        if self.correction is not None and self.n_tests > 1:
+        critical = flips.alone(self.level)[1][i]
+        ends = flips.intervals(i, critical, self.level)
+        if together and self.is_corrected:
             # Intervals for all pairs contain those for one, though counts, and the residuals of a t-test, do not bound
             # both in the same way.
-            larger = np.maximum(critical[i], self.critical)
-            together = flips.intervals(i, larger, self.level, self.n_tests)
-            ends = hull(ends, together)
+            larger = np.maximum(critical, self.critical)
+            ends = hull(ends, flips.intervals(i, larger, self.level, self.n_tests))
         return _excluding_zero(ends, p_values <= self.level, flips.row(i).total)
 
     # The best
@@ -215,15 +219,14 @@ class Family:
         """
         totals = self.parts[part].totals
         p_values = self.decided(part)
-        is_better = totals > totals[:, None]
-        rejected: Mask = np.logical_and(
-            p_values <= self.level, is_better
-        )  # the ranking of a row, by that of a column
+        # The ranking of a row, by that of a column.
+        rejected: Mask = np.logical_and(p_values <= self.level, totals > totals[:, None])
         inside: Mask = np.logical_not(rejected.any(axis=1))
 
         rankings = list(range(self.n_rankings))
         whole = self.of_all_pairs
-        simultaneous = np.stack([whole._simultaneous(part, i, p_values[i]) for i in rankings])
+        intervals = [whole._intervals(part, i, p_values[i], together=True) for i in rankings]
+        simultaneous = np.stack(intervals)
         best_first = np.argsort(-totals, kind="stable")
         rivals = np.array([_rival(i, best_first, rejected, inside) for i in rankings])
         return BestSet(
@@ -262,19 +265,13 @@ def _excluding_zero(ends: FloatArray, rejected: Mask, total: FloatArray) -> Floa
 
     If it rejects, and there is no interval, the sign is known, and nothing else.
     """
-    ahead = rejected & (total > 0)
-    behind = rejected & (total < 0)
-    undecided = ~rejected
-    is_unknown = np.isnan(ends).any(axis=1)
-    low = np.where(is_unknown, -np.inf, ends[:, 0])
-    high = np.where(is_unknown, np.inf, ends[:, 1])
-    low[undecided] = np.minimum(low[undecided], 0.0)
-    high[undecided] = np.maximum(high[undecided], 0.0)
-    low[ahead] = np.maximum(low[ahead], SMALLEST)
-    high[behind] = np.minimum(high[behind], -SMALLEST)
-    found = np.stack([low, high], axis=1)
-    found[is_unknown & undecided] = np.nan
-    return found
+    low, high = ends.T
+    cases = [rejected & (total > 0), rejected & (total < 0)]
+    lowest = np.select(cases, [np.fmax(low, SMALLEST), np.fmax(low, -np.inf)], np.minimum(low, 0))
+    highest = np.select(
+        cases, [np.fmin(high, np.inf), np.fmin(high, -SMALLEST)], np.maximum(high, 0)
+    )
+    return np.stack([lowest, highest], axis=1)
 
 
 def _as_interval(ends: FloatArray) -> Interval:

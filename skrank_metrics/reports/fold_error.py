@@ -102,9 +102,7 @@ class FoldVariation:
         n_degrees = np.ones_like(total)
         np.divide(total**2, uncertainty, out=n_degrees, where=uncertainty > 0)
 
-        sums = self.by_query.sums
-        differ = (sums[:, i, None] != sums).any(axis=0)
-        return FoldError(np.where(differ & (total > over_queries), np.sqrt(total), 0.0), n_degrees)
+        return FoldError(np.where(total > over_queries, np.sqrt(total), 0.0), n_degrees)
 
     def _n_degrees_of_folds(self) -> float:
         """Degrees of freedom of a variance that is half of a pair and half of all pairs, of rankings alike.

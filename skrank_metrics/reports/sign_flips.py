@@ -40,14 +40,14 @@ def without_rounding(values: FloatArray) -> FloatArray:
 def _with_equal_runs(values: FloatArray) -> FloatArray:
     order = np.argsort(values, axis=1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=1)
-    sizes = np.abs(ascending)
-    is_first = np.ones(values.shape, dtype=bool)  # of a run
-    larger = np.maximum(sizes[:, 1:], sizes[:, :-1])
-    is_first[:, 1:] = np.diff(ascending, axis=1) > ROUNDING * larger
-    numbers = np.arange(values.shape[1])
-    starts = np.maximum.accumulate(np.where(is_first, numbers, 0), axis=1)
+    steps = np.diff(ascending, axis=1)
+    sizes = np.maximum(np.abs(ascending[:, 1:]), np.abs(ascending[:, :-1]))
+    continues = steps <= ROUNDING * sizes
+    for place in range(steps.shape[1]):
+        rows = continues[:, place]
+        ascending[rows, place + 1] = ascending[rows, place]
     found = np.empty_like(values)
-    np.put_along_axis(found, order, np.take_along_axis(ascending, starts, axis=1), axis=1)
+    np.put_along_axis(found, order, ascending, axis=1)
     return found
 
 

@@ -51,6 +51,7 @@ copybutton_prompt_is_regexp = True
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_examples",
+    "image_scrapers": "gallery_images.light_and_dark",
     "within_subsection_order": "reference_pages.place_in_gallery",
     # Classes link to their examples, and the code of examples to the reference.
     "backreferences_dir": "auto_examples/backreferences",

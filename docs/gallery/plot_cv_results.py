@@ -46,8 +46,8 @@ search_report(search, X, y).plot()
 plt.show()
 
 # %%
-# Only the three candidates in blue may be the best. The others are worse, among them
-# every candidate with three leaves per tree or a learning rate of 0.01.
+# The five candidates in blue may be the best. The other four are worse, among them all
+# with a learning rate of 0.01.
 
 # %%
 # :class:`~skrank_metrics.displays.GridDisplay` shows how the score depends on the

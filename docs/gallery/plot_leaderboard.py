@@ -54,4 +54,4 @@ plt.show()
 # The intervals on the left are those of each mean. They are wide, since some queries
 # are harder than others for every model. The differences on the right compare models on
 # the same queries, and their intervals agree with the colours: those of grey models end
-# at 0 or below. ``print(board)`` shows the numbers.
+# below 0. ``print(board)`` shows the numbers.

@@ -133,10 +133,10 @@ class RankedBlock:
 
         def compute() -> FloatArray:
             relevant = self._gains(RelevanceGain(relevance_threshold))
-            # Running sums of integers are five times as fast as those of floats.
-            gains = (
-                relevant.astype(np.intp) if isinstance(gain, RelevanceGain) else self._gains(gain)
-            )
+            gains: NDArray[Any] = self._gains(gain)
+            if isinstance(gain, RelevanceGain):
+                # Running sums of integers are five times as fast as those of floats.
+                gains = relevant.astype(np.intp)
             return _ties.running_products(relevant, gains, self._groups)
 
         return self._once(("running_products", relevance_threshold, gain), compute)
@@ -156,19 +156,16 @@ class RankedBlock:
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
-        gains = np.where(
-            self._padding, gains.min(), gains
-        )  # in no inverted pair, even if labels are negative
-        if self._groups is None:
-            inverted = count_inversions(_ordinal_codes(gains))
-        else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
-            both = (
-                count_inversions(_ordinal_codes(_settle(gains, self._groups, key)))
-                for key in (-gains, gains)
-            )
-            inverted = (next(both) + next(both)) / 2
+        # In no inverted pair, even if labels are negative.
+        gains = np.where(self._padding, gains.min(), gains)
         n = (~self._padding).sum(axis=1)
-        return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
+        n_unequal = n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
+        if self._groups is None:
+            return count_inversions(_ordinal_codes(gains)), n_unequal
+        # A tied pair counts half: it is inverted in the worst order, but not in the best.
+        best = count_inversions(_ordinal_codes(_settle(gains, self._groups, -gains)))
+        worst = count_inversions(_ordinal_codes(_settle(gains, self._groups, gains)))
+        return (best + worst) / 2, n_unequal
 
     def centred_ranks(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Deviations of the ranks by label and by score from their mean, and the sum of squares of the former.
@@ -262,24 +259,25 @@ class RankedBlock:
 
     def _tied(self, any_label: bool) -> dict[int, list[slice]]:
         """Ranges of tied ranks with different labels, or with any labels, by row."""
-        found: dict[int, list[slice]] = {}
         groups = self._open if any_label else self._groups
-        if groups is not None:
-            starts, sizes, width = groups.starts, groups.sizes, self._labels.shape[1]
-            largest, smallest = (
-                u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum)
-            )
-            for group in np.flatnonzero((sizes > 1) & ((largest > smallest) | any_label)).tolist():
-                row, column = divmod(int(starts[group]), width)
-                found.setdefault(row, []).append(slice(column, column + int(sizes[group])))
+        if groups is None:
+            return {}
+        labels, starts = self._labels.ravel(), groups.starts
+        differ = np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts)
+        matters = (groups.sizes > 1) & (differ | any_label)
+        found: dict[int, list[slice]] = {}
+        for start, size in zip(
+            starts[matters].tolist(), groups.sizes[matters].tolist(), strict=True
+        ):
+            row, column = divmod(start, self._labels.shape[1])
+            found.setdefault(row, []).append(slice(column, column + size))
         return found
 
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
-            self._computed[
-                key
-            ].flags.writeable = False  # a kernel that wrote into it would change other metrics
+            # A kernel that wrote into it would change other metrics.
+            self._computed[key].flags.writeable = False
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:

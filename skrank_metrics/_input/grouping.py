@@ -80,15 +80,12 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
 
 def _stable_order(codes: IntArray) -> IntArray:
     """Rows sorted by code, in their given order within a code."""
-    from scipy import sparse  # takes a tenth of a second to load, and is not needed for sorted rows
-
-    # Converting a sparse matrix with one entry per row to columns is a counting sort, three times as fast.
-    n = len(codes)
-    index = np.int32 if n < np.iinfo(np.int32).max else np.int64
-    matrix = sparse.csr_array(
-        (np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index))
-    )
-    return matrix.tocsc().indices.astype(np.intp)
+    # NumPy sorts 16-bit numbers by counting, in a fifth of the time of wider ones: so 16 bits at a time, lowest first.
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    for shift in range(16, int(codes.max()).bit_length(), 16):
+        bits = (codes >> shift).astype(np.uint16)
+        order = order[np.argsort(bits[order], kind="stable")]
+    return order
 
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
@@ -111,9 +108,8 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
-            # Differences of small integers overflow.
-            wide = np.uint64 if values.dtype.kind == "u" else np.int64
-            return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
+            # Differences of small integers overflow; those modulo 2**64 do not.
+            return (values.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.intp)
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
     # Sorting strings is ten times as slow, and ids of mixed types have no order.

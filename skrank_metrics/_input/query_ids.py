@@ -52,6 +52,7 @@ def group_by_query(
     unit: bool = False,
     rows_of: str = "y",
     hint: str = "",
+    X: Any = None,
     **columns: Any,
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
@@ -61,7 +62,7 @@ def group_by_query(
     with ``n_rows`` rows, and ``hint`` says how to pass ids if not to a function.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
-    columns = {"X": columns.pop("X", None), labels: y, **columns}
+    columns = {"X": X, labels: y, **columns}
     check_aligned(**columns, qid=qid, groups=groups)
     queries = None
     if qid is not None or ids_in_index(y) is not None:
@@ -179,13 +180,7 @@ def check_aligned(**columns: Any) -> None:
         unlike = _holds_integers(one) != _holds_integers(other)
         if (counting or unlike) and not is_reordered:
             continue
-        values = f"{second}.to_numpy()"
-        if ids_in_index(columns[second]) is not None:
-            values = f"with_qid({values}, qid)"
-        raise ValueError(
-            f"{second} must have the same index as {first}; got {_got(is_reordered)}, while rows are taken by "
-            f"position. Align the two, or pass {values} if the positions do match."
-        )
+        raise _unaligned(second, first, "index", is_reordered)
 
 
 def _is_prediction(name: str, column: Any) -> bool:
@@ -193,8 +188,13 @@ def _is_prediction(name: str, column: Any) -> bool:
     return name.startswith(("y_score", "scores[")) and getattr(column, "name", None) is None
 
 
-def _got(is_reordered: bool) -> str:
-    return "the same labels in different orders" if is_reordered else "different labels"
+def _unaligned(name: str, other: str, labels: str, is_reordered: bool) -> ValueError:
+    got = "the same labels in different orders" if is_reordered else "different labels"
+    rows = "rows" if labels == "index" else labels
+    return ValueError(
+        f"{name} must have the same {labels} as {other}; got {got}, while {rows} are taken by position. Align the two, "
+        f"or pass {name}.to_numpy() if the positions do match."
+    )
 
 
 def _without_none(values: Mapping[str, T | None]) -> dict[str, T]:
@@ -209,11 +209,7 @@ def check_documents_aligned(**frames: Any) -> None:
     named = _without_none({name: _columns_of(frame) for name, frame in frames.items()})
     for (first, one), (second, other) in itertools.combinations(named.items(), 2):
         if one != other and not set(one).isdisjoint(other):
-            got = _got(is_reordered=set(one) == set(other))
-            raise ValueError(
-                f"{second} must have the same columns as {first}; got {got}, while columns are taken by position. "
-                f"Align the two, or pass {second}.to_numpy() if the positions do match."
-            )
+            raise _unaligned(second, first, "columns", is_reordered=set(one) == set(other))
 
 
 def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
@@ -227,7 +223,7 @@ def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
     labels = ids_in_index(column)
     named = as_python(np.asarray(index if labels is None else labels))
     known = as_python(ids)
-    if named != known and len(named) == len(known) and set(named) == set(known):
+    if named != known and set(named) == set(known):
         raise ValueError(
             f"{name} must be in the order of report.qid; got the same ids in different orders, while values are taken "
             f"by position. Pass {name}.loc[report.qid], or {name}.set_axis(report.qid) if the positions do match."
@@ -248,8 +244,6 @@ def row_labels(column: Any) -> Any:
     if not hasattr(index, "get_level_values"):
         return None
     columns = [level for level, name in enumerate(index.names) if _is_column(name)]
-    if not columns:
-        return index
     return None if len(columns) == index.nlevels else index.droplevel(columns)
 
 
@@ -269,10 +263,7 @@ def without_labels(column: Any) -> Any:
 
 def counts_rows(index: Any) -> bool:
     """Whether an index is the default one of pandas, 0 to n - 1."""
-    if type(index).__name__ == "RangeIndex":
-        return bool(index.start == 0 and index.step == 1)
-    counts = _holds_integers(index) and len(index) > 0 and index[0] == 0
-    return bool(counts) and np.array_equal(index, np.arange(len(index)))
+    return _holds_integers(index) and bool(index.equals(type(index)(range(len(index)))))
 
 
 def _holds_integers(index: Any) -> bool:
@@ -363,7 +354,7 @@ def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     if set(map(type, ids)) <= {str, bytes, int}:  # a tenth of the time of looking at each
         return ids, np.zeros(len(ids), dtype=bool)
     # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
-    ids = _to_objects(list(map(_without_numpy_number, ids)))
+    ids = _to_objects(list(map(_of_python, ids)))
     return ids, np.fromiter(map(is_missing, ids), dtype=bool, count=len(ids))
 
 
@@ -417,23 +408,18 @@ def _to_objects(ids: Any) -> NDArray[Any]:
 
 def as_python(ids: NDArray[Any]) -> list[Any]:
     """Ids or slices as Python's own objects, which can be keys and print as expected."""
-    if ids.dtype.kind in "mM":
+    if ids.dtype.kind in "mM" and np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
         # tolist turns nanoseconds into integers.
         in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
-        is_finer = np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as")
-        if is_finer and not (in_microseconds == ids).all():
-            return list(ids)
-        if is_finer:
-            return in_microseconds.tolist()
-    # An array of objects may hold np.str_, which prints as np.str_('DE').
-    return [one.item() if isinstance(one, np.character | np.bool_) else one for one in ids.tolist()]
+        return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+    return list(map(_of_python, ids.tolist()))
 
 
-def _without_numpy_number(value: Any) -> Any:
-    """Python's number in place of one of NumPy."""
+def _of_python(value: Any) -> Any:
+    """Python's number or text in place of one of NumPy, which prints as np.str_('DE')."""
     # np.timedelta64 is a subclass of np.integer.
-    is_number = isinstance(value, np.number) and not isinstance(value, np.timedelta64)
-    return value.item() if is_number else value
+    is_time = isinstance(value, np.timedelta64 | np.datetime64)
+    return value.item() if isinstance(value, np.generic) and not is_time else value
 
 
 def is_missing(value: Any) -> bool:

@@ -59,10 +59,9 @@ def _common_length(
 ) -> int:
     """The length of all columns, which must be allowed."""
     shapes = {np.shape(column) for _, column in columns}
-    if len(shapes) == 1:
-        (shape,) = shapes
-        if len(shape) == 1 and shape[0] in allowed:
-            return shape[0]
+    for length in allowed:
+        if shapes == {(length,)}:
+            return length
     needed = ", or per ".join(f"{what}, {length} in all" for length, what in allowed.items())
     got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
     if isinstance(given, str):
@@ -87,12 +86,11 @@ def _columns_of_tuples(given: Any) -> list[Any]:
     """Split tuples into columns, so that one missing value does not make the whole slice missing."""
     if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
         return []
-    first = next(iter(given), None)
-    if (
-        not isinstance(first, tuple) or len(first) < 2
-    ):  # most slices are strings, of millions of rows
+    # The first says enough of most slices, which are strings of millions of rows.
+    if not isinstance(next(iter(given), None), tuple) or set(map(type, given)) != {tuple}:
         return []
-    if not all(isinstance(value, tuple) and len(value) == len(first) for value in given):
+    lengths = set(map(len, given))
+    if len(lengths) > 1 or lengths <= {0, 1}:
         return []
     return [object_array(column, len(column)) for column in zip(*given, strict=True)]
 

@@ -272,9 +272,7 @@ def test_the_index_of_labels_that_carry_ids_is_compared():
         ):
             assert not refused(X=X.iloc[order], y=alike)
     assert refused(X=X[::-1], y=pickle.loads(pickle.dumps(y)))
-    with pytest.raises(
-        ValueError, match=r"pass with_qid\(y\.to_numpy\(\), qid\) if the positions do match\."
-    ):
+    with pytest.raises(ValueError, match=r"pass y\.to_numpy\(\) if the positions do match\."):
         check_aligned(X=X[::-1], y=y)
 
 

@@ -44,7 +44,6 @@ class Display(ABC):
             raise ImportError(
                 f"{type(self).__name__}.plot needs matplotlib (pip install matplotlib)."
             ) from None
-        self._own_figure = ax is None
         self._draw(ax)
         return self
 
@@ -72,7 +71,7 @@ class Display(ABC):
     def _draw(self, ax: Any) -> None:
         """Draw into the axes or a new figure, and store them and what was drawn."""
 
-    def _panels(
+    def panels(
         self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)
     ) -> list[Any]:
         """Axes of the panels: side by side, or one below the other in narrow pictures.

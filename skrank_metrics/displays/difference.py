@@ -43,20 +43,19 @@ class DifferenceDisplay(Display):
         names = [found.conventions[0], *causes, found.conventions[1]]
         effects = [cause.effect for cause in found.causes]
         levels = list(accumulate(effects, initial=found.start))
-        (ax,) = self._panels(ax, [style.height_of(names)])
+        (ax,) = self.panels(ax, [style.height_of(names)])
         look, last = style.polish(ax), len(names) - 1
         ax.use_sticky_edges = False  # of bars, which leave no margin
-        value, change = (style.spell(*effects, *levels, signed=signed) for signed in (False, True))
-        for row, (effect, before, after) in enumerate(
-            zip(effects, levels, levels[1:], strict=False), start=1
-        ):
+        for row, effect in enumerate(effects, start=1):
+            before, after = levels[row - 1], levels[row]
             colour = look.best if effect >= 0 else look.alarm
             ax.barh(row, effect, left=before, height=0.55, color=colour)
-            style.write_beside(ax, (max(before, after), row), change(effect), colour)
+            text = style.spelled(effect, signed=True)
+            style.write_beside(ax, (max(before, after), row), text, colour)
         for row, level in enumerate(levels):  # from each step to the next
             ax.plot([level, level], [row, row + 1], color=look.soft, linewidth=0.8, zorder=0)
         for row, level in ((0, levels[0]), (last, levels[-1])):
             ax.plot(level, row, linestyle="none", marker="D", markersize=6, color=look.ink)
-            style.write_beside(ax, (level, row), value(level), look.ink)
+            style.write_beside(ax, (level, row), style.spelled(level), look.ink)
         style.draw_rows(ax, names, bold=(0, last))
-        ax.set_xlabel(found.metric)
+        ax.set_xlabel(style.broken(found.metric))

@@ -54,8 +54,10 @@ class MetricAtKDisplay(Display):
         self._metric, self._columns = _columns_at_k(next(iter(self._reports.values())), metric)
 
     def _draw(self, ax: Any) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         names = list(self._reports)
-        (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(names))])
+        (ax,) = self.panels(ax, [max(HEIGHT, 1 + style.height_below(style.wrapped(names)))])
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
         colours = dict(zip(coloured, look.curves, strict=False))
@@ -64,11 +66,10 @@ class MetricAtKDisplay(Display):
             lines[name] = self._draw_curve(ax, report, colours.get(name))
             if name in colours and len(colours) <= MOST_BANDS:
                 self._draw_band(ax, report, colours[name])
-        cutoffs = list(self._columns)
-        ax.set_xticks(style.count_ticks(cutoffs[0], cutoffs[-1]))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
         ax.margins(x=0.02)
         ax.set_xlabel("cutoff rank k")
-        ax.set_ylabel(f"{self._metric}@k, mean over queries with 95% interval")
+        ax.set_ylabel(style.broken(f"{self._metric}@k,\nmean over queries with 95% interval"))
         style.label_ends(ax, lines, bold=coloured)
 
     def _draw_curve(self, ax: Any, report: RankingReport, colour: str | None) -> Any:

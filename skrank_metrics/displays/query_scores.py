@@ -74,9 +74,8 @@ class QueryScoreDisplay(Display):
     def _draw(self, ax: Any) -> None:
         names = [row.name for row in self._rows]
         edges = self._edges()
-        (ax,) = self._panels(ax, [style.height_of(names, ROW)])
+        (ax,) = self.panels(ax, [style.height_of(names, ROW)])
         look = style.polish(ax)
-        spelled = style.spell(*(row.report.mean[row.metric] for row in self._rows))
         inks = []
         for place, row in enumerate(self._rows):
             colour = look.soft if row.is_slice else look.best
@@ -86,7 +85,7 @@ class QueryScoreDisplay(Display):
             mean, ends = row.report.mean[row.metric], row.report.intervals()[row.metric]
             y = place + MEAN
             style.mark_mean(ax, mean, y, ends, color=colour, markersize=4, elinewidth=1.5)
-            style.write_beside(ax, (np.nanmax([mean, ends[1]]), y), spelled(mean), colour)
+            style.write_beside(ax, (np.nanmax([mean, ends[1]]), y), style.spelled(mean), colour)
         style.draw_rows(ax, names, inks)
         direction = style.DIRECTION[self._report.metrics[self._metric].greater_is_better]
         ax.set_xlabel(f"value per query, and mean with 95% interval{direction}")

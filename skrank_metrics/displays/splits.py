@@ -57,7 +57,7 @@ class SplitDisplay(Display):
         names = [_name_of(fold, n_leaks) for fold, n_leaks in enumerate(leaks)]
         title = self._title(leaks)
         height = style.height_of(names) + style.height_of_title(title)
-        panels = self._panels(ax, 3 * [height], (1, 1, 1))
+        panels = self.panels(ax, 3 * [height], (1, 1, 1))
         inks = [style.theme().alarm if n_leaks else style.theme().ink for n_leaks in leaks]
         for panel, column in zip(panels, _TITLES, strict=True):
             has_names = panel is self.ax_ or style.is_narrow()

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skrank_metrics._output.table import visible
+from skrank_metrics._output.table import as_text, visible
 
 # Width of new figures, and below which panels are stacked, in inches.
 WIDTH, _NARROW = 8.0, 6.0
 # Heights in inches: a row, a line of a name, a line of smaller text, and the axis below the rows.
 _ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
-# Longer names are wrapped, in wide and in narrow pictures.
-_NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
-# More digits than in the tables are shown only if all digits there are 0.
-_DIGITS, _MOST_DIGITS = 4, 8
-_HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
+# Longer names are wrapped, in wide and in narrow pictures; longer labels of axes and lines below a panel, too.
+_NAME_WIDTHS, _LABEL_WIDTH, BELOW_WIDTH = (36, 17), 36, 31
 # Added to labels of axes; the name of a metric does not tell which values are better.
-DIRECTION = {True: "", False: " (lower is better)"}
-# Width of new figures, whether they have a title, and whether they are for a file or a page and not shown.
-_canvas: ContextVar[tuple[float, bool, bool]] = ContextVar("canvas", default=(WIDTH, True, False))
+DIRECTION = {True: "", False: "\n(lower is better)"}
 
 
 @dataclass(frozen=True)
@@ -76,12 +69,24 @@ def variables(look: Theme) -> dict[str, str]:
     return {f"--skrank-{name}": colour for name, colour in asdict(look).items()}
 
 
+class _Canvas(NamedTuple):
+    """What new figures are for."""
+
+    width: float = WIDTH
+    is_titled: bool = True
+    is_hidden: bool = False  # for a file or a page, and not shown
+
+
+_SHOWN = _Canvas()
+_canvas: ContextVar[_Canvas] = ContextVar("canvas", default=_SHOWN)
+
+
 @contextmanager
 def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iterator[None]:
     """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
     from matplotlib import rc_context
 
-    token = _canvas.set((width, titled, True))
+    token = _canvas.set(_Canvas(width, titled, is_hidden=True))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
         rc: Any = {
@@ -108,18 +113,18 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     else:
         width *= max(1, 0.4 + 0.2 * n_panels)
     make = Figure if is_hidden else plt.figure
-    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    return make(figsize=(width, height), layout=layout)
+    return make(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def is_narrow() -> bool:
     """Whether the picture is drawn for a phone."""
-    return _canvas.get()[0] < _NARROW
+    return _canvas.get().width < _NARROW
 
 
 def polish(ax: Any, grid: str = "x") -> Theme:
-    """Draw a light grid in place of the frame, and labels that stay behind the data."""
+    """Draw a light grid in place of the frame, behind the data, on the background of the figure."""
     look = theme()
+    ax.patch.set_visible(False)
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
     ax.grid(visible=True, axis=grid, color=look.rule, linewidth=0.8)
@@ -130,36 +135,69 @@ def polish(ax: Any, grid: str = "x") -> Theme:
     return look
 
 
+# Text
+
+
 def plain(text: str) -> str:
     """A text that matplotlib draws as it is, without control characters and formulas."""
     return visible(text).replace("$", r"\$")
 
 
-def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
-    """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
-    width = width or _NAME_WIDTHS[is_narrow()]
-    return ["\n".join(_filled(plain(line), width) for line in name.split("\n")) for name in names]
+def spelled(number: float, *, signed: bool = False) -> str:
+    """A number with the digits of the tables, and a true minus sign."""
+    return as_text(float(number), "+z.4f" if signed else "z.4f").replace("-", "\N{MINUS SIGN}")
 
 
-def _filled(line: str, width: int) -> str:
-    # A NUL is a place to break without a space: in long words after punctuation, in long parts at humps, too.
-    line = re.sub(
-        rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line
-    )
-    line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: _HUMP.sub("\0", part[0]), line)
-    wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
-    wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
-    return wrapper.fill(line).replace("\0", "")
+class _Wrapper(textwrap.TextWrapper):
+    # Long words are broken after punctuation and between the words of class names.
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[=,/_])(?=\w)|(?<=[a-z])(?=[A-Z]))")
+
+
+def broken(text: str, width: int = _LABEL_WIDTH) -> str:
+    """A text on several lines if it is long, broken at spaces, and in longer words at other places."""
+    lines = list[str]()
+    for line in text.split("\n"):
+        for part in textwrap.wrap(
+            plain(line), width, break_long_words=False, break_on_hyphens=False
+        ):
+            lines += _Wrapper(width, break_on_hyphens=False).wrap(part)
+    return "\n".join(lines)
+
+
+def wrapped(names: Sequence[str]) -> list[str]:
+    """Names of rows."""
+    return [broken(name, _NAME_WIDTHS[is_narrow()]) for name in names]
 
 
 def height_of(names: Sequence[str], row: float = _ROW) -> float:
-    """Height of a figure with one row per name, of this height or as high as two neighbours need, in inches."""
-    n_lines = [1 + name.count("\n") for name in wrapped(names)]
-    # There is some room above and below.
-    needed = 0.8 * max(n_lines[0], n_lines[-1])
-    for neighbours in pairwise(n_lines):
-        needed = max(needed, sum(neighbours) / 2)
-    return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
+    """Height of a figure with one row per name, each of this height or as high as the longest name needs, in inches."""
+    most_lines = max(1 + name.count("\n") for name in wrapped(names))
+    return _AXIS + len(names) * max(row, 0.1 + _LINE * most_lines)
+
+
+def height_below(texts: Sequence[str]) -> float:
+    """Height of a legend with these texts, in inches."""
+    return _SMALL_LINE * sum(1 + text.count("\n") for text in texts)
+
+
+def height_of_title(text: str) -> float:
+    """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
+    if not (text and _canvas.get().is_titled):
+        return 0.0
+    return _LINE * (2 + _title(text, WIDTH).count("\n"))
+
+
+def entitle(figure: Any, text: str) -> None:
+    """Put a title above the panels, flush left."""
+    if height_of_title(text):
+        figure.suptitle(_title(text, figure.get_figwidth()), x=0.012, ha="left", size="medium")
+
+
+def _title(text: str, width: float) -> str:
+    return textwrap.fill(plain(text), int(11 * width))
+
+
+# Marks
 
 
 def draw_rows(
@@ -186,66 +224,31 @@ def write_beside(
     ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any
 ) -> None:
     """Write a value beside its mark."""
-    look = {
-        "color": colour,
-        "size": "small",
-        "ha": "left",
-        "va": "center",
-        "annotation_clip": False,
-    }
-    ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
+    look = {"color": colour, "size": "small", "ha": "left", "va": "center"}
+    ax.annotate(
+        text,
+        place,
+        xytext=(7, 0),
+        textcoords="offset points",
+        annotation_clip=False,
+        **look,
+        **options,
+    )
 
 
-def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
-    """Write lines of text, each with its colour, in place of the label of the horizontal axis."""
-    from matplotlib import rcParams
-
-    size, below = 0.833 * float(rcParams["font.size"]), 6.0
-    for text, colour in lines:
-        (text,) = wrapped([text], _BELOW_WIDTH)
-        place = {
-            "xytext": (0, -below),
-            "textcoords": "offset points",
-            "va": "top",
-            "annotation_clip": False,
-        }
-        ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
-        below += 1.45 * size * (1 + text.count("\n"))
-
-
-def height_below(texts: Sequence[str]) -> float:
-    """Height of lines that write_below writes, in inches."""
-    return _SMALL_LINE * sum(1 + text.count("\n") for text in wrapped(texts, _BELOW_WIDTH))
-
-
-def height_of_title(text: str) -> float:
-    """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
-    _, is_titled, _ = _canvas.get()
-    if not (text and is_titled):
-        return 0.0
-    return _LINE * (2 + _title(text, WIDTH).count("\n"))
-
-
-def entitle(figure: Any, text: str) -> None:
-    """Put a title above the panels, flush left."""
-    if height_of_title(text):
-        figure.suptitle(_title(text, figure.get_figwidth()), x=0.012, ha="left", size="medium")
-
-
-def _title(text: str, width: float) -> str:
-    return textwrap.fill(plain(text), int(11 * width))
-
-
-def highlight(ax: Any, row: int, *, across: bool) -> None:
-    """Put a band behind a row, on request across the figure, behind its other panels, too."""
-    from matplotlib.transforms import blended_transform_factory
-
-    band = ax.axhspan(row - 0.5, row + 0.5, color=theme().best, alpha=0.1, linewidth=0, zorder=0)
-    if across:
-        place = blended_transform_factory(ax.figure.transSubfigure, ax.transData)
-        band.set(transform=place, clip_on=False, in_layout=False)
-        for panel in ax.figure.axes:
-            panel.patch.set_visible(False)  # it would cover the band
+def explain_below(ax: Any) -> None:
+    """Put the labels of what was drawn below the panel, each in its colour."""
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        frameon=False,
+        fontsize="small",
+        labelcolor="linecolor",
+        handlelength=0,
+        markerscale=0,
+        handletextpad=0,
+        borderaxespad=0.3,
+    )
 
 
 def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
@@ -269,25 +272,3 @@ def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
         weight = "bold" if name in bold else "normal"
         place = {"xycoords": ("axes fraction", "data"), "weight": weight}
         write_beside(ax, (1, y), text, lines[name].get_color(), **place)
-
-
-def count_ticks(first: float, last: float) -> list[float]:
-    """Ticks at round ranks, and at 1 if they start there."""
-    from matplotlib.ticker import MaxNLocator
-
-    locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
-    ticks = {float(tick) for tick in locator.tick_values(first, last) if first <= tick <= last}
-    if first == 1:
-        ticks.add(1.0)
-    return sorted(ticks)
-
-
-def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
-    """Format of numbers with true minus signs and enough digits to show the sign of each that is not 0."""
-    digits = _DIGITS
-    for number in numbers:
-        if number and math.isfinite(number):
-            digits = max(digits, math.ceil(-math.log10(abs(number))))
-    digits = min(digits, _MOST_DIGITS)
-    sign = "+" if signed else ""
-    return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")

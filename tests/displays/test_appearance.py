@@ -14,7 +14,13 @@ from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV
 
 from skrank_metrics import RankingReport, compare, evaluate
-from skrank_metrics.displays import CVResultsDisplay, MetricAtKDisplay, page_picture, style
+from skrank_metrics.displays import (
+    CVResultsDisplay,
+    MetricAtKDisplay,
+    QueryPairDisplay,
+    page_picture,
+    style,
+)
 from skrank_metrics.reports.explain_difference import Cause, Difference
 from skrank_metrics.splitters.audit import SplitReport
 
@@ -57,6 +63,11 @@ def distributions(names):
     return RankingReport.from_frame({"mrr": values, "by": by, "qid": range(len(by))})
 
 
+def points(names):
+    reports = {names[0]: report([0.1, 0.5, 0.75] * 9), names[-1] + " again": report([0.2] * 27)}
+    return compare(reports, "map")
+
+
 def candidates(names):
     names = names if len(names) > 1 else [*names, "defaults"]
     folds = {f"split{fold}_test_score": np.full(len(names), 0.5 + fold / 10) for fold in range(2)}
@@ -89,7 +100,7 @@ def folds(names):
     return SplitReport(" ".join(names), table, {"leaking": [np.arange(n) for n in leaks]})
 
 
-SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay}
+SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay, points: QueryPairDisplay}
 
 
 def draw(make, names, **options):
@@ -98,7 +109,7 @@ def draw(make, names, **options):
     return SHOW[make].from_result(result, **options) if make in SHOW else result.plot(**options)
 
 
-MAKE = [comparison, pair, curves, distributions, candidates, waterfall, folds]
+MAKE = [comparison, pair, points, curves, distributions, candidates, waterfall, folds]
 
 
 def linear(*colours):
@@ -173,6 +184,8 @@ def texts_of(figure):
             ax.yaxis.label,
             *((ax.get_title(loc="left") and [ax._left_title]) or []),
         ]
+        if ax.get_legend():
+            found += ax.get_legend().get_texts()
         for axis in (ax.xaxis, ax.yaxis):
             low, high = sorted(axis.get_view_interval())
             found += [
@@ -182,11 +195,13 @@ def texts_of(figure):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["model {}", LONG])
-@pytest.mark.parametrize("n_names", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize("width", [style.WIDTH, 4.6], ids=["wide", "narrow"])
+@pytest.mark.parametrize("name", ["model {}", LONG, "runs/2024-05-01/very_long_names/of_files/{}"])
+@pytest.mark.parametrize("n_names", [1, 2, 5, 20])
 @pytest.mark.parametrize("make", MAKE)
-def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
-    figure = draw(make, [name.format(number) for number in range(n_names)]).figure_
+def test_no_text_is_cut_off_or_covers_another(make, n_names, name, width):
+    with style.offscreen(width):
+        figure = draw(make, [name.format(number) for number in range(n_names)]).figure_
     found, (width, height) = texts_of(figure), figure.canvas.get_width_height()
     for text, box in found:
         assert -1 <= box.x0 < box.x1 <= width + 1, text

@@ -59,8 +59,8 @@ def test_a_heat_map_over_two():
     assert written == {(0, 0): "0.2000", (1, 0): "0.5000", (0, 1): "0.5000"}, (
         "the best of two candidates with the same values; one failed, some were not tried"
     )
-    (edge,) = ax.lines
-    assert to_hex(edge.get_color()) == style.LIGHT.best
+    (edge,) = ax.patches
+    assert (edge.get_xy(), to_hex(edge.get_edgecolor())) == ((0.5, -0.5), style.LIGHT.best)
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("alpha", "solver\nmap, mean over folds")
 
 

@@ -1,0 +1,145 @@
+"""The picture of the scores of a search over the values of one or two parameters."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics.displays import style
+from skrank_metrics.displays._base import Display
+from skrank_metrics.displays.searched import NO_SCORES, read_search
+
+CURVE_HEIGHT, CELL = 3.2, 0.5  # in inches
+
+
+class GridDisplay(Display):
+    """Scores of a search over the values of one parameter, as a curve, or of two, as a heat map.
+
+    Create it with ``from_result(search)``. Each point or cell is the best mean over all other parameters, and the best
+    of all is blue. Thin lines beside a curve are the scores in the folds. Candidates that failed in a fold, or that a
+    race dropped, are left out.
+
+    Parameters
+    ----------
+    result : GridSearchCV, RandomizedSearchCV, RacingSearchCV or similar
+        Fitted search.
+    params : list of one or two str, default=None
+        Names of parameters of the search. None means those that it varies.
+    metric : str, metric function or bound metric, default=None
+        Metric of the search. None means the one used for ``refit``.
+
+    See Also
+    --------
+    CVResultsDisplay : Candidates with their scores in each fold.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skrank_metrics.displays import GridDisplay
+    >>> grid = {"strategy": ["constant"], "constant": [0, 1, 2]}
+    >>> search = GridSearchCV(DummyRegressor(), grid, cv=2, scoring="neg_mean_squared_error")
+    >>> display = GridDisplay.from_result(search.fit([[0]] * 4, [1, 1, 1, 1]))
+    >>> display.scores.mean(axis=-1).tolist()
+    [-1.0, 0.0, -1.0]
+    """
+
+    def __init__(
+        self, result: Any, *, params: Sequence[str] | None = None, metric: Any = None
+    ) -> None:
+        super().__init__(result)
+        found = read_search(result, metric)
+        n_folds = found.scores.shape[1]
+        if found.n_ran.max() < n_folds:
+            raise ValueError(NO_SCORES)
+        self._metric = found.metric
+        self._names = _chosen_params(result.cv_results_["params"], params)
+        self._values = [_values_of(result.cv_results_["params"], name) for name in self._names]
+        shape = [len(values) for values in self._values]
+        self.scores: FloatArray = np.full((*shape, n_folds), np.nan)
+        # The best comes last, and stays.
+        for candidate in np.flatnonzero(found.n_ran == n_folds)[::-1]:
+            place = []
+            for name, values in zip(self._names, self._values, strict=True):
+                place.append(values.index(_spelled(found.params[candidate].get(name))))
+            self.scores[tuple(place)] = found.scores[candidate]
+        self._best = tuple(place)
+
+    def _draw(self, ax: Any) -> None:
+        is_curve = len(self._names) == 1
+        (ax,) = self.panels(ax, [CURVE_HEIGHT if is_curve else 1 + CELL * len(self._values[0])])
+        look = style.polish(ax, "y")
+        means = self.scores.mean(axis=-1)
+        labels = [style.broken(name.rpartition("__")[2]) for name in self._names]
+        ax.set_xticks(range(len(self._values[-1])), style.wrapped(self._values[-1]))
+        if is_curve:
+            self._draw_curve(ax, means, look)
+            ax.set_xlabel(labels[0])
+            ax.set_ylabel(style.broken(f"{self._metric}, mean and each fold"))
+        else:
+            self._draw_cells(ax, means, look)
+            ax.set_yticks(range(len(self._values[0])), style.wrapped(self._values[0]))
+            ax.set_ylabel(labels[0])
+            ax.set_xlabel(f"{labels[1]}\n{style.broken(f'{self._metric}, mean over folds')}")
+
+    def _draw_curve(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
+        (best,) = self._best
+        ax.plot(self.scores, color=look.soft, linewidth=0.7, alpha=0.5)
+        ax.plot(means, color=look.ink, linewidth=2, marker="o", markersize=5)
+        ax.plot(best, means[best], marker="o", markersize=8, color=look.best, zorder=3)
+        text = {"color": look.best, "size": "small", "weight": "bold", "ha": "center"}
+        above = {"xytext": (0, 9), "textcoords": "offset points"}
+        ax.annotate(style.spelled(means[best]), (best, means[best]), **above, **text)
+
+    def _draw_cells(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
+        from matplotlib.colors import LinearSegmentedColormap, to_rgba
+        from matplotlib.patches import Rectangle
+
+        # The text on the cells has the colour of other text, so they stay pale.
+        shades = [to_rgba(look.best, alpha) for alpha in (0.05, 0.45)]
+        ax.grid(visible=False)
+        ax.imshow(means, cmap=LinearSegmentedColormap.from_list("means", shades), aspect="auto")
+        centred = {"color": look.ink, "size": "small", "ha": "center", "va": "center"}
+        for row, column in np.argwhere(np.isfinite(means)).tolist():
+            weight = "bold" if (row, column) == self._best else "normal"
+            text = style.spelled(means[row, column])
+            ax.annotate(text, (column, row), weight=weight, **centred)
+        row, column = self._best
+        corner = (column - 0.5, row - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=look.best, linewidth=2.5))
+
+
+def _chosen_params(
+    candidates: Sequence[Mapping[str, Any]], params: Sequence[str] | None
+) -> list[str]:
+    """Names of one or two parameters: those that vary, or those that are asked for."""
+    known = list(dict.fromkeys(name for candidate in candidates for name in candidate))
+    if params is None:
+        chosen = [name for name in known if len(_values_of(candidates, name)) > 1]
+    else:
+        chosen = [check_choice(name, "params", known) for name in params]
+    if len(set(chosen)) not in (1, 2) or len(set(chosen)) < len(chosen):
+        raise ValueError(
+            f"params must name one or two different parameters of {', '.join(known)}; got "
+            f"{', '.join(chosen) or 'none'}."
+        )
+    return chosen
+
+
+def _values_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """The values of a parameter as text: numbers by size, anything else in the order of the candidates."""
+    values = [candidate.get(name) for candidate in candidates]
+    if all(isinstance(value, numbers.Real) for value in values):
+        values.sort()
+    return list(dict.fromkeys(map(_spelled, values)))
+
+
+def _spelled(value: object) -> str:
+    """A value as text; estimators by their class alone."""
+    from skrank_metrics.model_selection.fitted_search import spelled_params
+
+    return spelled_params({"": value}).removeprefix("=")

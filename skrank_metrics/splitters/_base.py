@@ -24,6 +24,8 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids
 
+FIRST_YEAR, LAST_YEAR = np.datetime64("0001", "Y"), np.datetime64("9999", "Y")
+
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
     """Base class of the splitters: subclasses choose queries, this class finds their rows."""
@@ -146,7 +148,19 @@ def _to_dates(times: NDArray[Any]) -> NDArray[Any]:
         # Times of other zones become UTC.
         warnings.filterwarnings("ignore", category=UserWarning)
         try:
-            return times.astype("M8[us]")
+            dates = times.astype("M8[us]")
+            years = times.astype("M8[Y]")
         except (TypeError, ValueError) as error:
             message = f"time must hold dates or numbers; got this error: {error}."
             raise type(error)(message) from None
+    if times.dtype.kind == "m":  # time since some start
+        return dates
+    # NumPy takes "20200125" for a year, which overflows microseconds.
+    known = ~np.isnat(years)
+    wrong = known & ((years < FIRST_YEAR) | (years > LAST_YEAR))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"time must hold dates such as '2020-01-25', or numbers; got {str(times[row])!r} at row {row}."
+        )
+    return dates

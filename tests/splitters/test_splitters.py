@@ -805,6 +805,17 @@ def split_by(time, **params):
             ValueError,
             'time must hold dates or numbers; .* "x"',
         ),
+        # NumPy reads years, whose microseconds overflow, so that a gap of days leaves no gap.
+        (
+            lambda: split_by(["20200125", "20200131", "20200201"], gap="7D"),
+            ValueError,
+            r"dates such as '2020-01-25', or numbers; got '20200125' at row 0",
+        ),
+        (
+            lambda: split_by(["2020-01-25", "2020-01-31", "1580515200"]),
+            ValueError,
+            r"dates such as '2020-01-25', or numbers; got '1580515200' at row 2",
+        ),
         (
             lambda: QueryTimeSeriesSplit(max_train_size=0.5),
             TypeError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
+from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.suspicions import binary_metrics, suspicions
 
 # A mean is shown with four decimals; ties that move it by less, or by less than this share of its interval, are not
@@ -38,11 +39,8 @@ _NOTHING_COUNTED = (
     "Ties and degenerate queries were not counted, since the documents were not kept."
 )
 
-Metrics = Mapping[str, BoundMetric]
-# Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
-Ends = Mapping[str, tuple[float, float, float]]
-# Counts that add up over batches, by ("n_queries",) etc. or ("undefined", metric, reason).
-Counts: TypeAlias = Counter[tuple[str, ...]]
+# Counts that add up over batches, such as "n_queries", and of queries by metric and the reason why it is undefined.
+Counts: TypeAlias = Counter[str | tuple[str, str]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -85,31 +83,29 @@ class Health(Result):
         return f"{counted(self.n_queries, 'query')}, {counted(len(self.findings), 'finding')}"
 
     def _parts(self) -> list[Part]:
-        counts = [
-            (kind, getattr(self, number), getattr(self, total))
-            for kind, (number, total) in _ROWS.items()
+        rows = []
+        for kind, (name, of) in _ROWS.items():
+            number = getattr(self, name)
+            if number is not None:
+                rows.append((kind, number, number / getattr(self, of)))
+        columns = (Column("", name="count"), "number", Column("share", "{:.1%}".format))
+        parts: list[Part] = [
+            f"Health of the labels and scores of {counted(self.n_queries, 'query')}"
         ]
+        parts.append(Table(columns, rows))
         ends = [(name, *ends) for name, ends in self.tie_means.items()]
-        return [
-            "Health of the labels and scores of " + counted(self.n_queries, "query"),
-            Table(
-                (Column("", name="count"), "number", Column("share", "{:.1%}".format)),
-                [
-                    (kind, number, number / total)
-                    for kind, number, total in counts
-                    if number is not None
-                ],
-            ),
-            *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],
-            *(self.findings or ["Nothing found that affects how to read the values."]),
-        ]
+        if ends:
+            parts.append(Table(("tied labels", "ascending", "descending"), ends))
+        return [*parts, *(self.findings or ["Nothing found that affects how to read the values."])]
 
 
-def count(ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
+def count(
+    ranking: Ranking, metrics: Mapping[str, BoundMetric], results: Mapping[str, PerQuery]
+) -> Counts:
     """Count what can be counted without sorting."""
     documents, seen = ranking.documents, ranking.seen(ranking.sight("zero"))
     starts, scores = seen.documents.grouping.starts, _ranked_scores(seen)
-    constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
+    is_constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
     # A query keeps a document even if none is ranked or judged.
     is_empty = (seen.n_retrieved == 0) & (seen.documents.n_judged == 0)
     sizes = np.where(is_empty, 0, seen.documents.grouping.sizes)
@@ -117,17 +113,19 @@ def count(ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]) -
     numbers = {
         "n_queries": documents.n_queries,
         "n_documents": documents.n_documents,
-        "n_constant": (constant & (seen.n_retrieved > 1)).sum(),
+        "n_constant": (is_constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
         "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
         "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": ranking.n_retrieved.sum(),
         "n_unjudged": _count_unjudged(ranking),
     }
-    counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
+    counts: Counts = Counter()
+    for name, number in numbers.items():
+        counts[name] = int(number)
     for name, metric in metrics.items():
         for reason, number in _reasons(documents, metric, results[name]):
-            counts[("undefined", name, reason)] = number
+            counts[name, reason] = number
     return counts
 
 
@@ -145,16 +143,13 @@ def _reasons(
 ) -> Iterator[tuple[str, int]]:
     """Reasons why a metric is undefined, and the number of queries for each."""
     undefined = np.isnan(result.values)
-    if metric.record.unjudged != "counted":
-        n_unjudged = int((undefined & (documents.n_judged == 0)).sum())
-        if n_unjudged:
-            yield "no judged document", n_unjudged
-            undefined &= documents.n_judged > 0
     least = metric.computation.min_documents
-    too_short = undefined & (documents.grouping.sizes < least)
-    if too_short.any():
-        yield f"fewer than {least} documents", int(too_short.sum())
-        undefined &= ~too_short
+    earlier = {f"fewer than {least} documents": documents.grouping.sizes < least}
+    if metric.record.unjudged != "counted":
+        earlier = {"no judged document": documents.n_judged == 0, **earlier}
+    for reason, has_reason in earlier.items():
+        yield reason, int((undefined & has_reason).sum())
+        undefined &= ~has_reason
     if not undefined.any():
         return
     reason = metric.undefined_by_labels or "no value"
@@ -173,49 +168,49 @@ def _ranked_scores(ranking: Ranking) -> FloatArray:
     return np.where(ranking.retrieved, ranking.scores, np.nan)
 
 
+def describe(counts: Counts, metrics: Mapping[str, BoundMetric], condense: bool) -> Health:
+    """Put counts of documents that were not kept into sentences."""
+    findings = [*_about_scores(counts), *_about_labels(counts, metrics, condense), _NOT_COUNTED]
+    return Health(**_numbers(counts), findings=tuple(findings))
+
+
 def examine(
-    ranking: Ranking,
-    metrics: Metrics,
-    results: Mapping[str, PerQuery],
-    left_out: tuple[str, ...],
-    intervals: Mapping[str, tuple[float, float]],
+    ranking: Ranking, values: Mapping[str, MetricValues], left_out: tuple[str, ...]
 ) -> Health:
-    """Count ties and degenerate queries, and describe them in sentences."""
-    counts = count(ranking, metrics, results)
+    """Count ties and degenerate queries, and describe them in sentences, before those on queries left out."""
+    metrics = {name: own.metric for name, own in values.items()}
+    counts = count(ranking, metrics, {name: own.result for name, own in values.items()})
     ties, tied = _count_ties(ranking.seen(ranking.sight("zero")))
-    means = _means(ranking, metrics, results, tied)
-    orders = _of_orders(ranking, metrics)
-    condense = ranking.documents.condense
-    health = describe(counts + ties, metrics, condense, left_out, means, orders, intervals)
-    return replace(health, findings=(*suspicions(ranking, metrics, results), *health.findings))
+    counts += ties
+    tie_means = _means_by_order(ranking, values, tied)
+    findings = [
+        *suspicions(ranking, values),
+        *_about_ties(counts, values, tie_means),
+        *_about_scores(counts),
+        *_about_drawn_orders(ranking, metrics),
+        *_about_labels(counts, metrics, ranking.documents.condense),
+        *left_out,
+    ]
+    return Health(
+        **_numbers(counts),
+        n_tied=counts["n_tied"],
+        n_tied_in_float32=counts["n_tied_in_float32"],
+        tie_means=tie_means,
+        findings=tuple(findings),
+    )
 
 
-def describe(
-    counts: Counts,
-    metrics: Metrics,
-    condense: bool,
-    left_out: tuple[str, ...] = (),
-    means: Ends | None = None,
-    of_orders: Iterable[str] = (),
-    intervals: Mapping[str, tuple[float, float]] | None = None,
-) -> Health:
-    """Put counts into sentences; ``means`` are None if ties are unknown."""
-    ties_are_known = means is not None
-    means = means or {}
-    known = [name for name, _ in _ROWS.values() if ties_are_known or "tied" not in name]
-    numbers: dict[str, Any] = {
-        name: counts[(name,)] for name in ("n_queries", "n_documents", *known)
-    }
-    tie_means = {name: (worst, best) for name, (worst, _, best) in means.items()}
-    health = Health(**numbers, tie_means=tie_means)
-    moved = _moved_by_ties(means, intervals or {})
-    findings = [*_of_scores(health, means, moved), *of_orders]
-    findings += _of_labels(counts, metrics, condense)
-    findings += _of_undefined(counts, metrics)
-    findings += left_out
-    if not ties_are_known:
-        findings.append(_NOT_COUNTED)
-    return replace(health, findings=tuple(findings))
+def _numbers(counts: Counts) -> dict[str, Any]:
+    """The numbers that are known without sorting."""
+    names = [
+        "n_queries",
+        "n_documents",
+        *(name for name, _ in _ROWS.values() if "tied" not in name),
+    ]
+    return {name: counts[name] for name in names}
+
+
+# --- Ties
 
 
 def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
@@ -230,7 +225,9 @@ def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
         n_tied += _members(equal)
         n_in_float32 += _members(rounded[:, 1:] == rounded[:, :-1])
         tied.append(queries[equal.any(axis=1)])
-    counts: Counts = Counter({("n_tied",): n_tied, ("n_tied_in_float32",): n_in_float32 - n_tied})
+    counts: Counts = Counter()
+    counts["n_tied"] = n_tied
+    counts["n_tied_in_float32"] = n_in_float32 - n_tied
     return counts, np.sort(np.concatenate(tied))
 
 
@@ -241,64 +238,57 @@ def _members(tied_with_previous: Mask) -> int:
     return int(either.sum())
 
 
-def _means(
-    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray
-) -> Ends:
-    """Means by order of ties; only the given queries have any."""
-    weights = ranking.documents.weights
-    given = {
-        name: float(metric.aggregate(results[name], weights)) for name, metric in metrics.items()
-    }
+def _means_by_order(
+    ranking: Ranking, values: Mapping[str, MetricValues], tied: IntArray
+) -> dict[str, tuple[float, float]]:
+    """Means with ties in ascending and in descending order of labels; only the given queries have any."""
     if not len(tied):
-        return {name: (mean, mean, mean) for name, mean in given.items()}
-    some = ranking.take(tied)
-    worst, best = dict[str, float](), dict[str, float]()
-    for ties, means in (("worst", worst), ("best", best)):
-        computations = [metric.replace(ties=ties).computation for metric in metrics.values()]
-        for (name, metric), changed in zip(
-            metrics.items(), per_query(some, computations), strict=True
-        ):
-            whole = PerQuery(results[name].numerators.copy(), results[name].denominators.copy())
-            whole.numerators[tied] = changed.numerators
-            whole.denominators[tied] = changed.denominators
-            means[name] = float(metric.aggregate(whole, weights))
-    return {name: (worst[name], given[name], best[name]) for name in metrics}
+        return {name: (own.mean, own.mean) for name, own in values.items()}
+    metrics = [
+        own.metric.replace(ties=ties) for ties in ("worst", "best") for own in values.values()
+    ]
+    changed = per_query(ranking.take(tied), [metric.computation for metric in metrics])
+    means = []
+    for own, result in zip([*values.values()] * 2, changed, strict=True):
+        whole = PerQuery(own.result.numerators.copy(), own.result.denominators.copy())
+        whole.numerators[tied] = result.numerators
+        whole.denominators[tied] = result.denominators
+        means.append(replace(own, result=whole).mean)
+    n = len(values)
+    return dict(zip(values, zip(means[:n], means[n:], strict=True), strict=True))
 
 
-def _moved_by_ties(means: Ends, intervals: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """How far ties can move each mean, in widths of its interval, if that is worth a sentence."""
-    moved = dict[str, float]()
-    for name, (worst, given, best) in means.items():
-        low, high = intervals.get(name, (np.nan, np.nan))
-        distance = float(np.fmax(abs(worst - given), abs(best - given)))
-        share = distance / (high - low) if high > low else np.inf  # some means have no interval
-        if distance >= SHOWN and share > SHARE_OF_INTERVAL:
-            moved[name] = share
-    return moved
+def _about_ties(
+    counts: Counts,
+    values: Mapping[str, MetricValues],
+    tie_means: Mapping[str, tuple[float, float]],
+) -> Iterator[str]:
+    """A sentence about the mean that ties can move most, in widths of its interval, if that matters."""
+    shares = {name: _moved_by_ties(values[name], ends) for name, ends in tie_means.items()}
+    name = max(shares, key=lambda name: shares[name])
+    if shares[name] <= SHARE_OF_INTERVAL:
+        return
+    worst, best = tie_means[name]
+    # The others are in tie_means.
+    most = ", the most affected metric," if len(values) > 1 else ""
+    share = counts["n_tied"] / counts["n_documents"]
+    yield (
+        f"Ties: {share:.1%} of the documents have the same score as another document of their query; {name}{most} is "
+        f"{values[name].mean:.4f}, and would be {worst:.4f} with tied documents in ascending order of their labels and "
+        f"{best:.4f} in descending order."
+    )
 
 
-def _of_scores(health: Health, means: Ends, moved: Mapping[str, float]) -> Iterator[str]:
-    if health.n_tied and moved:
-        widest = max(moved, key=lambda name: moved[name])
-        worst, given, best = means[widest]
-        # The others are in tie_means.
-        most = ", the most affected metric," if len(means) > 1 else ""
-        share = health.n_tied / (health.n_documents or 1)
-        yield (
-            f"Ties: {share:.1%} of the documents have the same score as another "
-            f"document of their query; {widest}{most} is {given:.4f}, and would be {worst:.4f} with tied documents in "
-            f"ascending order of their labels and {best:.4f} in descending order."
-        )
-    if health.n_constant:
-        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
-    if health.n_tied_in_float32:
-        yield (
-            f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
-            "round scores to float32 give different values."
-        )
+def _moved_by_ties(own: MetricValues, ends: tuple[float, float]) -> float:
+    """How far ties can move a mean, in widths of its interval; 0 if four decimals do not show it."""
+    distance = np.fmax.reduce(np.abs(np.array(ends) - own.mean))
+    low, high = own.interval()
+    if not distance >= SHOWN:
+        return 0.0
+    return float(distance / (high - low)) if high > low else np.inf  # some means have no interval
 
 
-def _of_orders(ranking: Ranking, metrics: Metrics) -> Iterator[str]:
+def _about_drawn_orders(ranking: Ranking, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     """One sentence for each custom metric with too many orders of ties to go through in some queries."""
     for name, metric in metrics.items():
         if metric.record.transform != "orders":
@@ -315,48 +305,65 @@ def _of_orders(ranking: Ranking, metrics: Metrics) -> Iterator[str]:
             )
 
 
-def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:
-    names = [
+# --- Sentences from counts
+
+
+def _about_scores(counts: Counts) -> Iterator[str]:
+    n_constant, n_in_float32 = counts["n_constant"], counts["n_tied_in_float32"]
+    if n_constant:
+        queries = counted(n_constant, "query")
+        yield f"Constant scores: {queries} with the same score for all documents."
+    if n_in_float32:
+        yield (
+            f"Float32: {counted(n_in_float32, 'further document')} would tie in float32; libraries that round scores "
+            "to float32 give different values."
+        )
+
+
+def _about_labels(
+    counts: Counts, metrics: Mapping[str, BoundMetric], condense: bool
+) -> Iterator[str]:
+    cut = [
         name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None
     ]
-    if names and counts[("n_ranked",)] == counts[("n_documents",)]:
+    if cut and counts["n_ranked"] == counts["n_documents"]:
         yield (
-            f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
-            f"one, as in {metrics[names[0]].replace(k=10)}."
+            f"No cutoff: without a cutoff rank, {', '.join(cut)} is the same for every order of the documents. Pass "
+            f"one, as in {metrics[cut[0]].replace(k=10)}."
         )
-    n_unjudged = counts[("n_unjudged",)]
+    n_unjudged = counts["n_unjudged"]
     if n_unjudged:
+        documents = counted(n_unjudged, "ranked document")
+        share = n_unjudged / counts["n_ranked"]
         way = "are left out" if condense else "count as not relevant"
-        share = n_unjudged / counts[("n_ranked",)]
-        yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
-    n_single = counts[("n_single_document",)]
-    if n_single:
-        yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    binary = binary_metrics(metrics)
-    n_all = counts[("n_all_relevant",)]
-    if binary and n_all:
-        queries = counted(n_all, "query")
-        yield f"All relevant: {queries} with relevant documents only; for {', '.join(binary)}, every order is correct."
+        yield f"Unjudged: nobody judged {documents} ({share:.1%}); they {way}."
+    binary = ", ".join(binary_metrics(metrics))
+    if binary and counts["n_all_relevant"]:
+        queries = counted(counts["n_all_relevant"], "query")
+        yield f"All relevant: {queries} with relevant documents only; for {binary}, every order is correct."
+    yield from _about_undefined(counts, metrics)
 
 
-def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
+def _about_undefined(counts: Counts, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     """One sentence per reason, number of queries and what they count as."""
-    names_of: dict[tuple[str, int, float], list[str]] = {}
-    for kind, *about in counts:
-        if kind != "undefined":
-            continue
-        name, reason = about
-        metric = metrics[name]
-        if metric.average == "micro":  # pooled queries have no value to replace
-            continue
-        value = metric.replace_undefined_by
-        if metric.negative:
-            value = 0.0 - value
-        if np.isnan(value):
-            value = np.nan  # one object, since it is a key
-        number = counts[(kind, name, reason)]
-        names_of.setdefault((reason, number, value), []).append(name)
-    for (reason, number, value), names in names_of.items():
-        have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
-        way = f"{are} left out of" if np.isnan(value) else f"{count_as} as {value:g} in"
-        yield f"{counted(number, 'query')} {have} {reason} and {way} {', '.join(names)}."
+    names_of: dict[str, list[str]] = {}
+    for key, number in counts.items():
+        # Pooled queries have no value to replace.
+        if number and isinstance(key, tuple) and metrics[key[0]].average != "micro":
+            name, reason = key
+            sentence = _undefined(number, reason, metrics[name])
+            names_of.setdefault(sentence, []).append(name)
+    for sentence, names in names_of.items():
+        yield f"{sentence} {', '.join(names)}."
+
+
+def _undefined(number: int, reason: str, metric: BoundMetric) -> str:
+    """What undefined queries count as, up to the name of the metric."""
+    have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
+    queries = f"{counted(number, 'query')} {have} {reason}"
+    value = metric.replace_undefined_by
+    if np.isnan(value):
+        return f"{queries} and {are} left out of"
+    if metric.negative:
+        value = 0.0 - value
+    return f"{queries} and {count_as} as {value:g} in"

@@ -265,9 +265,7 @@ class RankingReport(Result):
     def health(self) -> Health:
         """Counts of ties and degenerate queries, with one sentence per finding that matters."""
         if self.has_documents:
-            return examine(
-                self.own_ranking, self.metrics, self.results, self.left_out, self.intervals()
-            )
+            return examine(self.own_ranking, self.values, self.left_out)
         return self.recorded_health or Health(self.n_queries, self.n_documents)
 
     def worst(self, n: int = 10, metric: Any = None) -> QueryValues:

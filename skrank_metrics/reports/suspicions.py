@@ -7,18 +7,20 @@ only what looks wrong in the sample is computed on all documents.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Documents
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import concatenate_ranges
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.facts import MetricValues
 
 # The sample for reversed scores has about this many documents.
 SAMPLED_DOCUMENTS = 4_000
@@ -29,39 +31,33 @@ FIRST = 1_000
 # Labels have at most so many grades; more than the second number of different values are hardly labels.
 MOST_GRADES, MANY_VALUES = 6, 20
 
-Metrics = Mapping[str, BoundMetric]
 
-
-def suspicions(
-    ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]
-) -> Iterator[str]:
+def suspicions(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
     """One sentence for each likely mistake."""
     yield from _swapped(ranking)
-    yield from _reversed(ranking, metrics, results)
-    yield from _no_grade_zero(ranking.documents, metrics)
+    yield from _reversed(ranking, values)
+    yield from _no_grade_zero(ranking.documents, {name: own.metric for name, own in values.items()})
 
 
-def _reversed(ranking: Ranking, metrics: Metrics, results: Mapping[str, PerQuery]) -> Iterator[str]:
+def _reversed(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
     """Scores that rank much better upside down, such as distances."""
     # A custom metric may be slow.
-    names = [name for name, metric in metrics.items() if metric.record.transform != "orders"]
+    names = [name for name, own in values.items() if own.metric.record.transform != "orders"]
     if not names or not _most_pairs_are_inverted(ranking):
         return
-    name = names[0]
-    metric, weights = metrics[name], ranking.documents.weights
-    (instead,) = per_query(_reversed_ranking(ranking), [metric.computation])
-    gained = _values(metric, instead) - _values(metric, results[name])
-    gained = np.nan_to_num(gained if metric.greater_is_better else -gained)
+    given = values[names[0]]
+    (result,) = per_query(_reversed_ranking(ranking), [given.metric.computation])
+    instead = replace(given, result=result)
+    gained = np.nan_to_num(instead.per_query - given.per_query)
+    if not given.metric.greater_is_better:
+        gained = -gained
     # As in comparisons: as if half a win and half a loss of the largest size had been seen, too.
     spread = np.sqrt((gained**2).sum() + np.abs(gained).max() ** 2 / 2)
-    if gained.sum() <= SUSPICIOUS * spread:
-        return
-    average = metric.average or "macro"
-    means = [metric.aggregate(one, weights, average=average) for one in (results[name], instead)]
-    yield (
-        f"Reversed? {name} is {means[0]:.4f}; with the scores reversed, it would be {means[1]:.4f} over all "
-        f"{ranking.documents.n_queries} queries: are these distances or ranks? Pass their negatives."
-    )
+    if gained.sum() > SUSPICIOUS * spread:
+        yield (
+            f"Reversed? {names[0]} is {given.mean:.4f}; with the scores reversed, it would be {instead.mean:.4f} over "
+            f"all {ranking.documents.n_queries} queries: are these distances or ranks? Pass their negatives."
+        )
 
 
 def _most_pairs_are_inverted(ranking: Ranking) -> bool:
@@ -101,10 +97,6 @@ def _reversed_ranking(ranking: Ranking) -> Ranking:
     return Ranking(ranking.documents, scores, ranking.retrieved)
 
 
-def _values(metric: BoundMetric, result: PerQuery) -> FloatArray:
-    return np.asarray(metric.aggregate(result, None, average=None))
-
-
 def _swapped(ranking: Ranking) -> Iterator[str]:
     """Labels in the place of scores or of query ids."""
     documents = ranking.documents
@@ -136,7 +128,7 @@ def _listed(values: FloatArray) -> str:
     return ", ".join(f"{value:g}" for value in as_python(values))
 
 
-def binary_metrics(metrics: Metrics) -> list[str]:
+def binary_metrics(metrics: Mapping[str, BoundMetric]) -> list[str]:
     """Names of the metrics to which every label above 0 is relevant."""
     return [
         name
@@ -145,7 +137,7 @@ def binary_metrics(metrics: Metrics) -> list[str]:
     ]
 
 
-def _no_grade_zero(documents: Documents, metrics: Metrics) -> Iterator[str]:
+def _no_grade_zero(documents: Documents, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     """Ratings from 1 on, of which binary metrics count every one as relevant."""
     binary = binary_metrics(metrics)
     if not binary or documents.grades is None or documents.largest_label <= 1:

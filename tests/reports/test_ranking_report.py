@@ -58,7 +58,6 @@ def test_reads_well():
         "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
         f"recall@1  0.3333  [{low:.4f}, {high:.4f}]            0.4714                  1",
         "Intervals: Student's t over queries, widened for metrics between 0 and 1.",
-        "Single documents: 1 query with only one document.",
         "1 query has no relevant document and counts as 0 in mrr, recall@1.",
     ]
 

@@ -13,15 +13,18 @@ import numpy as np
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.types import Booleans, Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import get_metric, in_convention
+from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.ranking_report import RankingReport
 
+# The parameter that is the value of undefined queries.
+UNDEFINED = "replace_undefined_by"
 # Parameters in which conventions differ, and their names in the explanation.
 CAUSES = {
     "k": "cutoff",
@@ -33,7 +36,7 @@ CAUSES = {
     "normalizer": "divisor",
     "divisor": "divisor",
     "ties": "ties",
-    "replace_undefined_by": "queries without a value",
+    UNDEFINED: "queries without a value",
 }
 
 
@@ -82,14 +85,18 @@ class Difference(Result):
         return f"{self.metric} by {' and '.join(self.conventions)}"
 
     def _parts(self) -> list[Part]:
-        (first, second), gap = self.conventions, self.end - self.start
-        rows = [(cause.shown, cause.effect, cause.n_queries) for cause in self.causes]
-        return [
-            f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
-            Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
-            *([f"To get {second}'s value, pass convention={second!r}."] if rows else []),
-            *self.not_imitated,
+        first, second = self.conventions
+        rows: list[tuple[str, float, int | None]] = [
+            (cause.shown, cause.effect, cause.n_queries) for cause in self.causes
         ]
+        rows.append(("gap", self.end - self.start, None))
+        parts: list[Part] = [
+            f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
+            Table(("", Column("effect", signed), "queries affected"), rows),
+        ]
+        if self.causes:
+            parts.append(f"To get {second}'s value, pass convention={second!r}.")
+        return [*parts, *self.not_imitated]
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("cause", "change", "effect", "n_queries")
@@ -154,22 +161,7 @@ def explain_difference(
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (in_convention(metric, convention) for convention in conventions)
-    if first.average is None:
-        raise ValueError(
-            "metric must not have average=None, since a single value is explained; leave average out."
-        )
-    pairs = {
-        name: (first.get(name), second.get(name))
-        for name in CAUSES
-        if name in first.record.parameters
-    }
-    changed = {
-        name: (old, new) for name, (old, new) in pairs.items() if str(old) != str(new)
-    }  # both may be NaN
-    subsets = [
-        frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)
-    ]
-    metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
+    check_one_value(first)
     ranking = rows_or_report(
         y_true,
         y_score,
@@ -178,24 +170,33 @@ def explain_difference(
         retrieved=retrieved,
         judged=judged,
     )
-    means, values = {}, {}
-    results = per_query(ranking, [metric.computation for metric in metrics])
-    for subset, bound, result in zip(subsets, metrics, results, strict=True):
-        means[subset] = float(bound.aggregate(result, ranking.documents.weights))
-        # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
-        values[subset] = np.nan_to_num(
-            np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf
-        )
-    causes = [_cause(name, *changed[name], first.undefined, means, values) for name in changed]
-    remarks = {one: CONVENTIONS[one].differs.get(first.record.name) for one in conventions}
+    changed = {}
+    for name in CAUSES:
+        if name in first.record.parameters and str(first.get(name)) != str(second.get(name)):
+            changed[name] = second.get(name)  # as text, NaN equals NaN
+    values = _values_by_changes(ranking, first, changed)
+    causes = [_cause(name, first, new, values) for name, new in changed.items()]
+    remarks = []
+    for convention in conventions:
+        remark = CONVENTIONS[convention].differs.get(first.record.name)
+        if remark:
+            remarks.append(f"Not reproduced from {convention}: {remark}")
     return Difference(
         metric if isinstance(metric, str) else str(get_metric(metric)),
         (conventions[0], conventions[1]),
-        means[subsets[0]],
-        means[subsets[-1]],
+        values[frozenset()].mean,
+        values[frozenset(changed)].mean,
         causes,
-        [f"Not reproduced from {one}: {remark}" for one, remark in remarks.items() if remark],
+        remarks,
     )
+
+
+def check_one_value(metric: BoundMetric) -> None:
+    """Refuse a metric that gives one value per query."""
+    if metric.average is None:
+        raise ValueError(
+            "metric must not have average=None, since a single value is explained; leave average out."
+        )
 
 
 def rows_or_report(y_true: Any, y_score: Any, **columns: Any) -> Ranking:
@@ -211,26 +212,47 @@ def rows_or_report(y_true: Any, y_score: Any, **columns: Any) -> Ranking:
     return y_true.own_ranking
 
 
+def _values_by_changes(
+    ranking: Ranking, first: BoundMetric, changed: Mapping[str, Any]
+) -> dict[frozenset[str], MetricValues]:
+    """The values of a metric by each set of changed parameters."""
+    metrics: dict[frozenset[str], BoundMetric] = {}
+    for n_changed in range(len(changed) + 1):
+        for names in combinations(changed, n_changed):
+            metrics[frozenset(names)] = first.replace(**{name: changed[name] for name in names})
+    results = per_query(ranking, [metric.computation for metric in metrics.values()])
+    values = {}
+    for (subset, metric), result in zip(metrics.items(), results, strict=True):
+        values[subset] = MetricValues(metric, result, ranking.documents.weights, None)
+    return values
+
+
 def _cause(
-    name: str,
-    old: Any,
-    new: Any,
-    undefined: str | None,
-    means: Mapping[frozenset[str], float],
-    values: Mapping[frozenset[str], FloatArray],
+    name: str, first: BoundMetric, new: Any, values: Mapping[frozenset[str], MetricValues]
 ) -> Cause:
     """The mean effect of a parameter, and the queries that it changes, over all orders of changing the parameters."""
-    n, before = max(map(len, means)), [subset for subset in means if name not in subset]
-    # Of the n! orders, |subset|! (n - 1 - |subset|)! change exactly the subset before this parameter.
-    effect = math.fsum(
-        (means[s | {name}] - means[s]) / (n * math.comb(n - 1, len(s))) for s in before
-    )
-    affected = np.any([values[s | {name}] != values[s] for s in before], axis=0)
-    shown = f"{CAUSES[name]}: {old} -> {new}"
-    if name == "replace_undefined_by":
-        was = "left out" if math.isnan(old) else f"{old:g}"
-        way = f"count as {new:g}, not {was}"
-        if math.isnan(new):
-            way = f"are left out, not counted as {was}"
-        shown = f"queries with {undefined} {way}"
-    return Cause(CAUSES[name], f"{old} -> {new}", effect, int(affected.sum()), shown)
+    n = max(map(len, values))
+    effects = []
+    is_affected = np.zeros(len(next(iter(values.values())).per_query), dtype=bool)
+    for names in values:
+        if name in names:
+            continue
+        before, after = values[names], values[names | {name}]
+        # Of the n! orders, |names|! (n - 1 - |names|)! change exactly these before this parameter.
+        effects.append((after.mean - before.mean) / (n * math.comb(n - 1, len(names))))
+        # Undefined queries that are left out are NaN, which differs from itself.
+        is_left_out = np.isnan(before.per_query) & np.isnan(after.per_query)
+        is_affected |= (before.per_query != after.per_query) & ~is_left_out
+    old = first.get(name)
+    change = f"{old} -> {new}"
+    shown = f"{CAUSES[name]}: {change}"
+    if name == UNDEFINED:
+        shown = _change_of_undefined(f"queries with {first.undefined}", old, new)
+    return Cause(CAUSES[name], change, math.fsum(effects), int(is_affected.sum()), shown)
+
+
+def _change_of_undefined(queries: str, old: float, new: float) -> str:
+    was = "left out" if math.isnan(old) else f"{old:g}"
+    if math.isnan(new):
+        return f"{queries} are left out, not counted as {was}"
+    return f"{queries} count as {new:g}, not {was}"

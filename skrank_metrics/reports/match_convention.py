@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import Any
 
-from skrank_metrics._engine.per_query import per_query
+import numpy as np
+
+from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_number, number
@@ -22,7 +24,12 @@ from skrank_metrics.metrics._options import IDEALS
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
-from skrank_metrics.reports.explain_difference import CAUSES, rows_or_report
+from skrank_metrics.reports.explain_difference import (
+    CAUSES,
+    UNDEFINED,
+    check_one_value,
+    rows_or_report,
+)
 from skrank_metrics.reports.mean_intervals import bounds_of
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -35,7 +42,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "normalizer": ("min", "relevant", "hits", "k"),
     "divisor": ("k", "retrieved", "min"),
     "ties": TIE_POLICIES,
-    "replace_undefined_by": (0.0, 1.0, math.nan),
+    UNDEFINED: (0.0, 1.0, math.nan),
 }
 # Values that agree to so many decimals are equal up to rounding.
 DECIMALS = 12
@@ -94,61 +101,59 @@ class ConventionMatch(Result):
         return f"{self.metric} = {self.value:.10g}, {len(self.ways)} ways"
 
     def _parts(self) -> list[Part]:
-        n, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
-        by_value = dict[float, list[Way]]()
+        n = len(self.matches)
+        by_value: dict[float, list[Way]] = {}
         for way in self.matches or self.ways:
             by_value.setdefault(round(way.value, DECIMALS), []).append(way)
-        shown = list(by_value.values())[: MOST_PRINTED if n else MOST_NEAREST]
-        peers = [
-            [peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)]
-            for ways in shown
+        ways_of = list(by_value.values())
+        shown = ways_of[: MOST_PRINTED if n else MOST_NEAREST]
+        within = np.format_float_positional(self.tolerance, trim="-")
+        parts: list[Part] = [
+            f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
+            f"{'match' if n > 1 else 'matches'}, within {within}"
         ]
-        spec = f".{max(4, math.ceil(-math.log10(self.tolerance or 10**-DECIMALS)))}f"
-        columns: list[str | Column] = [
+        if shown:
+            parts.append(self._table(shown))
+        if n > 0 and len(ways_of) > len(shown):
+            parts.append(f"{len(ways_of) - len(shown)} more values match: see .matches.")
+        if n == 0 and shown:
+            parts.append(f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}")
+        return parts
+
+    def _table(self, ways_of: Sequence[Sequence[Way]]) -> Table:
+        """One row per value, with the first of the ways that give it."""
+        decimals = max(4, math.ceil(-math.log10(self.tolerance or 10**-DECIMALS)))
+        rows = []
+        for ways in ways_of:
+            peers = [peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)]
+            first = ways[0]
+            rows.append(
+                (str(first.metric), len(ways), first.value, first.distance, ", ".join(peers))
+            )
+        columns = (
             "metric",
             "ways",
-            Column("value", lambda value: format(value, spec)),
-            Column("distance", lambda value: format(value, f"+z{spec}")),
-            Column("as in" if any(peers) else None),
-        ]
-        rows = [
-            (str(ways[0].metric), len(ways), ways[0].value, ways[0].distance, ", ".join(names))
-            for ways, names in zip(shown, peers, strict=True)
-        ]
-        return [
-            f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
-            f"{'match' if n > 1 else 'matches'}, within {within}",
-            *([Table(columns, rows)] if rows else []),
-            *(
-                [f"{hidden} more values match: see .matches."]
-                if n and (hidden := len(by_value) - len(shown))
-                else []
-            ),
-            *(
-                []
-                if n or not self.ways
-                else [f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}"]
-            ),
-        ]
+            Column("value", f"{{:.{decimals}f}}".format),
+            Column("distance", f"{{:+z.{decimals}f}}".format),
+            "as in",
+        )
+        return Table(columns, rows)
 
     def _columns(self) -> dict[str, list[Any]]:
-        varied = self.ways[0].options if self.ways else {}
-        return {
+        columns = {
             "value": [way.value for way in self.ways],
             "distance": [way.distance for way in self.ways],
-            **{name: _column([way.options[name] for way in self.ways]) for name in varied},
-            "peers": [", ".join(way.peers) for way in self.ways],
         }
+        for name in self.ways[0].options if self.ways else ():
+            columns[name] = _column([way.options[name] for way in self.ways])
+        return {**columns, "peers": [", ".join(way.peers) for way in self.ways]}
 
 
 def _column(values: list[Any]) -> list[Any]:
     """Words and grades as text, since columns of some frames have one type."""
-    has_words = any(isinstance(value, str) for value in values)
-    return [_text(value) for value in values] if has_words else values
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if not any(isinstance(value, str) for value in values):
+        return values
+    return [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
 
 
 def match_convention(
@@ -203,18 +208,14 @@ def match_convention(
     replace_undefined_by=1.0)@10
     """
     bound = bind(metric)
-    if bound.average is None:
-        raise ValueError(
-            "metric must not have average=None, since a single value is matched; leave average out."
-        )
+    check_one_value(bound)
     value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
     low, high = bounds_of(bound)
     if not low - tolerance <= value <= high + tolerance:
-        hint = " Divide percentages by 100." if high == 1 < value <= 100 else ""
         raise ValueError(
-            f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}"
+            f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}. Divide percentages by 100."
         )
     ranking = rows_or_report(
         y_true,
@@ -239,52 +240,54 @@ def match_convention(
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    is_text = isinstance(value, str)
-    text = value.strip() if is_text else ""
-    if is_text:
+    given, largest = value, LARGEST_TOLERANCE
+    if isinstance(given, str):
+        largest = math.inf
         with suppress(ValueError):  # which the check names
-            value = number(text)
+            value = number(given.strip())
     target: float = check_number(value, "value")
-    exact = Decimal(text) if is_text else Decimal(repr(target)).normalize()
-    half, scale = 0.5 * 10.0 ** int(exact.as_tuple().exponent), max(1.0, abs(target))
-    return target, max(
-        half if is_text else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale
-    )
+    digits = Decimal(given) if isinstance(given, str) else Decimal(repr(target)).normalize()
+    half = 0.5 * 10.0 ** int(digits.as_tuple().exponent)
+    scale = max(1.0, abs(target))
+    return target, max(min(half, largest * scale), LEAST_TOLERANCE * scale)
 
 
 def _tried(
     ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric]
 ) -> dict[str, list[Any]]:
-    """Values of each parameter that the metric leaves open, without gains that the labels do not allow."""
-    tried = dict[str, list[Any]]()
+    """Values of each parameter that the metric leaves open, without those that the labels do not allow."""
+    tried: dict[str, list[Any]] = {}
     for name in CAUSES:
-        option, idle = (
-            bound.record.options.get(name),
-            name == "replace_undefined_by" and bound.always_defined,
-        )
-        own = (
-            option is not None and option.annotation == "Any"
-        )  # of a custom metric, with a meaning of its own
-        if name in bound.values and name not in bound.params and not own and not idle:
-            values = [
-                bound.get(name),
-                *TRIED.get(name, ()),
-                *(peer.get(name) for peer in peers.values()),
-            ]
+        if _is_open(bound, name):
+            of_peers = [peer.get(name) for peer in peers.values()]
+            values = [bound.get(name), *TRIED.get(name, ()), *of_peers]
             tried[name] = list({str(value): value for value in values}.values())
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
     largest = ranking.documents.largest_label
     if "ideal" in tried and largest > 0:
-        with suppress(ValueError):  # with gains of one's own, a lower grade may gain more
-            per_query(ranking, [bound.replace(ideal=largest).computation])
-            tried["ideal"].append(float(largest))
-    for gain in tried.get("gain", []).copy():
-        try:
-            per_query(ranking, [bound.replace(gain=gain).computation])
-        except ValueError:
-            tried["gain"].remove(gain)
+        tried["ideal"].append(float(largest))
+    for name in {"gain", "ideal"} & tried.keys():
+        tried[name] = [one for one in tried[name] if _is_allowed(ranking, bound, {name: one})]
     return tried
+
+
+def _is_allowed(ranking: Ranking, bound: BoundMetric, options: Mapping[str, Any]) -> bool:
+    """Whether these labels have such gains, and no larger one than an ideal grade."""
+    try:
+        per_query(ranking, [bound.replace(**options).computation])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_open(bound: BoundMetric, name: str) -> bool:
+    """Whether a parameter of a metric is not set and has an effect."""
+    option = bound.record.options.get(name)
+    # An option of a custom metric has a meaning of its own.
+    is_custom = option is not None and option.annotation == "Any"
+    is_idle = name == UNDEFINED and bound.always_defined
+    return name in bound.values and name not in bound.params and not is_custom and not is_idle
 
 
 def _is_likely(options: Mapping[str, Any]) -> bool:
@@ -299,41 +302,56 @@ def _is_likely(options: Mapping[str, Any]) -> bool:
 def _ways(
     ranking: Ranking,
     bound: BoundMetric,
-    tried: dict[str, list[Any]],
+    tried: Mapping[str, list[Any]],
     peers: Mapping[str, BoundMetric],
     value: float,
 ) -> Iterator[Way]:
     """All combinations that are valid and have a value."""
-    fillers = tried.get("replace_undefined_by", [bound.get("replace_undefined_by")])
-    ranked = {name: values for name, values in tried.items() if name != "replace_undefined_by"}
-    metrics = []
-    for combination in product(*ranked.values()):
-        options = dict(zip(ranked, combination, strict=True))
-        if not _is_likely(options):
-            continue
-        with suppress(
-            ValueError
-        ):  # words of other metrics; a relevance threshold needs binary gains
-            metrics.append(bound.replace(**options))
-    at_once = max(1, MOST_VALUES // max(1, ranking.documents.n_queries))
-    for some in (metrics[first : first + at_once] for first in range(0, len(metrics), at_once)):
-        results = per_query(ranking, [metric.computation for metric in some])
-        # The value of undefined queries needs no second pass.
-        for (metric, result), filler in product(zip(some, results, strict=True), fillers):
-            options = {
-                name: filler if name == "replace_undefined_by" else metric.get(name)
-                for name in tried
-            }
-            own = bound.replace(
-                **{name: one for name, one in options.items() if str(one) != str(bound.get(name))}
-            )
-            found = float(own.aggregate(result, ranking.documents.weights))
+    # Users of all libraries choose the cutoff.
+    fixed = [name for name in tried if name != "k"]
+    peers_by_setting: dict[tuple[str, ...], list[str]] = {}
+    for peer, metric in peers.items():
+        peers_by_setting.setdefault(_setting(metric, fixed), []).append(peer)
+    # The value of undefined queries needs no second pass over the documents.
+    fillers = [{UNDEFINED: filler} for filler in tried.get(UNDEFINED, ())] or [{}]
+    for ranked, result in _computed(ranking, bound, tried):
+        for filler in fillers:
+            options = {**ranked, **filler}
+            metric = _changed(bound, options)
+            found = float(metric.aggregate(result, ranking.documents.weights))
             if not math.isnan(found):
-                # Users of all libraries choose the cutoff.
-                fixed = {name: str(one) for name, one in options.items() if name != "k"}
-                alike = tuple(
-                    p
-                    for p, peer in peers.items()
-                    if fixed == {name: str(peer.get(name)) for name in fixed}
-                )
-                yield Way(found, found - value, options, alike, own)
+                alike = peers_by_setting.get(_setting(metric, fixed), [])
+                yield Way(found, found - value, options, tuple(alike), metric)
+
+
+def _setting(metric: BoundMetric, names: Sequence[str]) -> tuple[str, ...]:
+    """Parameters of a metric, equal if they are computed alike, also if they are NaN."""
+    return tuple(str(metric.get(name)) for name in names)
+
+
+def _changed(bound: BoundMetric, options: Mapping[str, Any]) -> BoundMetric:
+    """The metric with those options that differ, so that its name is short."""
+    differing = {
+        name: value for name, value in options.items() if str(value) != str(bound.get(name))
+    }
+    return bound.replace(**differing)
+
+
+def _computed(
+    ranking: Ranking, bound: BoundMetric, tried: Mapping[str, list[Any]]
+) -> Iterator[tuple[dict[str, Any], PerQuery]]:
+    """Values per query by all likely combinations of options, but of those for undefined queries."""
+    names = [name for name in tried if name != UNDEFINED]
+    combinations = []
+    computations = []
+    for combination in product(*(tried[name] for name in names)):
+        options = dict(zip(names, combination, strict=True))
+        if _is_likely(options):
+            # Some are words of other metrics, or do not go together.
+            with suppress(ValueError):
+                computations.append(_changed(bound, options).computation)
+                combinations.append(options)
+    at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
+    for first in range(0, len(combinations), at_once):
+        some = slice(first, first + at_once)
+        yield from zip(combinations[some], per_query(ranking, computations[some]), strict=True)

@@ -54,8 +54,7 @@ class Rankings(Result):
     def _side_by_side(self) -> list[Part]:
         """The means, one row per ranking and slice."""
         blocks = {
-            name: dict([(ALL, report), *report.shown_slices])
-            for name, report in self._reports.items()
+            name: {ALL: report, **report.shown_slices} for name, report in self._reports.items()
         }
         slices = dict.fromkeys(value for of_slices in blocks.values() for value in of_slices)
         rows = []
@@ -67,7 +66,9 @@ class Rankings(Result):
         heads = ("slice", "ranking", "queries", *self._first.mean)
         if len(slices) == 1:
             heads, rows = heads[1:], [row[1:] for row in rows]
-        return [counted(len(self._reports), "ranking"), Table(heads, rows), *self._notes()]
+        table = Table(heads, rows)
+        notes = [*self._first.note_on_slices(), *self._notes()]
+        return [counted(len(self._reports), "ranking"), table, *notes]
 
     def _notes(self) -> list[str]:
         """What was left out, each sentence once with the rankings that it is about."""

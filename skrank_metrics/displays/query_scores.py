@@ -104,7 +104,7 @@ class QueryScoreDisplay(Display):
 def _rows_of_report(report: RankingReport, metric: str, *, all_metrics: bool) -> list[_Row]:
     """The metric with its slices below it, then others that can be drawn on its axis."""
     rows = [_Row(metric, metric, report)]
-    for name, part in report.shown_slices:
+    for name, part in report.shown_slices.items():
         rows.append(_Row(name, metric, part, is_slice=True))
     if all_metrics and _is_share(report.per_query[metric]):
         for other, values in report.per_query.items():

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
-from skrank_metrics._input.query_ids import without_labels
-from skrank_metrics._input.types import Ids, Numbers, Slices, SupportsArray
+from skrank_metrics._input.types import Numbers, SupportsArray
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.evaluate import evaluate
@@ -22,9 +21,6 @@ def evaluate_lists(
     *,
     convention: ConventionName = "sklearn",
     n_relevant: Numbers | None = None,
-    sample_weight: Numbers | None = None,
-    by: Slices | None = None,
-    groups: Ids | None = None,
 ) -> RankingReport:
     """Evaluate lists without scores and ids: the labels of what was returned, first rank first.
 
@@ -43,8 +39,6 @@ def evaluate_lists(
     n_relevant : array-like of int of shape (n_queries,), default=None
         Number of relevant documents of each query, in its list or not. Only for labels of 0 and 1. If None, all are in
         the lists.
-    sample_weight, by, groups : array-like of shape (n_queries,), default=None
-        Weight, slice and group of each query, as in evaluate.
 
     Returns
     -------
@@ -54,8 +48,8 @@ def evaluate_lists(
     Raises
     ------
     TypeError, ValueError
-        If ``labels`` is not a sequence of lists of numbers, other arguments do not have one entry per list, a list
-        holds more than ``n_relevant`` relevant documents, or as in evaluate.
+        If ``labels`` is not a sequence of lists of numbers, a list holds more than ``n_relevant`` relevant documents,
+        or as in evaluate.
 
     See Also
     --------
@@ -71,22 +65,15 @@ def evaluate_lists(
     """
     named = _named_lists(labels)
     lists = [_checked_list(values, name) for name, values in named.items()]
-    missed = _numbers_missed(lists, list(named), n_relevant)
+    n_ranked = np.array([len(values) for values in lists])
+    n_missed = _numbers_missed(lists, n_relevant)
     # A list without any document has one that was not returned, so that the query counts.
-    n_others = [
-        number or int(not len(values)) for values, number in zip(lists, missed, strict=True)
-    ]
-    n_ranked = [len(values) for values in lists]
-    sizes = np.add(n_ranked, n_others)
-    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    retrieved = place < np.repeat(n_ranked, sizes)
-    y_true = np.repeat(np.greater(missed, 0).astype(np.float64), sizes)
-    y_true[retrieved] = np.concatenate(lists)
+    sizes = np.maximum(n_ranked + n_missed, 1)
     query = np.repeat(np.arange(len(lists)), sizes)
-    of_queries = {"sample_weight": sample_weight, "by": by, "groups": groups}
-    of_rows = {
-        name: _spread(values, query, len(lists), name) for name, values in of_queries.items()
-    }
+    place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    retrieved = place < n_ranked[query]
+    y_true = (n_missed > 0)[query].astype(np.float64)
+    y_true[retrieved] = np.concatenate(lists)
     return evaluate(
         y_true,
         -place.astype(np.float64),
@@ -94,7 +81,6 @@ def evaluate_lists(
         metrics=metrics,
         convention=convention,
         retrieved=None if retrieved.all() else retrieved,
-        **of_rows,
     )
 
 
@@ -114,9 +100,7 @@ def _named_lists(labels: Any) -> Mapping[Any, Any]:
 
 
 def _checked_list(values: Any, name: Any) -> FloatArray:
-    if isinstance(values, str | Mapping) or not isinstance(
-        values, Sequence | np.ndarray | Iterable
-    ):
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise TypeError(
             f"labels must hold one list of labels per query, as in [[1, 0], [0, 1, 0]]; got {values!r} for query "
             f"{name!r}. Pass documents by their ids to evaluate_run."
@@ -130,36 +114,24 @@ def _checked_list(values: Any, name: Any) -> FloatArray:
     return array
 
 
-def _numbers_missed(lists: list[FloatArray], names: list[Any], n_relevant: Any) -> list[int]:
+def _numbers_missed(lists: Sequence[FloatArray], n_relevant: Any) -> IntArray:
     """How many relevant documents of each query are not in its list."""
     if n_relevant is None:
-        return [0] * len(lists)
+        return np.zeros(len(lists), dtype=np.intp)
     numbers = to_float64(n_relevant, "n_relevant")
     if numbers.shape != (len(lists),) or not (numbers % 1 == 0).all():
         raise ValueError(f"n_relevant must hold one whole number per list; got {n_relevant!r}.")
-    missed = []
-    for labels, name, number in zip(lists, names, numbers.tolist(), strict=True):
-        if not np.isin(labels, (0, 1)).all():
-            raise ValueError(
-                f"n_relevant must be left out unless all labels are 0 or 1, since the grades of missing documents are "
-                f"unknown; got {labels.max():g} in the list of query {name!r}."
-            )
-        n_found = int(labels.sum())
-        if n_found > number:
-            raise ValueError(
-                f"n_relevant must count the relevant documents of the list, too; got {number:g} for query {name!r}, "
-                f"whose list has {n_found}."
-            )
-        missed.append(int(number) - n_found)
-    return missed
-
-
-def _spread(values: Any, query: IntArray, n_lists: int, name: str) -> Any:
-    """Repeat the entry of each query for its documents."""
-    if values is None:
-        return None
-    if len(values) != n_lists:
+    if not np.isin(np.concatenate(lists), (0, 1)).all():
         raise ValueError(
-            f"{name} must hold one entry per list; got {len(values)} for {n_lists} lists."
+            "n_relevant must be left out unless all labels are 0 or 1, since the grades of missing documents are "
+            "unknown."
         )
-    return take_rows(without_labels(values), query)
+    n_found = np.array([labels.sum() for labels in lists])
+    is_less = numbers < n_found
+    if is_less.any():
+        place = int(np.argmax(is_less))
+        raise ValueError(
+            f"n_relevant must count the relevant documents of the list, too; got {numbers[place]:g} for list {place}, "
+            f"which has {n_found[place]:g}."
+        )
+    return (numbers - n_found).astype(np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.grouping import group_rows
-from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import (
     NO_INTERVAL,
@@ -32,6 +31,11 @@ class MetricValues:
     result: PerQuery
     weights: FloatArray | None
     groups: NDArray[Any] | None
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.result.numerators)
 
     @cached_property
     def per_query(self) -> FloatArray:
@@ -129,36 +133,3 @@ def facts_of(values: MetricValues) -> dict[str, float]:
         if not (fact.is_optional and np.isnan(list(numbers.values())).any()):
             found |= numbers
     return found
-
-
-def interval_method(
-    metrics: Mapping[str, BoundMetric],
-    intervals: Iterable[tuple[str, tuple[float, float]]],
-    groups: NDArray[Any] | None,
-) -> str:
-    """Which interval is printed for these metrics, and why some have none."""
-    over = "queries" if groups is None else counted(len(set(groups.tolist())), "group")
-    units = "queries" if groups is None else "groups"
-    shown = {name for name, (low, _) in intervals if not np.isnan(low)}
-    bounds = {bounds_of(metrics[name]) for name in shown}
-    bounded = {ends for ends in bounds if np.isfinite(ends).all()}
-    method = f"Student's t over {over}"
-    if bounded == {(0.0, 1.0)}:
-        method += ", widened for metrics between 0 and 1"
-    elif bounded:
-        method += ", widened for metrics with two bounds"
-    return method + _why_none(metrics, intervals, units)
-
-
-def _why_none(
-    metrics: Mapping[str, BoundMetric],
-    intervals: Iterable[tuple[str, tuple[float, float]]],
-    units: str,
-) -> str:
-    averages = {metrics[name].average for name, (low, _) in intervals if np.isnan(low)}
-    why = ""
-    if averages.difference(NO_INTERVAL):
-        why += f"; none for fewer than two {units} with a value, or for an unbounded metric with equal values"
-    if averages.intersection(NO_INTERVAL):
-        why += "; none for medians and geometric means"
-    return why

@@ -25,17 +25,19 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import LIBRARIES, Part, Result, counted, most_important
-from skrank_metrics._output.table import QueryValues, Table
+from skrank_metrics._output.table import QueryValues
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.facts import (
-    NAMES,
-    OF_SLICES,
-    PRINTED,
-    MetricValues,
-    facts_of,
+from skrank_metrics.reports.fact_tables import (
+    ByMetric,
+    fact_columns,
+    flat_facts,
     interval_method,
+    nested_facts,
+    table_of_facts,
+    table_of_slices,
 )
+from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.from_frame import frame_fields
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
@@ -43,12 +45,10 @@ from skrank_metrics.reports.mean_intervals import CONFIDENCES, weighting
 from skrank_metrics.reports.saved_reports import restored_fields, saved_fields
 from skrank_metrics.reports.saved_values import read_saved, write_saved
 from skrank_metrics.reports.slices import (
-    ALL,
-    flat_names,
-    flat_slice,
     largest,
     name_of_slice,
     names_of_slices,
+    note_on_largest,
     queries_of_slices,
 )
 
@@ -307,27 +307,11 @@ class RankingReport(Result):
         and "_": "C++" is "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a
         number or "missing" is preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
-        if check_bool(flat, "flat"):
-            return self._flat_dict()
-        names = names_of_slices(self.slices)
-        found: dict[str, Any] = {}
-        for metric, values in self.values.items():
-            found[metric] = facts_of(values)
-            for value, report in self.slices.items():
-                of_slice = {"n_queries": report.n_queries, **facts_of(report.values[metric])}
-                found[metric].setdefault("slices", {})[names[value]] = of_slice
-        return found
+        chosen = flat_facts if check_bool(flat, "flat") else nested_facts
+        return chosen(self.values, self._values_of_slices())
 
-    def _flat_dict(self) -> dict[str, float]:
-        endings = [f"_{name}".removesuffix("_mean") for name in NAMES]
-        flatly = flat_names(self.metrics, endings)
-        found: dict[str, float] = {}
-        for value, report in [(None, self), *self.slices.items()]:
-            end = "" if report is self else f"_slice_{flat_slice(value)}"
-            for metric, values in report.values.items():
-                for name, number in facts_of(values).items():
-                    found[f"{flatly[metric]}_{name}".removesuffix("_mean") + end] = number
-        return found
+    def _values_of_slices(self) -> dict[Any, ByMetric]:
+        return {value: report.values for value, report in self.slices.items()}
 
     def to_frame(  # type: ignore[override]  # what the rows are comes first
         self,
@@ -347,18 +331,7 @@ class RankingReport(Result):
 
     def mean_columns(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
-        names = names_of_slices(self.slices)
-        columns: dict[str, list[Any]] = {"metric": [], "slice": [], "n_queries": []}
-        columns |= {name: [] for name in NAMES}
-        for value, report in [(None, self), *self.slices.items()]:
-            for metric, values in report.values.items():
-                row = {"metric": metric, "n_queries": report.n_queries, **facts_of(values)}
-                row["slice"] = ALL if report is self else names[value]
-                for name, column in columns.items():
-                    column.append(row.get(name, np.nan))
-        if not names:
-            del columns["slice"]
-        return columns
+        return fact_columns(self.values, self._values_of_slices())
 
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.
@@ -444,45 +417,29 @@ class RankingReport(Result):
         } | self.per_query
 
     @cached_property
-    def shown_slices(self) -> list[tuple[str, RankingReport]]:
-        """The largest slices by name, and all others together."""
-        sizes = {value: part.n_queries for value, part in self.slices.items()}
-        shown, names = largest(self.slices, sizes), names_of_slices(self.slices)
-        named = [(names[value], part) for value, part in shown.items()]
-        if self.by is not None and len(shown) < len(sizes):
-            rest = np.concatenate(
-                [queries for value, queries in queries_of_slices(self.by) if value not in shown]
-            )
-            named.append((f"{len(sizes) - len(shown)} others", self.subset(np.sort(rest))))
-        return named
+    def shown_slices(self) -> dict[str, RankingReport]:
+        """The largest slices by name."""
+        names = names_of_slices(self.slices)
+        shown = largest(self.slices, {value: part.n_queries for value, part in self.slices.items()})
+        return {names[value]: part for value, part in shown.items()}
+
+    def note_on_slices(self) -> list[str]:
+        """Say that not all slices are shown; no sentence if they are."""
+        n_shown, n_all = len(self.shown_slices), len(self.slices)
+        return [note_on_largest(n_shown, n_all, "to_frame('means')")] if n_shown < n_all else []
 
     def _parts(self) -> list[Part]:
-        title = [counted(self.n_queries, "query")]
+        title = counted(self.n_queries, "query")
         if self.n_documents is not None:
-            title.append(counted(self.n_documents, "document"))
-        heads = [str(fact.head) for fact in PRINTED]
-        rows = [
-            (name, *(fact.compute(values) for fact in PRINTED))
-            for name, values in self.values.items()
-        ]
-        parts: list[Part] = [", ".join(title), Table(("metric", *heads), rows)]
-        intervals = list(self.intervals().items())
-        if self.slices:
-            parts.append(self._table_of_slices())
-            for _, report in self.shown_slices:
-                intervals += report.intervals().items()
-        method = interval_method(self.metrics, intervals, self.groups)
+            title += f", {counted(self.n_documents, 'document')}"
+        parts: list[Part] = [title, table_of_facts(self.values)]
+        slices = {name: report.values for name, report in self.shown_slices.items()}
+        if slices:
+            parts += [table_of_slices(slices), *self.note_on_slices()]
+        printed = [values for part in (self.values, *slices.values()) for values in part.values()]
+        method = f"Intervals: {interval_method(printed)}."
         notes = most_important(self.health.findings, ".health")
-        return [*parts, f"Intervals: {method}.", *weighting(self.weights), *notes]
-
-    def _table_of_slices(self) -> Table:
-        rows = []
-        for value, report in self.shown_slices:
-            for metric, values in report.values.items():
-                facts = [fact.compute(values) for fact in OF_SLICES]
-                rows.append((value, metric, report.n_queries, *facts))
-        heads = [str(fact.head) for fact in OF_SLICES]
-        return Table(("slice", "metric", "queries", *heads), rows)
+        return [*parts, method, *weighting(self.weights), *notes]
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

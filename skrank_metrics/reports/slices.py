@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.metrics._record import flat_name
 
@@ -71,6 +72,13 @@ def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
     """The slices to show in their order: if there are many, the largest."""
     shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
     return {value: part for value, part in slices.items() if value in shown}
+
+
+def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> str:
+    """Say that not all slices are shown, and where they are in Python."""
+    if on_command_line():
+        everywhere = "--output tsv"
+    return f"These are the largest {n_shown} of {n_all}; {everywhere} has all."
 
 
 def flat_slice(value: Any) -> str:

@@ -16,7 +16,7 @@ from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import largest
+from skrank_metrics.reports.slices import largest, note_on_largest
 from skrank_metrics.reports.verdict import listed, some_of
 
 # Number of rankings that fit side by side into 80 columns.
@@ -138,8 +138,7 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     n_tests = counted(first.tests.family.n_tests, "comparison")
     yield f"Slices are compared by {first.metric}, with {n_tests} tested together."
     if len(shown) < len(outcomes):
-        everywhere = "--output tsv" if on_command_line() else "to_frame(slices=True)"
-        yield f"These are the largest {len(shown)} of {len(outcomes)}; {everywhere} has all."
+        yield note_on_largest(len(shown), len(outcomes), "to_frame(slices=True)")
 
 
 def _known_in_slice(outcome: Outcome) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skrank_metrics import evaluate
-from skrank_metrics.reports import facts, ranking_report
+from skrank_metrics.reports import fact_tables, facts
 
 Y, SCORES, QID = [1, 0, 0, 1, 0, 0], [2, 1, 2, 1, 2, 1], [0, 0, 1, 1, 2, 2]
 
@@ -18,8 +18,8 @@ def report():
 def test_a_new_fact_is_one_declaration(monkeypatch, report):
     largest = facts.Fact(("largest",), "the largest", lambda values: values.per_query.max())
     monkeypatch.setattr(facts, "FACTS", (*facts.FACTS, largest))
-    monkeypatch.setattr(ranking_report, "PRINTED", (*facts.PRINTED, largest))
-    monkeypatch.setattr(ranking_report, "NAMES", (*facts.NAMES, "largest"))
+    monkeypatch.setattr(fact_tables, "PRINTED", (*facts.PRINTED, largest))
+    monkeypatch.setattr(fact_tables, "NAMES", (*facts.NAMES, "largest"))
     assert "the largest" in str(report).replace("\n", " ") or "largest" in str(report)
     assert report.to_dict()["mrr"]["largest"] == 1
     assert report.to_dict(flat=True)["mrr_largest_slice_b"] == 0.5

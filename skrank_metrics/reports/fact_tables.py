@@ -1,0 +1,114 @@
+"""The facts of all metrics, of all queries and of slices: as dicts, columns and printed tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from skrank_metrics._output.result import counted
+from skrank_metrics._output.table import Table
+from skrank_metrics.reports.facts import (
+    NAMES,
+    OF_SLICES,
+    PRINTED,
+    MetricValues,
+    facts_of,
+)
+from skrank_metrics.reports.mean_intervals import NO_INTERVAL, bounds_of
+from skrank_metrics.reports.slices import ALL, flat_names, flat_slice, names_of_slices
+
+ByMetric: TypeAlias = Mapping[str, MetricValues]
+
+
+def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, Any]:
+    """Facts by metric, with those of slices by name in "slices"."""
+    names = names_of_slices(slices)
+    found: dict[str, Any] = {}
+    for metric, values in whole.items():
+        found[metric] = facts_of(values)
+        of_slices = {}
+        for value, part in slices.items():
+            of_slices[names[value]] = {
+                "n_queries": part[metric].n_queries,
+                **facts_of(part[metric]),
+            }
+        if of_slices:
+            found[metric]["slices"] = of_slices
+    return found
+
+
+def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, float]:
+    """Facts by keys that experiment trackers accept; the mean has no ending."""
+    flatly = flat_names(whole, [_ending(name) for name in NAMES])
+    blocks = {"": whole}
+    for value, part in slices.items():
+        blocks[f"_slice_{flat_slice(value)}"] = part
+    found: dict[str, float] = {}
+    for end, block in blocks.items():
+        for metric, values in block.items():
+            for name, number in facts_of(values).items():
+                found[flatly[metric] + _ending(name) + end] = number
+    return found
+
+
+def _ending(name: str) -> str:
+    return "" if name == "mean" else f"_{name}"
+
+
+def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, list[Any]]:
+    """Columns of facts: first of all queries, then of the slices."""
+    names = names_of_slices(slices)
+    columns: dict[str, list[Any]] = {"metric": [], "slice": [], "n_queries": []}
+    columns |= {name: [] for name in NAMES}
+    blocks = {ALL: whole} | {names[value]: part for value, part in slices.items()}
+    for block, part in blocks.items():
+        for metric, values in part.items():
+            row = {"metric": metric, "slice": block, "n_queries": values.n_queries}
+            row |= facts_of(values)
+            for name, column in columns.items():
+                column.append(row.get(name, np.nan))
+    if not slices:
+        del columns["slice"]
+    return columns
+
+
+def table_of_facts(whole: ByMetric) -> Table:
+    """One row per metric."""
+    heads = [str(fact.head) for fact in PRINTED]
+    rows = [(name, *(fact.compute(values) for fact in PRINTED)) for name, values in whole.items()]
+    return Table(("metric", *heads), rows)
+
+
+def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
+    """One row per slice and metric."""
+    heads = [str(fact.head) for fact in OF_SLICES]
+    rows = []
+    for name, part in slices.items():
+        for metric, values in part.items():
+            facts = [fact.compute(values) for fact in OF_SLICES]
+            rows.append((name, metric, values.n_queries, *facts))
+    return Table(("slice", "metric", "queries", *heads), rows)
+
+
+def interval_method(printed: Sequence[MetricValues]) -> str:
+    """Which interval is printed, and why some have none."""
+    groups = printed[0].groups
+    units = over = "queries"
+    if groups is not None:
+        units, over = "groups", counted(len(set(groups.tolist())), "group")
+    without = [values for values in printed if np.isnan(values.interval()[0])]
+    averages = {values.metric.average for values in without}
+    bounds = {bounds_of(values.metric) for values in printed if values not in without}
+    bounded = {ends for ends in bounds if np.isfinite(ends).all()}
+    method = f"Student's t over {over}"
+    if bounded == {(0.0, 1.0)}:
+        method += ", widened for metrics between 0 and 1"
+    elif bounded:
+        method += ", widened for metrics with two bounds"
+    if averages.difference(NO_INTERVAL):
+        method += f"; none for fewer than two {units} with a value, or for an unbounded metric with equal values"
+    if averages.intersection(NO_INTERVAL):
+        method += "; none for medians and geometric means"
+    return method

@@ -13,17 +13,19 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 
 CUTOFFS = (1, 5, 10)
 CATBOOST = ("ndcg", "dcg", "map", "mrr", "precision", "recall", "err", "pfound")
-CATBOOST = {name: CONVENTIONS["catboost"].names[name] for name in CATBOOST}
+N_QUERIES = 80
+WEIGHTS = np.arange(1.0, 1 + N_QUERIES)
 
 
 @pytest.fixture(params=range(3))
 def lists(request):
     """Queries with many ties, of one document, without relevant documents, and with relevant ones only."""
     rng = np.random.default_rng(request.param)
-    sizes = rng.integers(1, 40, 80)
+    sizes = rng.integers(1, 40, N_QUERIES)
     sizes[:4] = 1
-    qid = np.repeat(np.arange(80), sizes)
-    labels, scores = rng.integers(0, 4, len(qid)), rng.integers(0, 12, len(qid)) / 8
+    qid = np.repeat(np.arange(N_QUERIES), sizes)
+    labels = rng.integers(0, 4, len(qid))
+    scores = rng.integers(0, 12, len(qid)) / 8
     labels[np.isin(qid, [4, 5, 6])] = 0
     labels[qid == 7] = 3
     return labels, scores, qid
@@ -34,28 +36,24 @@ def ours(name, convention, lists, **params):
     return get_metric(name, convention=convention, **params)(labels, scores, qid=qid)
 
 
-@pytest.mark.parametrize("k", CUTOFFS)
-def test_scikit_learn(k, lists):
-    labels, scores, qid = lists
-    for peer, name in ((sklearn_ndcg_score, "ndcg"), (sklearn_dcg_score, "dcg")):
-        rows = [qid == query for query in np.unique(qid) if (qid == query).sum() > 1]
-        expected = [peer([labels[row]], [scores[row]], k=k) for row in rows]
-        many = np.isin(qid, np.flatnonzero(np.bincount(qid) > 1))
-        values = get_metric(name, k=k, average=None)(labels[many], scores[many], qid=qid[many])
-        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
-
-
 def lightgbm_value(lists, name, k, weights=None, **own):
     lightgbm = pytest.importorskip("lightgbm")
     labels, scores, qid = lists
-    own = {"verbose": -1, **own}
-    params = {"objective": "lambdarank", "metric": name, "eval_at": [k], "num_threads": 1, **own}
-    rows, weight = (
-        np.arange(len(labels), dtype=float)[:, None],
-        None if weights is None else weights[qid],
-    )
+    of_data = {"verbose": -1, **own}
+    params = {
+        "objective": "lambdarank",
+        "metric": name,
+        "eval_at": [k],
+        "num_threads": 1,
+        **of_data,
+    }
     data = lightgbm.Dataset(
-        rows, labels, group=np.bincount(qid), init_score=scores, weight=weight, params=own
+        np.arange(len(labels), dtype=float)[:, None],
+        labels,
+        group=np.bincount(qid),
+        init_score=scores,
+        weight=None if weights is None else weights[qid],
+        params=of_data,
     )
     return lightgbm.Booster(params, data).eval_train()[0][2]
 
@@ -63,31 +61,31 @@ def lightgbm_value(lists, name, k, weights=None, **own):
 def xgboost_value(lists, weights=None, **params):
     xgboost = pytest.importorskip("xgboost")
     labels, scores, qid = lists
-    data = xgboost.DMatrix(
-        np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores, weight=weights
-    )
-    booster = xgboost.train(
-        {"objective": "rank:ndcg", "base_score": 0.0, **params}, data, num_boost_round=0
-    )
+    no_features = np.zeros((len(labels), 1))
+    data = xgboost.DMatrix(no_features, labels, qid=qid, base_margin=scores, weight=weights)
+    params = {"objective": "rank:ndcg", "base_score": 0.0, **params}
+    booster = xgboost.train(params, data, num_boost_round=0)
     return float(booster.eval(data).rpartition(":")[2])
 
 
 def catboost_value(lists, name, **weights):
-    (value,) = pytest.importorskip("catboost.utils").eval_metric(
-        *lists[:2], name, group_id=lists[2], **weights
-    )
+    utils = pytest.importorskip("catboost.utils")
+    labels, scores, qid = lists
+    (value,) = utils.eval_metric(labels, scores, name, group_id=qid, **weights)
     return value
 
 
 def binary(lists):
-    return ((lists[0] > 1).astype(int), *lists[1:])
+    labels, scores, qid = lists
+    return (labels > 1).astype(int), scores, qid
 
 
 def sklearn_value(lists, spelled, k):
+    """The mean over queries of more than one document, which scikit-learn needs."""
     labels, scores, qid = lists
     peer = {"ndcg_score": sklearn_ndcg_score, "dcg_score": sklearn_dcg_score}[spelled]
-    rows = [qid == query for query in np.unique(qid)]
-    return np.mean([peer([labels[row]], [scores[row]], k=k) for row in rows])
+    rows_of_queries = [qid == query for query in np.unique(qid)]
+    return np.mean([peer([labels[rows]], [scores[rows]], k=k) for rows in rows_of_queries])
 
 
 def trec_eval_value(lists, spelled, k):
@@ -142,72 +140,65 @@ def as_taken_by(convention, name, lists):
     return lists
 
 
+@pytest.mark.parametrize("k", CUTOFFS)
 @pytest.mark.parametrize(("convention", "name"), ROWS)
-def test_every_row_of_the_table(convention, name, lists):
-    seen = as_taken_by(convention, name, lists)
+def test_every_row_of_the_table(convention, name, k, lists):
+    taken = as_taken_by(convention, name, lists)
     spelled = CONVENTIONS[convention].names[name].split(", ")[-1]
-    cut = {"k": 5} if "k" in get_metric(name).record.parameters and spelled != "recip_rank" else {}
-    if spelled in ("rbp", "bpref"):
-        cut = {}
-    expected = INSTALLED[convention](seen, spelled, 5)
-    assert ours(name, convention, seen, **cut) == pytest.approx(expected, abs=1e-6)
+    has_cutoff = "k" in get_metric(name).record.parameters
+    cut = {}
+    if has_cutoff and spelled not in ("recip_rank", "rbp", "bpref"):
+        cut["k"] = k
+    expected = INSTALLED[convention](taken, spelled, k)
+    tolerance = 1e-6 if convention == "xgboost" else 1e-9
+    assert ours(name, convention, taken, **cut) == pytest.approx(expected, abs=tolerance)
 
 
 @pytest.mark.parametrize("k", CUTOFFS)
-@pytest.mark.parametrize(
-    ("name", "params", "own"),
-    [("ndcg", {}, {}), ("map", {}, {}), ("ndcg", {"gain": "linear"}, {"label_gain": [0, 1, 2, 3]})],
-)
-def test_lightgbm(name, params, own, k, lists):
-    expected = lightgbm_value(lists, name, k, **own)
-    assert ours(f"{name}@{k}", "lightgbm", lists, **params) == pytest.approx(expected, abs=1e-9)
+def test_linear_gains_of_lightgbm(k, lists):
+    expected = lightgbm_value(lists, "ndcg", k, label_gain=[0, 1, 2, 3])
+    linear = ours(f"ndcg(gain=linear)@{k}", "lightgbm", lists)
+    assert linear == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("cutoff", ["", *(f"@{k}" for k in CUTOFFS)])
 @pytest.mark.parametrize(("name", "peer"), [("ndcg", "ndcg"), ("map", "map"), ("precision", "pre")])
-def test_xgboost(name, peer, cutoff, lists):
+def test_xgboost_without_a_cutoff(name, peer, lists):
     lists = lists if name == "ndcg" else binary(lists)
-    expected = xgboost_value(lists, eval_metric=peer + cutoff)
-    assert ours(name + cutoff, "xgboost", lists) == pytest.approx(expected, abs=1e-6)
+    expected = xgboost_value(lists, eval_metric=peer)
+    assert ours(name, "xgboost", lists) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("weights", [None, np.arange(1.0, 81.0)])
+@pytest.mark.parametrize("k", CUTOFFS)
+def test_exponential_gains_of_catboost(k, lists):
+    expected = catboost_value(lists, f"NDCG:top={k};type=Exp")
+    exponential = ours(f"ndcg(gain=exp2)@{k}", "catboost", lists)
+    assert exponential == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_xgboost_counts_pairs_of_equal_labels_in_its_auc(weights, lists):
     """Why auc is no metric of the convention: the pairs by label, in order of rows, of at least three documents."""
     labels, scores, qid = lists
-    found, shares = xgboost_value(lists, weights, eval_metric="auc"), []
+    shares = []
     for query in np.flatnonzero(np.bincount(qid) > 2):
-        ranked = scores[qid == query][np.argsort(-labels[qid == query], kind="stable")]
-        shares.append(
-            np.mean([(a > b) + (a == b) / 2 for a, b in itertools.combinations(ranked, 2)])
-        )
+        rows = qid == query
+        by_label = np.argsort(-labels[rows], kind="stable")
+        pairs = itertools.combinations(scores[rows][by_label], 2)
+        shares.append(np.mean([(above > below) + (above == below) / 2 for above, below in pairs]))
+    found = xgboost_value(lists, weights, eval_metric="auc")
     assert found == pytest.approx(np.mean(shares), abs=1e-9)
-    assert abs(found - ours("auc", "sklearn", ((labels > 0).astype(int), scores, qid))) > 1e-3
-    difference = explain_difference(
-        labels, scores, qid=qid, metric="auc", conventions=("sklearn", "xgboost")
-    )
+    relevant = (labels > 0).astype(int)
+    assert abs(found - ours("auc", "sklearn", (relevant, scores, qid))) > 1e-3
+    conventions = ("sklearn", "xgboost")
+    difference = explain_difference(labels, scores, qid=qid, metric="auc", conventions=conventions)
     assert "auc counts pairs" in str(difference)
 
 
-@pytest.mark.parametrize("k", CUTOFFS)
-@pytest.mark.parametrize(
-    ("name", "params"), [*((name, {}) for name in CATBOOST), ("ndcg", {"gain": "exp2"})]
-)
-def test_catboost(name, params, k, lists):
-    if (
-        "cg" not in name
-    ):  # probabilities, or relevant above a half; CatBoost holds labels as float32
-        lists = lists[0] / 4, *lists[1:]
-    peer = CATBOOST[name].replace("=k", f"={k}").replace("Base", "Exp" if params else "Base")
-    expected = catboost_value(lists, peer)
-    assert ours(name, "catboost", lists, k=k, **params) == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("weights", [None, np.arange(1.0, 81.0)])
 @pytest.mark.parametrize(("kind", "name"), [("Classic", "auc"), ("Ranking", "pairwise_accuracy")])
-def test_catboost_auc_of_queries(kind, name, weights, lists):
+def test_catboost_ignores_weights_in_the_auc_of_queries(kind, name, lists):
     lists = binary(lists) if kind == "Classic" else lists
-    peer, by_group = f"QueryAUC:type={kind}", None if weights is None else weights[lists[2]]
+    peer = f"QueryAUC:type={kind}"
+    by_group = WEIGHTS[lists[2]]
     expected = catboost_value(lists, peer, group_weight=by_group)
     assert ours(name, "catboost", lists) == pytest.approx(expected, abs=1e-9)
     assert ours(peer, "catboost", lists) == ours(name, "catboost", lists)
@@ -228,9 +219,8 @@ def test_options_of_xgboost(peer, params, lists):
     xgboost = pytest.importorskip("xgboost")
     if "ndcg_exp_gain" in peer and xgboost.__version__ < "3.1":
         pytest.skip("metrics of this XGBoost ignore ndcg_exp_gain")
-    assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(
-        xgboost_value(lists, **peer), abs=1e-6
-    )
+    expected = xgboost_value(lists, **peer)
+    assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "weighs_them"), [("ndcg", False), ("map", True)])
@@ -238,49 +228,48 @@ def test_options_of_xgboost(peer, params, lists):
 def test_boosters_do_not_weight_queries_without_relevant_documents_in_ndcg(
     convention, name, weighs_them, lists
 ):
-    lists = lists if name == "ndcg" else binary(lists)
-    (labels, scores, qid), weights = lists, np.arange(1.0, 81.0)
+    labels, scores, qid = lists = lists if name == "ndcg" else binary(lists)
     if convention == "xgboost":
-        found = xgboost_value(lists, weights, eval_metric=f"{name}@5")
+        found = xgboost_value(lists, WEIGHTS, eval_metric=f"{name}@5")
     else:
-        found = lightgbm_value(lists, name, 5, weights)
+        found = lightgbm_value(lists, name, 5, WEIGHTS)
     values = get_metric(f"{name}@5", convention=convention, average=None)(labels, scores, qid=qid)
     undefined = np.bincount(qid, weights=labels) == 0
     assert undefined.sum() > 2
-    shares = weights if weighs_them else np.where(undefined, 1, weights)
-    assert found == pytest.approx((shares * values).sum() / weights.sum(), abs=1e-6)
+    shares = WEIGHTS.copy()
+    if not weighs_them:
+        shares[undefined] = 1
+    assert found == pytest.approx((shares * values).sum() / WEIGHTS.sum(), abs=1e-6)
 
 
 def test_catboost_ranks_scores_of_nan_anywhere():
     utils = pytest.importorskip("catboost.utils")
-    found = {
-        name: utils.eval_metric([0, 1], [1.0, np.nan], name, group_id=[0, 0])
-        for name in ("MRR", "QueryAUC")
-    }
-    assert found == {"MRR": [1 / 2], "QueryAUC": [1.0]}  # last, first
+    rows = [0, 1], [1.0, np.nan]
+    assert utils.eval_metric(*rows, "MRR", group_id=[0, 0]) == [1 / 2]  # last
+    assert utils.eval_metric(*rows, "QueryAUC", group_id=[0, 0]) == [1.0]  # first
 
 
 @pytest.mark.parametrize("name", CATBOOST)
 def test_catboost_ignores_group_weights_in_three_metrics(name, lists):
-    labels, scores, qid = binary(lists)
-    weights = (np.random.default_rng(0).integers(1, 8, 80) / 2)[qid]
-    expected = catboost_value(
-        (labels, scores, qid), CATBOOST[name].replace("=k", "=5"), group_weight=weights
-    )
+    labels, scores, qid = lists = binary(lists)
+    weights = (np.random.default_rng(0).integers(1, 8, N_QUERIES) / 2)[qid]
+    spelled = CONVENTIONS["catboost"].names[name].replace("=k", "=5")
+    expected = catboost_value(lists, spelled, group_weight=weights)
     metric = get_metric(f"{name}@5", convention="catboost")
-    weighted, plain = (metric(labels, scores, qid=qid, sample_weight=w) for w in (weights, None))
-    assert (plain if name in ("map", "precision", "recall") else weighted) == pytest.approx(
-        expected, abs=1e-9
-    )
+    weighted = metric(labels, scores, qid=qid, sample_weight=weights)
+    plain = metric(labels, scores, qid=qid)
+    found = plain if name in ("map", "precision", "recall") else weighted
+    assert found == pytest.approx(expected, abs=1e-9)
     assert abs(weighted - plain) > 1e-4
 
 
 def test_rbp_of_trec_eval_has_its_persistence_and_linear_gains():
-    rbp, rows = get_metric("rbp", convention="trec_eval"), ([[1, 0, 0.5]], [[3, 2, 1]])
-    assert rbp(*rows) == pytest.approx(
-        (1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15
-    )  # as in its m_rbp.c
-    assert get_metric("rbp(p=0.5)", convention="trec_eval")(*rows) == (1 - 0.5) * (1 + 0.5**2 * 0.5)
+    rows = [[1, 0, 0.5]], [[3, 2, 1]]
+    rbp = get_metric("rbp", convention="trec_eval")
+    # As in its m_rbp.c.
+    assert rbp(*rows) == pytest.approx((1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15)
+    with_persistence = get_metric("rbp(p=0.5)", convention="trec_eval")
+    assert with_persistence(*rows) == (1 - 0.5) * (1 + 0.5**2 * 0.5)
     assert get_metric("rbp")(*rows) == pytest.approx((1 - 0.8) * (1 + 0.8**2), rel=1e-15)
     with pytest.raises(ValueError, match="y_true must be at most 1 for gain='linear'"):
         rbp([[2, 0]], [[2, 1]])
@@ -297,10 +286,8 @@ def test_parameters_set_explicitly_win():
 
 
 def test_unknown_conventions_are_named():
-    unknown, rows = (
-        r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'",
-        ([[1, 0]], [[1, 2]]),
-    )
+    unknown = r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'"
+    rows = [[1, 0]], [[1, 2]]
     for call in (get_metric, make_ranking_scorer):
         with pytest.raises(ValueError, match=unknown):
             call("ndcg", convention="lightgmb")

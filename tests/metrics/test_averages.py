@@ -10,9 +10,9 @@ from support.ranks import N_DOCUMENTS, report_of_ranks, rows_of_ranks
 
 from skrank_metrics import compare, get_metric, make_ranking_scorer, mrr_score
 
-values = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4)), min_size=1, max_size=9).filter(
-    lambda pairs: sum(weight for _, weight in pairs) > 0
-)
+rank_and_weight = st.tuples(st.integers(0, 6), st.integers(0, 4))
+pairs = st.lists(rank_and_weight, min_size=1, max_size=9)
+weighted_ranks = pairs.filter(lambda pairs: any(weight for _, weight in pairs))
 
 
 def mean_of(ranks, average, weights=None, undefined=0.0):
@@ -33,16 +33,15 @@ def test_median_of_values():
 
 @pytest.mark.parametrize("average", ["median", "geometric", "macro"])
 @given(
-    pairs=values,
+    pairs=weighted_ranks,
     undefined=st.sampled_from([0.0, math.nan]),
     scale=st.sampled_from([1.0, 0.1, 5e-324, 1e-200, 3e307]),
 )
 def test_whole_weights_count_like_repeated_queries(average, pairs, undefined, scale):
     ranks, weights = np.array(pairs).T
     weighted = mean_of(ranks, average, weights * scale, undefined)
-    np.testing.assert_allclose(
-        weighted, mean_of(np.repeat(ranks, weights), average, None, undefined), rtol=1e-12
-    )
+    repeated = mean_of(np.repeat(ranks, weights), average, None, undefined)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-12)
 
 
 def test_geometric_mean_has_the_floor_of_trec_eval():
@@ -51,25 +50,28 @@ def test_geometric_mean_has_the_floor_of_trec_eval():
 
 
 def test_names_reports_and_scorers_take_them():
-    report = report_of_ranks(
-        [1, 2, 5, 0], metrics=["mrr(average=median)", "mrr(average=geometric)", "mrr"]
-    )
-    assert report.mean["mrr(average=median)"] == (1 / 2 + 1 / 5) / 2
-    assert all(np.isnan(report.intervals()[name]).all() for name in list(report.mean)[:2])
-    method = "Student's t over queries, widened for metrics between 0 and 1"
-    assert f"{method}; none for medians and geometric means." in " ".join(str(report).split())
-    assert np.isfinite(report.intervals()["mrr"]).all()
-    assert report.to_dict(flat=True)["mrr_average_median"] == (1 / 2 + 1 / 5) / 2
-    board = compare([report] * 2, "mrr(average=median)")
-    assert "not a mean over queries and cannot be tested" in " ".join(str(board).split())
+    median, geometric = "mrr(average=median)", "mrr(average=geometric)"
+    report = report_of_ranks([1, 2, 5, 0], metrics=[median, geometric, "mrr"])
+    assert report.mean[median] == (1 / 2 + 1 / 5) / 2
+    intervals = report.intervals()
+    assert np.isnan(intervals[median]).all()
+    assert np.isnan(intervals[geometric]).all()
+    assert np.isfinite(intervals["mrr"]).all()
+    assert "none for medians and geometric means." in " ".join(str(report).split())
+    flat = report.to_dict(flat=True)
+    assert flat["mrr_average_median"] == (1 / 2 + 1 / 5) / 2
+    comparison = compare([report] * 2, median)
+    assert "not a mean over queries and cannot be tested" in " ".join(str(comparison).split())
     assert make_ranking_scorer("mrr(average=median)@5")
 
 
 def test_smaller_is_better():
-    distance = get_metric("neg_kendall_tau_distance")
+    # Three, no and one inverted pairs.
     rows = [[0, 1, 2], [2, 1, 0], [1, 2, 0]], [[3, 2, 1]] * 3
+    distance = get_metric("neg_kendall_tau_distance")
     assert distance(*rows, average="median") == -1
-    assert distance(*rows, average="geometric") == pytest.approx(-((3 * 1e-5 * 1) ** (1 / 3)))
+    geometric = (3 * 1e-5 * 1) ** (1 / 3)
+    assert distance(*rows, average="geometric") == pytest.approx(-geometric)
 
 
 @pytest.mark.parametrize("name", ["kendall_tau", "spearman"])

@@ -20,16 +20,10 @@ names = pytest.mark.parametrize("name", get_metric_names())
 def table_of(seed, n, n_grades, above, n_queries):
     """Labels, scores and ids of up to six queries and thirty rows, interleaved, with many ties."""
     rng = np.random.default_rng(seed)
-    return (
-        np.stack(
-            [
-                rng.integers(0, n_grades, n),
-                rng.integers(-3, above, n),
-                rng.integers(0, n_queries, n),
-            ]
-        )
-        * 1.0
-    )
+    labels = rng.integers(0, n_grades, n)
+    scores = rng.integers(-3, above, n)
+    qid = rng.integers(0, n_queries, n)
+    return np.stack([labels, scores, qid]).astype(float)
 
 
 limits = st.integers(1, 30), st.integers(1, 5), st.integers(-2, 9), st.integers(1, 6)
@@ -37,39 +31,38 @@ tables = st.builds(table_of, st.integers(0, 2**32), *limits)
 cutoffs = st.sampled_from([None, 1, 2, 5, 10])
 policies = st.sampled_from(TIES)
 
-# With a cutoff behind the list, these have the value without one; others divide by the cutoff.
-END_WITH_THE_LIST = [
-    name
-    for name in get_metric_names()
-    if REGISTRY[name].record.has_cutoff
-    and (not REGISTRY[name].record.divides_by_k or "divisor" in REGISTRY[name].record.options)
-]
+
+def ends_with_the_list(record):
+    """Whether a cutoff behind the list gives the value without one; others divide by the cutoff."""
+    may_divide_by_length = not record.divides_by_k or "divisor" in record.options
+    return record.has_cutoff and may_divide_by_length
+
+
+END_WITH_THE_LIST = [n for n in get_metric_names() if ends_with_the_list(REGISTRY[n].record)]
 
 
 def bound(name, k=None, **params):
     """The metric for grades 0 to 4, as a name gives it: larger is better."""
     record = REGISTRY[name].record
-    cutoff = {"k": k} if record.has_cutoff else {}
+    if record.has_cutoff:
+        params["k"] = k
     # Linear gains of a user model are probabilities.
-    grades = (
-        {"gain": "exp2"}
-        if "max_grade" in record.options and record.defaults["gain"] == "linear"
-        else {}
-    )
+    if "max_grade" in record.options and record.defaults["gain"] == "linear":
+        params["gain"] = "exp2"
     if record.undefined is None:
         params.pop("replace_undefined_by", None)
-    return get_metric(name, **cutoff, **grades, **params)
+    return get_metric(name, **params)
 
 
 def undefined_query(name):
     """Labels, scores and what was retrieved of a query of two documents for which the metric is undefined."""
     metric = bound(name, replace_undefined_by=np.nan)
-    queries = (([0, 0], [True] * 2), ([1, 1], [True] * 2), ([1, 0], [False] * 2))
-    return next(
-        (labels, [2, 1], shown)
-        for labels, shown in queries
-        if np.isnan(metric([labels], [[2, 1]], retrieved=[shown]))
-    )
+    scores = [2, 1]
+    for labels, shown in (([0, 0], True), ([1, 1], True), ([1, 0], False)):
+        retrieved = [shown, shown]
+        if np.isnan(metric([labels], [scores], retrieved=[retrieved])):
+            return labels, scores, retrieved
+    raise AssertionError(f"{name} is defined for all of them")
 
 
 def per_query(name, k, ties):
@@ -77,17 +70,20 @@ def per_query(name, k, ties):
 
 
 def by_id(metric, y_true, y_score, qid, **masks):
-    return dict(zip(dict.fromkeys(qid), metric(y_true, y_score, qid=qid, **masks), strict=True))
+    values = metric(y_true, y_score, qid=qid, **masks)
+    return dict(zip(dict.fromkeys(qid), values, strict=True))
 
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
 def test_lies_within_its_bounds(name, table, k, ties):
-    values = per_query(name, k, ties)(*table[:2], qid=table[2])
-    record, sign = REGISTRY[name].record, 1 if REGISTRY[name].record.greater_is_better else -1
-    assert (
-        (sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)
-    ).all()
+    y_true, y_score, qid = table
+    record = REGISTRY[name].record
+    sign = 1 if record.greater_is_better else -1
+    values = sign * per_query(name, k, ties)(y_true, y_score, qid=qid)
+    defined = values[values != -9]
+    assert (defined >= record.lower).all()
+    assert (defined <= record.upper).all()
 
 
 @names
@@ -98,18 +94,17 @@ def test_lies_within_its_bounds(name, table, k, ties):
     seed=st.integers(0, 99),
 )
 def test_ignores_the_order_of_rows(name, table, k, ties, seed):
-    metric, shuffled = (
-        per_query(name, k, ties),
-        np.random.default_rng(seed).permutation(table.shape[1]),
-    )
+    metric = per_query(name, k, ties)
     expected = by_id(metric, *table)
-    assert by_id(metric, *table[:, shuffled]) == pytest.approx(expected, abs=1e-12)
+    shuffled = np.random.default_rng(seed).permutation(table, axis=1)
+    assert by_id(metric, *shuffled) == pytest.approx(expected, abs=1e-12)
 
 
 @names
 def test_needs_a_cutoff_to_depend_on_the_order(name):
     labels = [[3, 0, 1, 0, 2, 0]] * 2
-    first, second = bound(name, average=None)(labels, [[6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6]])
+    there_and_back = [[6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6]]
+    first, second = bound(name, average=None)(labels, there_and_back)
     record = REGISTRY[name].record
     assert (first == second) == record.needs_cutoff, "the record says whether it needs a cutoff"
     assert record.has_cutoff >= record.needs_cutoff
@@ -123,12 +118,9 @@ def test_ignores_what_ids_are_called(name, table, k, ties):
     metric = per_query(name, k, ties)
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(with_qid(y_true, qid), y_score), expected)
-    for other in (
-        qid.astype(int),
-        qid.astype(int) + 2**60,
-        [f"q{i:.0f}" for i in qid],
-        qid.astype("datetime64[D]"),
-    ):
+    numbers = qid.astype(int)
+    texts = [f"q{number}" for number in numbers]
+    for other in (numbers, numbers + 2**60, texts, numbers.astype("datetime64[D]")):
         np.testing.assert_array_equal(metric(y_true, y_score, qid=other), expected)
 
 
@@ -139,11 +131,11 @@ def test_depends_on_the_order_of_scores_only(name, table, k, ties):
     metric = per_query(name, k, ties)
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(y_true, np.exp(y_score) - 5, qid=qid), expected)
-    infinite = np.where(
-        y_score == y_score.max(), np.inf, np.where(y_score == y_score.min(), -np.inf, y_score)
-    )
-    if y_score.max() > y_score.min():
-        np.testing.assert_array_equal(metric(y_true, infinite, qid=qid), expected)
+    infinite = y_score.copy()
+    infinite[y_score == y_score.max()] = np.inf
+    if y_score.min() < y_score.max():
+        infinite[y_score == y_score.min()] = -np.inf
+    np.testing.assert_array_equal(metric(y_true, infinite, qid=qid), expected)
 
 
 @names
@@ -173,8 +165,9 @@ def test_labels_may_be_negative_if_only_their_order_counts(name, table, ties):
 @names
 @given(table=tables, k=cutoffs)
 def test_the_expectation_lies_between_worst_and_best(name, table, k):
+    y_true, y_score, qid = table
     worst, average, best = (
-        per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best")
+        per_query(name, k, ties)(y_true, y_score, qid=qid) for ties in ("worst", "average", "best")
     )
     assert (worst <= average + 1e-12).all()
     assert (average <= best + 1e-12).all()
@@ -185,15 +178,21 @@ def test_the_expectation_lies_between_worst_and_best(name, table, k):
 def test_no_order_is_better_than_that_by_label(name, table, k, ties):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
-    assert (metric(y_true, y_true, qid=qid) >= metric(y_true, y_score, qid=qid) - 1e-12).all()
+    by_label = metric(y_true, y_true, qid=qid)
+    by_score = metric(y_true, y_score, qid=qid)
+    assert (by_label >= by_score - 1e-12).all()
 
 
 @pytest.mark.parametrize("name", END_WITH_THE_LIST)
 @given(table=tables, ties=policies)
 def test_a_cutoff_behind_the_list_is_none(name, table, ties):
-    options = {"divisor": "retrieved"} if REGISTRY[name].record.divides_by_k else {}
-    whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
-    np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
+    y_true, y_score, qid = table
+    metric = per_query(name, None, ties)
+    if REGISTRY[name].record.divides_by_k:
+        metric = metric.replace(divisor="retrieved")
+    whole = metric(y_true, y_score, qid=qid)
+    cut = metric.replace(k=10_000)(y_true, y_score, qid=qid)
+    np.testing.assert_array_equal(cut, whole)
 
 
 @names
@@ -204,25 +203,25 @@ def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties)
     metric = bound(name, k, ties=ties)
     values = metric(y_true, y_score, qid=qid, average=None)
     assert metric(y_true, y_score, qid=qid) == pytest.approx(values.mean(), abs=1e-12)
-    weights = 1.0 + np.array([list(dict.fromkeys(qid)).index(i) for i in qid])
-    expected = np.average(values, weights=1.0 + np.arange(len(values)))
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(
-        expected, abs=1e-12
-    )
+    weight_of = {query: 1.0 + place for place, query in enumerate(dict.fromkeys(qid))}
+    expected = np.average(values, weights=list(weight_of.values()))
+    weights = [weight_of[query] for query in qid]
+    weighted = metric(y_true, y_score, qid=qid, sample_weight=weights)
+    assert weighted == pytest.approx(expected, abs=1e-12)
 
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
 def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
     metric = bound(name, k, ties=ties)
-    assume(table.shape[1] > 1)  # a column is refused
-    two = metric(np.stack([table[0]] * 2), np.stack([table[1], -table[1]]), average=None)
-    one = metric(
-        np.tile(table[0], 2),
-        np.concatenate([table[1], -table[1]]),
-        qid=np.repeat([7, 3], table.shape[1]),
-    )
-    assert two.mean() == pytest.approx(one, abs=1e-12)
+    y_true, y_score, _ = table
+    assume(len(y_true) > 1)  # a column is refused
+    labels = np.stack([y_true, y_true])
+    scores = np.stack([y_score, -y_score])
+    qid = np.repeat([7, 3], len(y_true))
+    rows = metric(labels, scores, average=None)
+    flat = metric(labels.ravel(), scores.ravel(), qid=qid)
+    assert rows.mean() == pytest.approx(flat, abs=1e-12)
 
 
 @names
@@ -299,12 +298,14 @@ def test_micro_average_only_where_documents_can_be_pooled(name, rows):
 def test_pooled_precision_of_queries_without_relevant_documents():
     # One hit among two; the query without relevant documents has two further ranks, of value 0 unless told otherwise.
     rows = {"y_true": [[1, 0], [0, 0]], "y_score": [[2, 1], [2, 1]]}
-    for value, expected in ((0, (1 + 0) / 4), (0.5, (1 + 0.5 * 2) / 4), (np.nan, 1 / 2)):
+    for value, expected, weighted in (
+        (0, (1 + 0) / 4, 1 / (2 + 3 * 2)),
+        (0.5, (1 + 0.5 * 2) / 4, (1 + 3 * 0.5 * 2) / (2 + 3 * 2)),
+        (np.nan, 1 / 2, 1 / 2),
+    ):
         metric = get_metric("precision(average=micro)", replace_undefined_by=value)
         assert metric(**rows) == expected
-        assert metric(**rows, sample_weight=[1, 3]) == {0: 1 / 8, 0.5: (1 + 3) / 8}.get(
-            value, 1 / 2
-        )
+        assert metric(**rows, sample_weight=[1, 3]) == weighted
         np.testing.assert_equal(metric([[0, 0]], [[2, 1]]), value)
     assert get_metric("f1(average=micro)@2")(**rows) == 2 * 1 / (2 + 1)
 
@@ -316,30 +317,18 @@ def test_pooled_precision_of_queries_without_relevant_documents():
 @pytest.mark.slow
 def test_thresholds_compare_as_in_numpy(name, label_type):
     binary = {"gain": "binary"} if name in ("rbp", "err") else {}
-    # NumPy warns if float16 overflows.
-    thresholds = (
-        0.7,
-        0.1,
-        1 / 3,
-        2 / 3,
-        5 / 11,
-        1.0,
-        1.1,
-        2,
-        1e-9,
-        1e-300,
-        *[1e6] * (label_type != "float16"),
-    )
-    for threshold, number in [(t, n) for t in thresholds for n in (t, 0.5, 1, 3)]:
-        labels = np.array([[0, number, 0.3], [5, 0, 0]], dtype=label_type)
-        relevant = (labels >= threshold) & (labels > 0)
-        scores = [[3, 2, 1], [1, 2, 2]]
-        value = get_metric(name, relevance_threshold=threshold, average=None, **binary)(
-            labels, scores
-        )
-        np.testing.assert_array_equal(
-            value, get_metric(name, average=None, **binary)(relevant.astype(float), scores)
-        )
+    plain = get_metric(name, average=None, **binary)
+    scores = [[3, 2, 1], [1, 2, 2]]
+    thresholds = [0.7, 0.1, 1 / 3, 2 / 3, 5 / 11, 1.0, 1.1, 2, 1e-9, 1e-300]
+    if label_type != "float16":  # of whose overflow NumPy warns
+        thresholds.append(1e6)
+    for threshold in thresholds:
+        metric = plain.replace(relevance_threshold=threshold)
+        for number in (threshold, 0.5, 1, 3):
+            labels = np.array([[0, number, 0.3], [5, 0, 0]], dtype=label_type)
+            relevant = (labels >= threshold) & (labels > 0)
+            expected = plain(relevant.astype(float), scores)
+            np.testing.assert_array_equal(metric(labels, scores), expected)
 
 
 @pytest.mark.parametrize("label_type", ["float16", "float32", "float64"])
@@ -351,10 +340,10 @@ def test_above_half_is_not_half_in_any_type(label_type):
 
 @names
 def test_pickles(name, rows):
-    metric = pickle.loads(pickle.dumps(bound(name, ties="worst")))
-    assert metric(rows[0], rows[1], qid=rows[2]) == bound(name, ties="worst")(
-        rows[0], rows[1], qid=rows[2]
-    )
+    y_true, y_score, qid = rows
+    metric = bound(name, ties="worst")
+    copied = pickle.loads(pickle.dumps(metric))
+    assert copied(y_true, y_score, qid=qid) == metric(y_true, y_score, qid=qid)
     assert pickle.loads(pickle.dumps(REGISTRY[name])) is REGISTRY[name]
 
 
@@ -390,9 +379,11 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     # More documents that are not relevant and that nobody returned change nothing, whatever their scores.
     if REGISTRY[name].record.counts_others:
         return
-    more = np.random.default_rng(seed).choice(qid, 3)
-    longer = np.r_[0.0, 0, 0, y_true], np.r_[np.nan, 9.0, -9.0, y_score], np.r_[more, qid]
-    values = by_id(metric, *longer, retrieved=np.r_[[False] * 3, everything])
+    others = np.array([[0.0, 0.0, 0.0], [np.nan, 9.0, -9.0], [0.0, 0.0, 0.0]])
+    others[2] = np.random.default_rng(seed).choice(qid, 3)
+    longer = np.hstack([others, table])
+    retrieved = np.r_[False, False, False, everything]
+    values = by_id(metric, *longer, retrieved=retrieved)
     assert values == pytest.approx(by_id(metric, *table), abs=1e-12)
 
 

@@ -74,26 +74,29 @@ def test_a_lower_label_may_gain_more_than_the_ideal_grade():
 
 
 def test_sets_of_a_large_tie_are_drawn_the_same_in_every_order_of_rows():
+    n = 60
     rng = np.random.default_rng(0)
-    labels = rng.random(60)
+    labels = rng.random((1, n))
+    tied = np.zeros((1, n))
     metric = get_metric("ndcg(ideal=top)@30")
-    value = metric(labels, np.zeros(60), qid=np.zeros(60))
-    assert metric(labels[::-1], np.zeros(60), qid=np.zeros(60)) == pytest.approx(value, rel=1e-12)
-    values = []
-    for _ in range(N_DRAWN):
-        order = rng.permutation(60)
-        values.append(metric(labels, order.astype(float), qid=np.zeros(60)))
-    assert value == pytest.approx(np.mean(values), abs=5 * np.std(values) * np.sqrt(2 / N_DRAWN))
+    value = metric(labels, tied)
+    assert metric(labels[:, ::-1], tied) == pytest.approx(value, rel=1e-12)
+    values = [metric(labels, rng.permutation(n)[None]) for _ in range(N_DRAWN)]
+    # Both are means of as many draws.
+    error = np.std(values) * np.sqrt(2 / N_DRAWN)
+    assert value == pytest.approx(np.mean(values), abs=5 * error)
 
 
 @pytest.mark.parametrize("name", ["dcg", "ndcg", "q_measure"])
 def test_gains_as_a_dict(name):
-    labels, scores = [[0, 1, 3, 1]], [[4, 3, 2, 1]]
-    listed = get_metric(name, gain=[0, 2, 9, 5])(labels, scores)
-    assert get_metric(name, gain={1: 2, 3: 5})(labels, scores) == listed
-    assert get_metric(name, gain={0: 0, 1: 2, 3: 5})(labels, scores) == listed
+    rows = [[0, 1, 3, 1]], [[4, 3, 2, 1]]
+    listed = get_metric(name, gain=[0, 2, 9, 5])
+    without_zero = get_metric(name, gain={1: 2, 3: 5})
+    with_zero = get_metric(name, gain={0: 0, 1: 2, 3: 5})
+    assert without_zero(*rows) == with_zero(*rows) == listed(*rows)
+    incomplete = get_metric(name, gain={1: 2})
     with pytest.raises(ValueError, match="a dict for the grades 0, 1 and the label 3"):
-        get_metric(name, gain={1: 2})(labels, scores)
+        incomplete(*rows)
 
 
 @pytest.mark.parametrize("gain", [{"a": 1}, {1: -1}, {-1: 1}, {1: np.inf}, {1: [1, 2]}])

@@ -29,11 +29,16 @@ SCALE = {"kendall_tau": 1.0, "spearman": 1.0}
 def long_list(ties, relevant_share):
     """Labels and scores of N documents, tied in groups of up to three or not at all, and the same to thirty digits."""
     rng = np.random.default_rng(0)
-    labels = np.where(rng.random(N) < relevant_share, rng.integers(1, 5, N), 0)
-    ends = np.cumsum(rng.integers(1, 4 if ties else 2, N))
+    is_relevant = rng.random(N) < relevant_share
+    labels = np.where(is_relevant, rng.integers(1, 5, N), 0)
+    largest_group = 3 if ties else 1
+    sizes = rng.integers(1, largest_group + 1, N)
+    ends = np.cumsum(sizes)
     groups = np.split(labels, ends[ends < N])
-    scores = -np.repeat(np.arange(float(len(groups))), [len(part) for part in groups])
-    return labels, scores, precise.LongList([tuple(part.tolist()) for part in groups])
+    number = np.arange(float(len(groups)))
+    scores = -np.repeat(number, [len(group) for group in groups])
+    exact = precise.LongList([tuple(group.tolist()) for group in groups])
+    return labels, scores, exact
 
 
 LISTS = {
@@ -49,43 +54,44 @@ LISTS = {
 def test_long_lists_to_twelve_digits(name, case):
     labels, scores, exact = LISTS[case]
     shuffled = np.random.default_rng(1).permutation(N)
-    for k in (None, N // 10) if get_metric(name).record.has_cutoff else (None,):
-        cutoff = {} if k is None else {"k": k}
-        value = get_metric(name, **cutoff, **OPTIONS.get(name, {}))(
-            labels[None, shuffled], scores[None, shuffled]
-        )
-        expected = getattr(exact, name)(k)
-        assert abs(value - expected) <= 1e-12 * max(abs(expected), SCALE.get(name, 0)), (
-            k,
-            value,
-            expected,
-        )
+    rows = labels[None, shuffled], scores[None, shuffled]
+    metric = get_metric(name, **OPTIONS.get(name, {}))
+    exactly = getattr(exact, name)
+    metrics = [(metric, exactly(None))]
+    if metric.record.has_cutoff:
+        k = N // 10
+        metrics.append((metric.replace(k=k), exactly(k)))
+    for chosen, expected in metrics:
+        value = chosen(*rows)
+        scale = max(abs(expected), SCALE.get(name, 0))
+        assert abs(value - expected) <= 1e-12 * scale, (str(chosen), value, expected)
 
 
 @pytest.mark.parametrize("k", [None, 10, N // 2])
 @pytest.mark.parametrize("r", [3, N // 3])
 def test_constant_scores_to_twelve_digits(r, k):
     labels = (np.arange(N) % (N // r) == 0).astype(int)
-    r, depth, cutoff = int(labels.sum()), k or N, {} if k is None else {"k": k}
-
-    def value(name, **params):
-        return get_metric(name, **cutoff, **params)(labels[None], np.zeros((1, N)))
-
-    assert value("map") == pytest.approx(float(precise.constant_map(N, r, depth)), rel=1e-12)
-    expected = precise.constant_map_over_hits(N, r, depth)
-    assert value("map", normalizer="hits") == pytest.approx(float(expected), rel=1e-12)
+    n_relevant = int(labels.sum())
+    depth = k or N
+    expected = {
+        "map": precise.constant_map(N, n_relevant, depth),
+        "map(normalizer=hits)": precise.constant_map_over_hits(N, n_relevant, depth),
+        "recall": depth / N,
+    }
     if k is None:
-        assert value("mrr") == pytest.approx(float(precise.constant_mrr(N, r)), rel=1e-12)
-    assert value("recall") == pytest.approx(depth / N, rel=1e-12)
+        expected["mrr"] = precise.constant_mrr(N, n_relevant)
+    for name, exact in expected.items():
+        value = get_metric(name, k=k)(labels[None], np.zeros((1, N)))
+        assert value == pytest.approx(float(exact), rel=1e-12)
 
 
 @pytest.mark.parametrize("max_grade", [4, 20, 50])
 def test_constant_scores_of_grades_to_twelve_digits(max_grade):
     labels = np.arange(N) % 5
+    n_of_grade = np.bincount(labels).tolist()
+    exact = precise.constant_err(n_of_grade, 10, max_grade)
     value = get_metric("err@10", max_grade=max_grade)(labels[None], np.zeros((1, N)))
-    assert value == pytest.approx(
-        float(precise.constant_err(np.bincount(labels).tolist(), 10, max_grade)), rel=1e-12
-    )
+    assert value == pytest.approx(float(exact), rel=1e-12)
 
 
 EXTREME_LABELS = [
@@ -97,9 +103,10 @@ EXTREME_OPTIONS = {
     "dcg": [{}, {"gain": "exp2"}, {"discount": lambda ranks: np.full(ranks.shape, 1e-300)}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": lambda ranks: np.full(ranks.shape, 1e-300)}],
     "err": [
-        {"normalize": n, **gain}
-        for n in (True, False)
-        for gain in ({"gain": "binary"}, {"max_grade": 1000})
+        {"normalize": True, "gain": "binary"},
+        {"normalize": True, "max_grade": 1000},
+        {"normalize": False, "gain": "binary"},
+        {"normalize": False, "max_grade": 1000},
     ],
     "q_measure": [{}, {"beta": 1e300}, {"gain": "exp2", "beta": 5e-324}],
 } | {name: [{"gain": "binary"}, {"gain": "exp2", "max_grade": 1000}] for name in ("pfound", "rbp")}
@@ -108,26 +115,28 @@ EXTREME_OPTIONS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", get_metric_names())
 def test_no_infinite_value_from_finite_input(name):
-    undefined = {} if REGISTRY[name].record.undefined is None else {"replace_undefined_by": -1.0}
-    metrics = [
-        get_metric(name, ties=ties, **undefined, **options, **cutoff)
-        for ties in ("average", "best")
-        for options in EXTREME_OPTIONS.get(name, [{}])
-        for cutoff in ([{}, {"k": 2}] if REGISTRY[name].record.has_cutoff else [{}])
-    ]
+    record = REGISTRY[name].record
+    undefined = {} if record.undefined is None else {"replace_undefined_by": -1.0}
+    metrics = []
+    for options, ties in itertools.product(EXTREME_OPTIONS.get(name, [{}]), ("average", "best")):
+        metric = get_metric(name, ties=ties, **undefined, **options)
+        metrics.append(metric)
+        if record.has_cutoff:
+            metrics.append(metric.replace(k=2))
     n_values = 0
     for labels, scores, metric in itertools.product(EXTREME_LABELS, EXTREME_SCORES, metrics):
         n = len(labels)
-        query, qid = ([*labels, *labels], [*scores[:n], *scores[:n]]), np.repeat([0, 1], n)
+        twice = labels * 2, scores[:n] * 2
+        qid = np.repeat([0, 1], n)
         weights = (None, np.repeat([1e308, 1e308], n), np.repeat([5e-324, 0], n))
         try:
-            values = [metric(*query, qid=qid, sample_weight=weight) for weight in weights]
+            values = [metric(*twice, qid=qid, sample_weight=weight) for weight in weights]
         except ValueError as error:
             assert str(error).startswith(("y_true must", "gain must", "The sum of gains"))  # noqa: PT017
             continue
         n_values += 1
         assert values == pytest.approx([values[0]] * 3, rel=1e-15)
-        assert -3 <= values[0] <= min(REGISTRY[name].record.upper, np.finfo(float).max)
+        assert -3 <= values[0] <= min(record.upper, np.finfo(float).max)
     assert n_values > 50
 
 

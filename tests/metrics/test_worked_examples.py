@@ -17,7 +17,10 @@ FIRST = [0.5, 0.9, 0.3, 0.6, 0.1]
 SEVEN = [1, 0, 1, 1, 0, 1, 0]
 BOUGHT = [1, 0, 0, 1, 1, 1]  # of the four products bought, one was among the three recommended
 EARLY, LATE = [1, 1] + [0] * 8, [0] * 8 + [1, 1]
-EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its value as articles round it
+# Stops with probabilities 15/16, 3/16 and 7/16, and goes on with .9.
+ERR = 15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3
+# Metric, labels in ranked order, the sum spelled out, and its value as articles round it.
+EXAMPLES = [
     ("cg", A, 5 + 1 + 3 + 2 + 4, 15),
     ("dcg(gain=exp2)", A, DCG_A, 42.225751536309765),
     ("ndcg(gain=exp2)@5", A, DCG_A / DCG_IDEAL, 0.9251),
@@ -37,12 +40,7 @@ EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its val
     ("precision@3", BOUGHT, 1 / 3, 0.3333),
     ("rbp(p=0.5)", [1, 0, 1], (1 - 0.5) * (1 + 0.5**2), 0.625),
     ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3), 0.2824),
-    (
-        "err(p=0.9)",
-        [4, 2, 3],
-        15 / 16 + 0.9 / 16 * 3 / 16 / 2 + 0.9**2 / 16 * 13 / 16 * 7 / 16 / 3,
-        0.9488,
-    ),
+    ("err(p=0.9)", [4, 2, 3], ERR, 0.9488),
     ("kendall_tau_distance", [0, 1, 2, 2], 5, 5),  # of six pairs, one has equal labels
     ("map", EARLY, (1 / 1 + 2 / 2) / 2, 1),
     ("map", LATE, (1 / 9 + 2 / 10) / 2, 0.1556),
@@ -51,9 +49,9 @@ EXAMPLES = [  # metric, labels in ranked order, the sum spelled out, and its val
 
 @pytest.mark.parametrize(("name", "labels", "expected", "published"), EXAMPLES)
 def test_one_list(name, labels, expected, published):
-    assert get_metric(name)([labels], [range(len(labels), 0, -1)]) == pytest.approx(
-        expected, abs=1e-12
-    )
+    descending = range(len(labels), 0, -1)
+    value = get_metric(name)([labels], [descending])
+    assert value == pytest.approx(expected, abs=1e-12)
     assert expected == pytest.approx(published, abs=2e-3)
 
 
@@ -61,7 +59,9 @@ def test_ideal_with_judged_documents_that_were_not_retrieved():
     ideal = 3 + 3 / log2(3) + 3 / 2 + 2 / log2(5) + 2 / log2(6) + 2 / log2(7)
     assert DCG_SIX / ideal == pytest.approx(0.785, abs=2e-3)
     # The two documents take no place in the ranking but one in the ideal order, whatever their scores.
+    labels = [[*SIX, 3, 2]]
     retrieved = [[True] * 6 + [False] * 2]
-    for rest in ([9, 9], [float("nan")] * 2):
-        value = ndcg_score([[*SIX, 3, 2]], [[6, 5, 4, 3, 2, 1, *rest]], k=6, retrieved=retrieved)
+    for rest in (9, float("nan")):
+        scores = [[6, 5, 4, 3, 2, 1, rest, rest]]
+        value = ndcg_score(labels, scores, k=6, retrieved=retrieved)
         assert value == pytest.approx(DCG_SIX / ideal, abs=1e-12)

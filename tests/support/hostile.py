@@ -260,20 +260,12 @@ REFUSED = {  # value, and the error
     },
     "k": {repr(k): (k, "k must be an int >= 1 or None; got") for k in (0, -1, 2.5, True, "3", np.nan, [1])},
 }  # fmt: skip
-CASES = [
-    case
-    for argument in ACCEPTED
-    for case in (
-        *(
-            Case(argument, what, given, clean=clean)
-            for what, (given, clean) in ACCEPTED[argument].items()
-        ),
-        *(
-            Case(argument, what, given, error=error)
-            for what, (given, error) in REFUSED[argument].items()
-        ),
-    )
-]
+CASES = list[Case]()
+for name in ACCEPTED:
+    for what, (given, clean) in ACCEPTED[name].items():
+        CASES.append(Case(name, what, given, clean=clean))
+    for what, (given, error) in REFUSED[name].items():
+        CASES.append(Case(name, what, given, error=error))
 
 
 TITLES = {"labels": "Labels", "scores": "Scores", "ids": "Ids", "k": "Cutoff"}
@@ -540,12 +532,11 @@ def sliced(rows):
 
 def compared(rows):
     """Difference and p-value of the given scores and their negatives."""
-    reports = [
-        package.evaluate(
-            of["y"], sign * of["scores"], **chosen(of, "qid", "sample_weight"), metrics="ndcg"
-        )
-        for of, sign in ((rows, 1), ({**rows, **rows["other"]}, -1))
-    ]
+    other = {**rows, **rows["other"]}
+    reports = []
+    for one, sign in ((rows, 1), (other, -1)):
+        given = chosen(one, "qid", "sample_weight")
+        reports.append(package.evaluate(one["y"], sign * one["scores"], **given, metrics="ndcg"))
     (pair,) = package.compare(reports, "ndcg").pairs()
     return [round(pair.difference, 12), pair.p_value]
 
@@ -559,26 +550,18 @@ def audit(rows, *names):
 
 def crossed(rows):
     params = None if rows["groups"] is None else {"groups": rows["groups"]}
-    options = {
-        "cv": QueryKFold(2),
-        "metrics": "ndcg",
-        "params": params,
-        **chosen(rows, "qid"),
-    }
-    (report,) = package.cross_evaluate(
-        rows["estimator"], rows["X"], rows["y"], **options
-    ).reports.values()
+    options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params}
+    found = package.cross_evaluate(
+        rows["estimator"], rows["X"], rows["y"], **chosen(rows, "qid"), **options
+    )
+    (report,) = found.reports.values()
     return report.mean["ndcg"]
 
 
 def piped(rows):
     pipeline = make_pipeline(StandardScaler(), QueryRanker(rows["estimator"]))
-    return (
-        pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"])
-        .predict(X)
-        .round(12)
-        .tolist()
-    )
+    pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"])
+    return pipeline.predict(X).round(12).tolist()
 
 
 # The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
@@ -616,17 +599,17 @@ def outcome(way, rows):
     try:
         way(rows)
     except (TypeError, ValueError) as error:
-        text = str(error).partition("; got ")
-        got = text[2].partition(". ")[0].rstrip(".")
-        said = text[0] + (f"; got {got}" if got else "")
-        said = (
-            said if len(said) <= 110 or ". " not in said[:110] else said[:110].rpartition(". ")[0]
-        )
-        return (
-            f"{type(error).__name__}: {said[:110]}".replace("|", "/")
-            .split(" at 0x")[0]
-            .replace("[us]", "[ns]")
-        )
+        said, _, rest = str(error).partition("; got ")
+        got = rest.partition(". ")[0].rstrip(".")
+        if got:
+            said += f"; got {got}"
+        if len(said) > 110:
+            said = said[:110]
+            # Up to the last whole sentence, if there is one.
+            said = said.rpartition(". ")[0] or said
+        text = f"{type(error).__name__}: {said}".replace("|", "/")
+        # Addresses and units of times differ from run to run and between versions of pandas.
+        return text.split(" at 0x")[0].replace("[us]", "[ns]")
     return "right"
 
 
@@ -655,23 +638,23 @@ def table(*, everything=False):
     rows = []
     for case in cases:
         of_peers = recorded["outcomes"][f"{case.argument}: {case.what}"]
+        title = f"{TITLES[case.argument]}: {case.what}"
         here = outcome(metric, rows_of(**case.passed))
-        rows.append(
-            (f"{TITLES[case.argument]}: {case.what}", here, *(of_peers[peer] for peer in peers))
-        )
-    # A seam shows what the first of its ways gives.
-    disagreeing = [
-        (f"{one.kind}: {one.what}", outcome(WAYS[ways_of(one)[0]][1], one.passed)) for one in seams
-    ]
-    measured = f"Measured with {', '.join(f'{peer} {version}' for peer, version in peers.items())}."
-    tables = markdown(("input", "here", *peers), rows), markdown(("input", "here"), disagreeing)
-    return f"{measured}\n\n{tables[0]}\n\nArguments that do not belong together:\n\n{tables[1]}"
+        rows.append((title, here, *(of_peers[peer] for peer in peers)))
+    disagreeing = []
+    for seam in seams:
+        first_way = ways_of(seam)[0]
+        _, way = WAYS[first_way]
+        disagreeing.append((f"{seam.kind}: {seam.what}", outcome(way, seam.passed)))
+    versions = ", ".join(f"{peer} {version}" for peer, version in peers.items())
+    of_cases = markdown(("input", "here", *peers), rows)
+    of_seams = markdown(("input", "here"), disagreeing)
+    return f"Measured with {versions}.\n\n{of_cases}\n\nArguments that do not belong together:\n\n{of_seams}"
 
 
 def markdown(head, rows):
-    return "\n".join(
-        "| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)
-    )
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 if __name__ == "__main__":

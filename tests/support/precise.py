@@ -29,15 +29,15 @@ class Above:
     labels: tuple[int, ...] = (0,) * N_GRADES
 
     def then(self, label, gain, stop, p):
-        labels = (*self.labels[:label], self.labels[label] + 1, *self.labels[label + 1 :])
-        reads = self.reads * (1 - stop) * p
+        labels = list(self.labels)
+        labels[label] += 1
         return Above(
-            self.rank + 1,
-            self.hits + (label > 0),
-            self.gains + gain,
-            reads,
-            self.reads * stop,
-            labels,
+            rank=self.rank + 1,
+            hits=self.hits + (label > 0),
+            gains=self.gains + gain,
+            reads=self.reads * (1 - stop) * p,
+            stopped=self.reads * stop,
+            labels=tuple(labels),
         )
 
 
@@ -192,14 +192,14 @@ class LongList:
         return 1 - self.inversions(binary=True) / (self.n_relevant * (self.n - self.n_relevant))
 
     def spearman(self, k):
-        mean = {
-            g: self.labels.index(g) + mpf(self.labels.count(g) + 1) / 2 for g in set(self.labels)
-        }
         middle = mpf(self.n + 1) / 2
-        total = walk(
-            self.groups, lambda label, last, now: (mean[label] - middle) * (now.rank - middle)
-        )
-        squares = sum(self.labels.count(g) * (mean[g] - middle) ** 2 for g in mean)
+        deviation, squares = {}, mpf(0)
+        for label in set(self.labels):
+            times = self.labels.count(label)
+            # Documents of one label share their mean rank.
+            deviation[label] = self.labels.index(label) + mpf(times + 1) / 2 - middle
+            squares += times * deviation[label] ** 2
+        total = walk(self.groups, lambda label, last, now: deviation[label] * (now.rank - middle))
         return total / sqrt(squares * mpf(self.n) * (self.n**2 - 1) / 12)
 
 
@@ -214,32 +214,39 @@ def constant_mrr(n, r):
 
 def constant_map(n, r, k):
     """Expected average precision at k, divided by min(k, r), of r relevant documents among n in random order."""
-    share = mpf(r) / n
-    return sum(share * (1 + mpf(i - 1) * (r - 1) / (n - 1)) / i for i in range(1, k + 1)) / min(
-        k, r
-    )
+    total = mpf(0)
+    for rank in range(1, k + 1):
+        hits_above = mpf(rank - 1) * (r - 1) / (n - 1)
+        total += mpf(r) / n * (1 + hits_above) / rank
+    return total / min(k, r)
 
 
 def constant_map_over_hits(n, r, k):
     """The same, divided by the hits among the first k; given their number, each of k ranks is as likely to hold one."""
     first = sum(1 / mpf(i) for i in range(1, k + 1))
     later = sum(mpf(i - 1) / i for i in range(1, k + 1))
+    fewest, most = max(0, k - n + r), min(r, k)
     probability, mass, total = mpf(1), mpf(0), mpf(0)
-    for x in range(max(0, k - n + r), min(r, k) + 1):
-        total += probability * (first + mpf(x - 1) / max(k - 1, 1) * later) / k * (x > 0)
+    for hits in range(fewest, most + 1):
         mass += probability
-        probability *= (
-            mpf(r - x) * (k - x) / ((x + 1) * mpf(n - r - k + x + 1)) if x < min(r, k) else 1
-        )
+        if hits > 0:
+            others = mpf(hits - 1) / max(k - 1, 1)
+            total += probability * (first + others * later) / k
+        # From the probability of so many hits to that of one more.
+        ways = mpf(r - hits) * (k - hits)
+        probability *= ways / ((hits + 1) * mpf(n - r - k + hits + 1))
     return total / mass
 
 
 def constant_err(counts, k, max_grade=20):
     """ERR at k of a random order of ``counts[g]`` documents of each grade g, by elementary symmetric polynomials."""
+    n_documents = sum(counts)
     products = [mpf(1)] + [mpf(0)] * k
     for grade, count in enumerate(counts):
         passes = 1 - satisfied(grade, max_grade)
         powers = [binomial(count, j) * passes**j for j in range(k + 1)]
-        products = [sum(products[i] * powers[j - i] for i in range(j + 1)) for j in range(k + 1)]
-    still = [product / binomial(sum(counts), j) for j, product in enumerate(products)]
-    return sum((still[j] - still[j + 1]) / (j + 1) for j in range(k))
+        products = [sum(products[i] * powers[n - i] for i in range(n + 1)) for n in range(k + 1)]
+    # Probability of reading on after so many ranks.
+    still = [product / binomial(n_documents, size) for size, product in enumerate(products)]
+    stops = [before - after for before, after in itertools.pairwise(still)]
+    return sum(stop / rank for rank, stop in enumerate(stops, start=1))

@@ -26,13 +26,13 @@ def orders(labels, scores, ties):
     for label, score in zip(labels, scores, strict=True):
         groups.setdefault(score, []).append(label)
     tied = [groups[score] for score in sorted(groups, reverse=True)]
-    if ties == "stable":
-        choices = [[tuple(group)] for group in tied]
-    elif ties in ("best", "worst"):
-        above = [sorted(group, key=lambda label: -1 if label is None else label) for group in tied]
-        choices = [[tuple(group[::-1] if ties == "best" else group)] for group in above]
-    else:
+    if ties in ("best", "worst"):
+        for group in tied:
+            group.sort(key=lambda label: -1 if label is None else label, reverse=ties == "best")
+    if ties == "average":
         choices = [list(itertools.permutations(group)) for group in tied]
+    else:
+        choices = [[tuple(group)] for group in tied]
     return collections.Counter(sum(parts, ()) for parts in itertools.product(*choices))
 
 
@@ -79,10 +79,12 @@ def ndcg(ranked, k=None, gain="linear", discount="log2", ideal="judged"):
 
 
 def precision(ranked, k=None, divisor="k", relevance_threshold=None):
-    k, hits = len(ranked) if k is None else k, _hits(ranked, relevance_threshold)
-    if divisor == "min":
-        return sum(hits[:k]) / min(k, sum(hits)) if any(hits) else math.nan
-    return sum(hits[:k]) / (k if divisor == "k" else min(k, len(ranked)))
+    k = len(ranked) if k is None else k
+    hits = _hits(ranked, relevance_threshold)
+    if divisor == "min" and not any(hits):
+        return math.nan
+    divisors = {"k": k, "retrieved": min(k, len(ranked)), "min": min(k, sum(hits))}
+    return sum(hits[:k]) / divisors[divisor]
 
 
 def recall(ranked, k=None, normalizer="relevant", relevance_threshold=None):
@@ -114,7 +116,8 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
     if not any(hits):
         return math.nan
     k = len(ranked) if k is None else k
-    total = sum(sum(hits[:i]) / i for i in range(1, min(k, len(hits)) + 1) if hits[i - 1])
+    ranks = [rank for rank, hit in enumerate(hits[:k], start=1) if hit]
+    total = sum(sum(hits[:rank]) / rank for rank in ranks)
     divisors = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k]), "k": k}
     divisor = divisors[normalizer]
     return total / divisor if divisor else 0
@@ -124,13 +127,17 @@ def f1(ranked, k=None, beta=1, divisor="k", relevance_threshold=None):
     if not any(_hits(ranked, relevance_threshold)):
         return math.nan
     p = precision(ranked, k, divisor, relevance_threshold)
-    r, weight = recall(ranked, k, relevance_threshold=relevance_threshold), Fraction(beta) ** 2
-    return (1 + weight) * p * r / (weight * p + r) if p * r else 0
+    r = recall(ranked, k, relevance_threshold=relevance_threshold)
+    if p * r == 0:
+        return 0
+    weight = Fraction(beta) ** 2
+    return (1 + weight) * p * r / (weight * p + r)
 
 
 def r_precision(ranked, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
-    return sum(hits[: int(sum(hits))]) / sum(hits) if any(hits) else math.nan
+    n_relevant = int(sum(hits))
+    return sum(hits[:n_relevant]) / n_relevant if any(hits) else math.nan
 
 
 def _satisfied(label, gain, max_grade, threshold):
@@ -149,17 +156,15 @@ def _walk(ranked, k, p, gain, max_grade, threshold):
 
 
 def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, normalize=False, relevance_threshold=None):
-    options = {
-        "p": p,
-        "gain": gain,
-        "max_grade": max_grade,
-        "relevance_threshold": relevance_threshold,
-    }
-    if normalize and not any(_hits(ranked, relevance_threshold)):
+    options = (p, gain, max_grade)
+    stops = _walk(ranked, k, *options, relevance_threshold)
+    value = sum(stop / rank for rank, stop in stops)
+    if not normalize:
+        return value
+    if not any(_hits(ranked, relevance_threshold)):
         return math.nan
-    best = err(sorted(ranked, reverse=True), k, **options) if normalize else 1
-    stops = _walk(ranked, k, p, gain, max_grade, relevance_threshold)
-    return sum(stop / rank for rank, stop in stops) / best
+    ideal = sorted(ranked, reverse=True)
+    return value / err(ideal, k, *options, relevance_threshold=relevance_threshold)
 
 
 def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_threshold=None):
@@ -171,18 +176,16 @@ def rbp(
 ):
     gains = [_satisfied(label, gain, max_grade, relevance_threshold) for label in ranked[:k]]
     p = Fraction(p)
-    return (
-        (1 - p)
-        * sum(p**place * g for place, g in enumerate(gains))
-        / (1 - p ** len(gains) if normalize else 1)
-    )
+    value = (1 - p) * sum(p**place * g for place, g in enumerate(gains))
+    return value / (1 - p ** len(gains)) if normalize else value
 
 
 def _pairs(ranked):
+    """Numbers of inverted pairs, and of pairs with different labels."""
     pairs = list(itertools.combinations(ranked, 2))
-    return sum(Fraction(above < below) for above, below in pairs), sum(
-        above != below for above, below in pairs
-    )
+    inverted = sum(Fraction(above < below) for above, below in pairs)
+    different = sum(above != below for above, below in pairs)
+    return inverted, different
 
 
 def kendall_tau_distance(ranked, normalize=False):
@@ -190,9 +193,9 @@ def kendall_tau_distance(ranked, normalize=False):
 
 
 def _correlation(function, ranked):
-    return (
-        function(ranked, range(len(ranked), 0, -1)).statistic if len(set(ranked)) > 1 else math.nan
-    )
+    if len(set(ranked)) == 1:
+        return math.nan
+    return function(ranked, range(len(ranked), 0, -1)).statistic
 
 
 kendall_tau = functools.partial(_correlation, scipy.stats.kendalltau)
@@ -209,27 +212,33 @@ def auc(ranked, relevance_threshold=None):
 
 
 def q_measure(ranked, k=None, gain="linear", beta=1.0):
-    gains, ideal = (
-        [_gain(gain)(g) for g in labels] for labels in (ranked, sorted(ranked, reverse=True))
-    )
     hits = _hits(ranked, None)
     if not any(hits):
         return math.nan
-    k, beta = len(ranked) if k is None else k, Fraction(beta)
-    ranks = [i for i, hit in enumerate(hits[:k], start=1) if hit]
-    total = sum(
-        (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i])) for i in ranks
-    )
+    k = len(ranked) if k is None else k
+    beta = Fraction(beta)
+    gains = [_gain(gain)(label) for label in ranked]
+    ideal = [_gain(gain)(label) for label in sorted(ranked, reverse=True)]
+    total = 0
+    for rank, hit in enumerate(hits[:k], start=1):
+        blended = sum(hits[:rank]) + beta * sum(gains[:rank])
+        best = rank + beta * sum(ideal[:rank])
+        total += hit * blended / best
     return total / min(k, sum(hits))
 
 
 def bpref(ranked, k=None, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
-    relevant, others = sum(hits), len(hits) - sum(hits)
+    relevant = sum(hits)
     if not relevant:
         return math.nan
-    above = [min(place - sum(hits[:place]), relevant) for place, hit in enumerate(hits[:k]) if hit]
-    return sum(1 - n / min(relevant, others) if n else Fraction(1) for n in above) / relevant
+    bound = min(relevant, len(hits) - relevant)
+    total = Fraction(0)
+    for place, hit in enumerate(hits[:k]):
+        if hit:
+            others_above = min(place - sum(hits[:place]), relevant)
+            total += 1 - others_above / bound if others_above else 1
+    return total / relevant
 
 
 def judged(ranked, k=None):
@@ -247,10 +256,11 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
         return math.nan
     if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
         return math.nan
-    rankings, given = orders(tuple(labels), tuple(scores), ties), sorted(params.items())
-    total = sum(
-        n * of_ranking(name, _as_seen(name, one, condense), *given) for one, n in rankings.items()
-    )
+    rankings = orders(tuple(labels), tuple(scores), ties)
+    given = sorted(params.items())
+    total = 0
+    for ranked, times in rankings.items():
+        total += times * of_ranking(name, _as_seen(name, ranked, condense), *given)
     return float(total / rankings.total())
 
 

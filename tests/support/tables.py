@@ -35,15 +35,15 @@ def in_memory(table, score="s", metrics=METRICS, **options):
     return evaluate(y_true, y_score, qid=qid, metrics=metrics, **options)
 
 
+def values_by_id(report, name):
+    return dict(zip(report.qid.tolist(), report.per_query[name], strict=True))
+
+
 def check(report, expected, error=1e-12):
     """Compare reports whose queries may be in different orders."""
     assert report.mean == pytest.approx(expected.mean, abs=error)
     for name in expected.per_query:
-        values, wanted = (
-            dict(zip(one.qid.tolist(), one.per_query[name], strict=True))
-            for one in (report, expected)
-        )
-        assert values == pytest.approx(wanted, abs=error)
+        assert values_by_id(report, name) == pytest.approx(values_by_id(expected, name), abs=error)
     assert report.n_undefined == expected.n_undefined
     assert report.n_documents == expected.n_documents
     for name, part in expected.slices.items():

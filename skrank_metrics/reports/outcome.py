@@ -203,12 +203,6 @@ class Outcome:
         differs = self.tests.family.decided(self.place)[i] <= self.plan.level
         return self.best_first(differs & (totals > totals[i]))
 
-    def equal_to(self, name: str) -> tuple[str, ...]:
-        """Names of the rankings that have the same values as one on every query that counts, itself included."""
-        values = without_rounding(self.sample.values)
-        own = values[:, [self.names.index(name)]]
-        return self.best_first((values == own).all(axis=0))
-
     @cached_property
     def best(self) -> BestSet:
         """The rankings that may be the best, by their numbers."""

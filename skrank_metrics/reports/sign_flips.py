@@ -20,6 +20,8 @@ from skrank_metrics.reports.signs import merged_units, sums_with_signs
 
 # A standard normal variable exceeds this with the smallest probability that float64 can hold.
 LARGEST_Z = 38.0
+# Smaller differences are rounding, relative to the weights and the largest value.
+SMALLEST_DIFFERENCE = 1e-14
 
 
 def without_rounding(values: FloatArray) -> FloatArray:
@@ -99,7 +101,6 @@ class SignFlips:
     hashes: Hashes = field(init=False)  # of the units
     sums: FloatArray = field(init=False)  # (n_units, n_rankings), weighted and centred per query
     masses: FloatArray = field(init=False)  # (n_units,), sums of weights
-    noise: FloatArray | None = field(init=False)  # (n_units,), smaller differences are rounding
     variation: FoldVariation | None = field(init=False)
     n_units: int = field(init=False)  # before they are merged
     n_effective: float = field(init=False)  # number of units of equal weight as informative
@@ -131,11 +132,6 @@ class SignFlips:
         self.hashes, self.sums, self.masses = _summed(weighted, weights, merged[unit_of])
         self.total_mass = float(self.masses.sum())
         self.square_mass = float(self.masses @ self.masses)
-        self.noise = None
-        if len(self.hashes) == self.n_units < len(weighted):
-            # Wins and losses within a group that cancel each other leave what rounding makes of 0.
-            sizes = np.bincount(unit_of, np.abs(weighted).max(axis=1))
-            self.noise = np.asarray(2 * ROUNDING * sizes)
 
     def _variation_of_folds(
         self, weighted: FloatArray, weights: FloatArray
@@ -221,8 +217,8 @@ class SignFlips:
     def _differences(self, i: int) -> FloatArray:
         """Weighted differences of units between one ranking and each of the others."""
         found = self.sums[:, i, None] - self.sums
-        if self.noise is not None:
-            found[np.abs(found) <= self.noise[:, None]] = 0.0
+        # Wins and losses within a group that cancel each other leave what rounding makes of 0; values are at most 1.
+        found[np.abs(found) <= SMALLEST_DIFFERENCE * self.masses[:, None]] = 0.0
         return found
 
     def _rounding(self, i: int) -> FloatArray:

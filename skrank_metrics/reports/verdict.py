@@ -54,11 +54,6 @@ def _by_claim(claims: Mapping[str, str]) -> dict[str, list[str]]:
     return metrics
 
 
-def _every_query(outcome: Outcome) -> str:
-    sample = outcome.sample
-    return "every query" if sample.n_counted == sample.n_queries else "every query that counts"
-
-
 def _queries(outcome: Outcome) -> str:
     return counted(outcome.sample.n_counted, "query")
 
@@ -83,8 +78,6 @@ def _best_by(outcome: Outcome, metrics: Sequence[str]) -> Iterator[str]:
     else:
         others = f"; {ranked[0]} leads. {_are(worse)} worse" if len(may_be) > 1 else ""
         yield f"{_claim(_best(outcome), outcome, metrics)}{others}."
-    if len(may_be) > 1 and set(may_be) <= set(outcome.equal_to(may_be[0])):
-        yield f"{some_of(may_be)} are equal on {_every_query(outcome)}."
 
 
 def _best(outcome: Outcome) -> str:
@@ -140,23 +133,19 @@ def _news(first: Outcome, other: Outcome) -> dict[Status, list[str]]:
 
 def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
-    baseline = str(outcome.plan.baseline)
-    better, not_worse, worse = (by_status.get(one, []) for one in ("better", "not worse", "worse"))
-    equal = [name for name in outcome.equal_to(baseline) if name in not_worse]
-    not_worse = [name for name in not_worse if name not in equal]
-    claims = []
-    if better:
-        claims.append(f"{_are(better)} better than {baseline}")
-    if not_worse:
-        claims.append(
-            f"{_are(not_worse)} not worse than {baseline} by more than {outcome.margin:g}"
-        )
-    if equal:
-        equals = "equals" if len(equal) == 1 else "equal"
-        claims.append(f"{some_of(equal)} {equals} {baseline} on {_every_query(outcome)}")
-    if worse:
-        than = "" if claims else f" than {baseline}"
-        claims.append(f"{_are(worse)} worse{than}")
+    than = f"than {outcome.plan.baseline}"
+    statuses: tuple[Status, ...] = ("better", "not worse", "worse")
+    claims: list[str] = []
+    for status in statuses:
+        names = by_status.get(status)
+        if not names:
+            continue
+        claim = f"{_are(names)} {status}"
+        if status == "not worse":
+            claim = f"{claim} {than} by more than {outcome.margin:g}"
+        elif not claims:
+            claim = f"{claim} {than}"
+        claims.append(claim)
     return "; ".join(claims)
 
 

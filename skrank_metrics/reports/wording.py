@@ -183,13 +183,10 @@ def _large_margin(outcome: Outcome) -> Iterator[str]:
 
 
 def _left_out(outcome: Outcome) -> Iterator[str]:
-    sample, flips = outcome.sample, outcome.flips
+    sample = outcome.sample
     if sample.n_undefined:
         queries = counted(sample.n_counted, "query")
         yield f"Rankings are compared on {queries} with a value of {outcome.metric} in each."
-    if flips.n_effective < flips.n_units / 2:
-        units = counted(flips.n_units, "query" if sample.queries.groups is None else "group")
-        yield f"Because of unequal weights, {units} tell as much as {flips.n_effective:.0f}."
 
 
 def _folds(outcome: Outcome) -> Iterator[str]:

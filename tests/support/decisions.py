@@ -445,11 +445,6 @@ class Decision:
         verdict = self.verdict(i, self.family.baseline, margin)
         return {"worse": "do not ship", "undecided": "undecided"}.get(verdict, "ship")
 
-    def equal_to(self, i):
-        """The rankings with the same values."""
-        values = self.part.values
-        return {j for j in self.rankings if (values[:, i] == values[:, j]).all()}
-
     def counted(self, i, j):
         """Numbers of queries that a ranking wins, ties and loses against another."""
         values = self.part.values

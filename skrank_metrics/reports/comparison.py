@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -36,16 +36,6 @@ from skrank_metrics.reports.saved_values import (
 )
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
 from skrank_metrics.reports.verdict import verdict_of
-
-
-class Details(Result):
-    """Tables and sentences."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._all = list(parts)
-
-    def _parts(self) -> list[Part]:
-        return self._all
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -412,9 +402,9 @@ class Comparison(Result):
         """All sentences on what to keep in mind, the most important first; the print has four."""
         return list(self._notes())
 
-    def details(self) -> Details:
+    def details(self) -> wording.Details:
         """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
-        return Details([self._brief(), *self._details(), *self.notes()])
+        return wording.Details([self._brief(), *self._details(), *self.notes()])
 
     def _details(self) -> Iterator[Part]:
         return wording.details(self.outcomes)

@@ -34,16 +34,16 @@ def columns_of_rankings(
 
 
 def _columns_of_test(outcome: Outcome, names: Sequence[str]) -> dict[str, list[object]]:
-    metric, letters_of = outcome.metric, outcome.letters
-    standing_of = {row.name: row for row in outcome.standings}
-    rows = [standing_of[name] for name in names]
-    columns: dict[str, list[object]] = {f"{metric} difference": [row.difference for row in rows]}
-    columns |= _ends(f"{metric} difference ", [row.interval for row in rows])
-    columns[f"{metric} p"] = [row.p_value for row in rows]
-    columns[f"{metric} status"] = [row.status for row in rows]
-    columns[f"{metric} regret"] = [row.regret for row in rows]
-    columns[f"{metric} letters"] = [letters_of[name] for name in names]
-    return columns
+    row_of = {row.name: row for row in outcome.standings}
+    rows = [row_of[name] for name in names]
+    letters_of = outcome.letters
+    columns: dict[str, list[object]] = {"difference": [row.difference for row in rows]}
+    columns |= _ends("difference ", [row.interval for row in rows])
+    columns["p"] = [row.p_value for row in rows]
+    columns["status"] = [row.status for row in rows]
+    columns["regret"] = [row.regret for row in rows]
+    columns["letters"] = [letters_of[name] for name in names]
+    return {f"{outcome.metric} {name}": values for name, values in columns.items()}
 
 
 def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[object]]:

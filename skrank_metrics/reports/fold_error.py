@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 
@@ -67,6 +67,9 @@ class FoldError:
     n_degrees: FloatArray
 
 
+NO_FOLDS = FoldError(np.zeros(1), np.ones(1))
+
+
 class FoldVariation:
     """How differences between rankings vary over at least two folds, pooled over the rankings."""
 
@@ -81,8 +84,8 @@ class FoldVariation:
         """Whether differences vary more between folds than queries explain."""
         return self._mean_square_of_folds > self._mean_square_of_queries
 
-    def error(self, i: int) -> FoldError:
-        """Standard errors of ranking ``i`` minus each ranking."""
+    def error(self, i: int, differs: Mask) -> FoldError:
+        """Standard errors of ranking ``i`` minus each ranking; only some differ from it."""
         n_folds, n_rankings = self.by_fold.sums.shape
         shared = (n_rankings - 2) / (n_rankings - 1) / (n_folds - 1)
         over_queries = self.by_query.errors(i) ** 2
@@ -102,7 +105,8 @@ class FoldVariation:
         n_degrees = np.ones_like(total)
         np.divide(total**2, uncertainty, out=n_degrees, where=uncertainty > 0)
 
-        return FoldError(np.where(total > over_queries, np.sqrt(total), 0.0), n_degrees)
+        adds = differs & (total > over_queries)
+        return FoldError(np.where(adds, np.sqrt(total), 0.0), n_degrees)
 
     def _n_degrees_of_folds(self) -> float:
         """Degrees of freedom of a variance that is half of a pair and half of all pairs, of rankings alike.

@@ -25,9 +25,10 @@ def largest_leads(pair: Pair, lead: FloatArray, n: int) -> list[QueryDifference]
     """At most n queries of a pair with a lead above 0, the largest first; it prints as a table."""
     order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
     order = order[lead[order] > 0]
-    values = np.stack([*pair.values, pair.differences], axis=1)[order].tolist()
     ids = as_python(pair.qid[order])
-    return Rows(QueryDifference(qid, *row) for qid, row in zip(ids, values, strict=True))
+    columns = (*pair.values, pair.differences)
+    values = [column[order].tolist() for column in columns]
+    return Rows(map(QueryDifference, ids, *values))
 
 
 def most_different(pair: Pair, n: int) -> list[Any]:

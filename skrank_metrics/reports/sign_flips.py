@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes
-from skrank_metrics.reports.fold_error import FoldVariation, WeightedSums, standard_error
+from skrank_metrics.reports.fold_error import (
+    NO_FOLDS,
+    FoldError,
+    FoldVariation,
+    WeightedSums,
+    standard_error,
+)
 from skrank_metrics.reports.mean_intervals import ROUNDING, special
 from skrank_metrics.reports.plan import Test
 from skrank_metrics.reports.signs import merged_units, sums_with_signs
@@ -63,21 +69,11 @@ class Row:
     largest: FloatArray
     counts: IntArray  # number of units that lose and that win, of shape (n_rankings, 2)
     error: FloatArray  # standard error of the mean, from units
-    fold_error: FloatArray  # the total one out of fold, else 0
-    fold_degrees: FloatArray  # its degrees of freedom
+    of_folds: FoldError
     norm: FloatArray  # by which sums with random signs are divided
     z: FloatArray
     least_z: FloatArray  # z less the rounding in sums
     least_p: FloatArray  # smallest p-values possible with so many units that differ: all positive or all negative
-
-
-@dataclass(frozen=True)
-class _Statistic:
-    """The statistic of one ranking against each of the others."""
-
-    z: FloatArray
-    norm: FloatArray
-    least_p: FloatArray
 
 
 @dataclass
@@ -160,30 +156,24 @@ class SignFlips:
         return self._rows[i]
 
     def _row(self, i: int) -> Row:
-        d = self._differences(i)
-        rounding = self._rounding(i)
+        d, rounding = self._differences(i), self._rounding(i)
         total = d.sum(axis=0)
         total[np.abs(total) <= rounding] = 0.0  # so that it has no sign
         squares = np.einsum("ij,ij->j", d, d)
         largest = np.abs(d).max(axis=0)
         counts = np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1)
         error = standard_error(d, self.masses)
+        z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
+        norm, least_p = np.sqrt(squares), _least_p(counts)
         if self.test == "t":
-            found = self._student(total, error, counts)
-        else:
-            norm = np.sqrt(squares)
-            z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
-            found = _Statistic(z, norm, _least_p(counts))
-        z = found.z
-        fold_error = np.zeros_like(error)
-        fold_degrees = np.ones_like(error)
+            z, norm, least_p = self._student(total, error, counts)
+        of_folds = NO_FOLDS
         if self.variation is not None:
-            out_of_fold = self.variation.error(i)
-            fold_degrees = out_of_fold.n_degrees
             # What varies is pooled over the rankings, but without any difference there is nothing to vary.
-            fold_error = np.where(counts.any(axis=1), out_of_fold.error, 0.0)
-            t = _divided(np.abs(total) / self.total_mass, fold_error)
-            z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, fold_degrees)), z)
+            of_folds = self.variation.error(i, counts.sum(axis=1) > 0)
+            t = _divided(np.abs(total) / self.total_mass, of_folds.error)
+            lower = np.fmin(z, _as_normal(t, of_folds.n_degrees))
+            z = np.where(of_folds.error > 0, lower, z)
         return Row(
             total,
             squares,
@@ -191,16 +181,17 @@ class SignFlips:
             largest=largest,
             counts=counts,
             error=error,
-            fold_error=fold_error,
-            fold_degrees=fold_degrees,
-            norm=found.norm,
+            of_folds=of_folds,
+            norm=norm,
             z=z,
-            least_z=z - (1e-9 + _divided(rounding, found.norm)),
-            least_p=found.least_p,
+            least_z=z - (1e-9 + _divided(rounding, norm)),
+            least_p=least_p,
         )
 
-    def _student(self, total: FloatArray, error: FloatArray, counts: IntArray) -> _Statistic:
-        """Student's t as a normal quantile."""
+    def _student(
+        self, total: FloatArray, error: FloatArray, counts: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Student's t as a normal quantile, the norm of sums with random signs, and the smallest p-values."""
         t = _divided(np.abs(total) / self.total_mass, error)
         z = _as_normal(t, self.n_effective - 1)
         least_p = np.where(counts.any(axis=1), 0.0, 1.0)
@@ -211,8 +202,7 @@ class SignFlips:
         z[equal] = np.minimum(-special().ndtri(least_p[equal] / 2), LARGEST_Z)
         # The standard error has n - 1 for n in its divisor, the norm has not.
         n_sums = self.total_mass**2 / self.square_mass
-        norm = error * self.total_mass * np.sqrt(1 - 1 / n_sums)
-        return _Statistic(z, norm, least_p)
+        return z, error * self.total_mass * np.sqrt(1 - 1 / n_sums), least_p
 
     def _differences(self, i: int) -> FloatArray:
         """Weighted differences of units between one ranking and each of the others."""
@@ -300,9 +290,9 @@ class SignFlips:
                 half = _as_student(c, self.n_effective - 1) * row.error
                 varies = (row.error > 0)[:, None]
                 ends = np.where(varies, _around(mean, half), ends)
-            if row.fold_error.any():
-                half = _as_student(c, row.fold_degrees) * row.fold_error
-                half[row.fold_error == 0] = -np.inf
+            if row.of_folds.error.any():
+                half = _as_student(c, row.of_folds.n_degrees) * row.of_folds.error
+                half[row.of_folds.error == 0] = -np.inf
                 ends = hull(ends, _around(mean, half))
         return np.clip(self.scale * _leaning(ends, row.total), -self.span, self.span)
 

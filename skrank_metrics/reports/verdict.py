@@ -11,6 +11,11 @@ from skrank_metrics.reports.planning import queries_to_decide
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
+_RELEASES: dict[Decision, str] = {
+    "ship": "Ship {}.",
+    "do not ship": "Do not ship {}.",
+    "undecided": "Do not ship {} yet.",
+}
 
 
 def verdict_of(outcomes: Sequence[Outcome]) -> str:
@@ -76,8 +81,10 @@ def _best_by(outcome: Outcome, metrics: Sequence[str]) -> Iterator[str]:
     if not worse:
         yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {_queries(outcome)}."
     else:
-        others = f"; {ranked[0]} leads. {_are(worse)} worse" if len(may_be) > 1 else ""
-        yield f"{_claim(_best(outcome), outcome, metrics)}{others}."
+        known = _claim(_best(outcome), outcome, metrics)
+        if len(may_be) > 1:
+            known = f"{known}; {ranked[0]} leads. {_are(worse)} worse"
+        yield f"{known}."
 
 
 def _best(outcome: Outcome) -> str:
@@ -155,15 +162,10 @@ def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
 def _release_beside_a_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings to ship, and why."""
     of_rankings = decisions(outcomes)
-    names: dict[Decision, list[str]] = {"ship": [], "do not ship": [], "undecided": []}
-    for name, decision in of_rankings.items():
-        names[decision].append(name)
-    if names["ship"]:
-        yield f"Ship {some_of(names['ship'], 'or')}."
-    if names["do not ship"]:
-        yield f"Do not ship {some_of(names['do not ship'], 'or')}."
-    if names["undecided"]:
-        yield f"Do not ship {some_of(names['undecided'], 'or')} yet."
+    for decision, text in _RELEASES.items():
+        names = [name for name, own in of_rankings.items() if own == decision]
+        if names:
+            yield text.format(some_of(names, "or"))
     reasons = {outcome.metric: _known(outcome, outcome.by_status) for outcome in outcomes}
     for reason, metrics in _by_claim(reasons).items():
         yield f"{_claim(reason, outcomes[0], metrics if len(outcomes) > 1 else [])}."

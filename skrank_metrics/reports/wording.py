@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from skrank_metrics._input.interface import on_command_line
-from skrank_metrics._output.result import Part, counted
+from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.mean_intervals import bounds_of, weighting
@@ -251,6 +251,16 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
 
 
 # Details
+
+
+class Details(Result):
+    """Tables and sentences."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._all = parts
+
+    def _parts(self) -> Sequence[Part]:
+        return self._all
 
 
 def details(outcomes: Sequence[Outcome]) -> Iterator[Part]:

@@ -55,7 +55,7 @@ def test_the_formula(n_rankings, size):
     values = varying_fits(np.random.default_rng(n_rankings), n_rankings, size)
     tests = flips(values)
     for i, j in itertools.combinations(range(n_rankings), 2):
-        found = max(tests.row(i).fold_error[j], tests.row(i).error[j])
+        found = max(tests.row(i).of_folds.error[j], tests.row(i).error[j])
         assert tests.scale * found == pytest.approx(expected_error(values.tolist(), i, j))
     assert tests.fits_vary or not size
 
@@ -65,9 +65,12 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
     values = np.stack([by_fold[FOLD], np.zeros(N_QUERIES)], axis=1)
     values[:, 0] += np.random.default_rng(0).normal(0, 1e-4, N_QUERIES)
     found = flips(values)
-    assert found.row(0).fold_degrees[1] == pytest.approx(4, abs=0.2)
+    assert found.row(0).of_folds.n_degrees[1] == pytest.approx(4, abs=0.2)
     p, _, interval, _ = Family([found], 0.05).tested(0, 0, 1)
-    error, n_degrees = found.scale * found.row(0).fold_error[1], found.row(0).fold_degrees[1]
+    error, n_degrees = (
+        found.scale * found.row(0).of_folds.error[1],
+        found.row(0).of_folds.n_degrees[1],
+    )
     mean = values[:, 0].mean()
     student = stats.t(n_degrees)
     assert p == pytest.approx(2 * student.sf(mean / error), abs=0.01)
@@ -77,7 +80,9 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
 
 def test_more_rankings_have_more_degrees_of_freedom():
     random = np.random.default_rng(0)
-    degrees = [flips(varying_fits(random, n, 20)).row(0).fold_degrees[1] for n in (2, 3, 6, 30)]
+    degrees = [
+        flips(varying_fits(random, n, 20)).row(0).of_folds.n_degrees[1] for n in (2, 3, 6, 30)
+    ]
     assert degrees == sorted(degrees)
     assert degrees[0] < 6 < 9 < degrees[-1]
 
@@ -98,7 +103,7 @@ def test_equal_rankings_stay_equal():
     values = varying_fits(np.random.default_rng(0), 3, 2)
     values[:, 1] = values[:, 0]
     found = flips(values)
-    assert found.row(0).fold_error[1] == 0
+    assert found.row(0).of_folds.error[1] == 0
     assert found.alone(0.05)[0][0, 1] == 1
 
 

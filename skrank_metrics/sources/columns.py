@@ -119,11 +119,12 @@ def _invalid(
 ) -> tuple[NDArray[np.bool_] | None, str]:
     """Which numbers are invalid, None if none are; and what they should be."""
     sign = "" if may_be_negative else " >= 0"
-    high, expected = float(np.finfo(float).max), f"finite numbers{sign}"
-    if may_be_infinite:
-        high, expected = np.inf, f"numbers{sign}"
+    high, expected = np.inf, f"numbers{sign}"
     if values.dtype.kind != "f":
         high, expected = LARGEST_EXACT_INTEGER, f"numbers{sign}, and {EXACT_INTEGERS}"
+    elif not may_be_infinite:
+        # The largest float64 would become an infinite float32.
+        high, expected = float(np.finfo(values.dtype).max), f"finite numbers{sign}"
     low = -high if may_be_negative else 0
     # NaN fails both comparisons, and each takes only one pass over memory.
     if values.min() >= low and values.max() <= high:

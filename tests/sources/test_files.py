@@ -235,3 +235,14 @@ def test_an_error_names_labels_as_such(tmp_path):
     path.write_text("query,document,label\nq,a,1\nq,b,high\n")
     with pytest.raises(TypeError, match="label must be a column of numbers"):
         evaluate_run(path, {"q": ["a"]}, "mrr")
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_labels_of_any_type_must_be_finite(kind):
+    labels = np.array([1, 0], dtype=kind)
+    good = pa.table({"y": labels, "s": [1.0, 2.0], "q": [1, 1]})
+    assert evaluate_batches(good, **NAMES).mean == {"mrr": 1 / 2}
+    labels = np.array([np.inf, 0], dtype=kind)
+    bad = pa.table({"y": labels, "s": [1.0, 2.0], "q": [1, 1]})
+    with pytest.raises(ValueError, match="column 'y' must hold finite numbers >= 0; got inf"):
+        evaluate_batches(bad, **NAMES)

@@ -16,20 +16,24 @@ def count_inversions(codes: IntArray) -> FloatArray:
     the bits so far keeps such codes next to each other. A table of all pairs would take the square of the length.
     """
     n_rows, width = codes.shape
+    largest = int(codes.max())
     values, row = codes.ravel(), np.repeat(np.arange(n_rows), width)
     counts = np.zeros(n_rows)
-    for bit in reversed(range(int(codes.max()).bit_length())):
-        piece = row * ((int(codes.max()) >> bit + 1) + 1) + (values >> bit + 1)
-        new = np.concatenate(([True], piece[1:] != piece[:-1]))
-        starts = np.flatnonzero(new)
-        one = (values >> bit & 1).astype(np.intp)
-        zeros_before = np.arange(len(values)) - (np.cumsum(one) - one)  # in all pieces so far
+    for bit in reversed(range(largest.bit_length())):
+        # A piece holds the codes of a row that agree in all higher bits.
+        n_pieces = (largest >> bit + 1) + 1
+        piece = row * n_pieces + (values >> bit + 1)
+        starts = np.flatnonzero(np.diff(piece, prepend=-1))
         sizes = np.diff(starts, append=len(values))
+        has_bit = values >> bit & 1
+        is_zero = 1 - has_bit
+        zeros_before = np.cumsum(is_zero) - is_zero  # in all pieces so far
         zeros_before -= np.repeat(zeros_before[starts], sizes)
-        counts += np.bincount(row, weights=one * zeros_before, minlength=n_rows)
-        zeros = np.add.reduceat(1 - one, starts)
-        place = np.arange(len(values)) - np.repeat(starts, sizes)
-        place = np.where(one == 1, np.repeat(zeros, sizes) + place - zeros_before, zeros_before)
+        counts += np.bincount(row, weights=has_bit * zeros_before, minlength=n_rows)
+        # In each piece, codes without the bit come before the others.
+        n_zeros = np.repeat(np.add.reduceat(is_zero, starts), sizes)
+        ones_before = np.arange(len(values)) - np.repeat(starts, sizes) - zeros_before
+        place = np.where(has_bit == 1, n_zeros + ones_before, zeros_before)
         sorted_values = np.empty_like(values)
         sorted_values[np.repeat(starts, sizes) + place] = values
         values = sorted_values

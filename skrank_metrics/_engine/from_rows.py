@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Documents, Queries
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
-    check_document_column,
+    Mask,
     check_labels,
     check_mask,
     check_scores,
     check_weights,
-    document_columns,
     to_array,
     to_judged_labels,
 )
+from skrank_metrics._input.columns import check_document_column, document_columns
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import (
     carried,
@@ -59,25 +60,18 @@ def documents_from_rows(
     """
     given = to_array(y_true, "y_true")
     rows = carried(y_true, sample_weight=sample_weight, judged=judged)
-    if condense and rows["judged"] is None:
+    mask = _mask(rows["judged"], "judged", given.shape)
+    if condense and mask is None:
         raise ValueError("condense=True requires judged=.")
-    mask = None if rows["judged"] is None else check_mask(rows["judged"], "judged", given.shape)
     labels = to_judged_labels(given, mask)
     negative = check_labels(labels, may_be_negative=mask is None)
-    if labels.ndim == 2 and (qid is not None or ids_in_index(y_true) is not None):
-        raise ValueError(
-            f"Leave out qid if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}."
-        )
     columns = carried_documents(y_true, document_columns(documents))
-    aligned = named_columns(**(beside or {}), **rows, documents=columns)
-    columns = {
-        name: check_document_column(column, name, labels.shape).ravel()
-        for name, column in columns.items()
-    }
+    further = named_columns(**(beside or {}))
+    aligned = {**further, **rows, **named_columns(documents=columns)}
     if labels.ndim == 2:
-        check_aligned(y_true=y_true, **aligned)
-        check_documents_aligned(y_true=y_true, **aligned)
-        grouping = _rows_as_queries(labels.shape)
+        grouping = _rows_as_queries(y_true, labels.shape, qid, aligned)
+        # Weights, slices and groups have one value per query.
+        units, labelled = Grouping(grouping.ids, np.ones_like(grouping.sizes), None), y_true
     else:
         grouping = group_by_query(
             len(labels),
@@ -90,24 +84,23 @@ def documents_from_rows(
             X=X,
             **aligned,
         )
-    weights = _weights(labels.shape, grouping, rows["sample_weight"])
-    labelled = y_true
-    units = grouping
-    if labels.ndim == 2:  # slices and groups have one value per query
-        units = Grouping(grouping.ids, np.ones_like(grouping.sizes), None)
-    else:
-        labelled = _labelled([y_true, *named_columns(**(beside or {})).values(), qid])
-    slices = None if by is None else slice_of_query(by, units, y_true=labelled)
-    dependent = (
-        None if groups is None else slice_of_query(groups, units, y_true=labelled, name="groups")
+        units, labelled = grouping, _labelled([y_true, *further.values(), qid])
+    queries = Queries(
+        grouping.ids,
+        _weights(rows["sample_weight"], units, labels.ndim),
+        _value_per_query(by, units, labelled, "by"),
+        _value_per_query(groups, units, labelled, "groups"),
     )
     return Documents(
         grouping,
         grouping.sort(labels.ravel()),
-        Queries(grouping.ids, weights, slices, dependent),
+        queries,
         judged=None if mask is None else grouping.sort(mask.ravel()),
         condense=condense,
-        columns={name: grouping.sort(column) for name, column in columns.items()},
+        columns={
+            name: grouping.sort(check_document_column(column, name, labels.shape).ravel())
+            for name, column in columns.items()
+        },
         label_type=given.dtype.type if given.dtype.kind == "f" else np.float64,
         negative=negative,
         shape=labels.shape,
@@ -120,7 +113,7 @@ def rank_rows(
 ) -> Ranking:
     """Rank documents by scores of their rows, in the order in which the rows were given."""
     shape = documents.shape or (documents.n_documents,)
-    mask = None if retrieved is None else check_mask(retrieved, "retrieved", shape)
+    mask = _mask(retrieved, "retrieved", shape)
     scores = check_scores(y_score, shape, mask, name)
     sort = documents.grouping.sort
     return Ranking(documents, sort(scores.ravel()), None if mask is None else sort(mask.ravel()))
@@ -149,19 +142,34 @@ def ranking_from_rows(
     return rank_rows(truth, y_score, retrieved=retrieved)
 
 
-def _rows_as_queries(shape: tuple[int, ...]) -> Grouping:
+def _mask(values: Any, name: str, shape: tuple[int, ...]) -> Mask | None:
+    return None if values is None else check_mask(values, name, shape)
+
+
+def _rows_as_queries(
+    y_true: Any, shape: tuple[int, ...], qid: Any, aligned: Mapping[str, Any]
+) -> Grouping:
     """One query per row of a rectangle."""
+    if qid is not None or ids_in_index(y_true) is not None:
+        raise ValueError(
+            f"Leave out qid if y_true is 2-D, since each row is a query; got y_true of shape {shape}."
+        )
+    check_aligned(y_true=y_true, **aligned)
+    check_documents_aligned(y_true=y_true, **aligned)
     n_queries, n_documents = shape
-    sizes = np.full(n_queries, n_documents, dtype=np.intp)
-    return Grouping(np.arange(n_queries), sizes, None)
+    return Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
 
 
-def _weights(shape: tuple[int, ...], grouping: Grouping, sample_weight: Any) -> FloatArray | None:
+def _weights(sample_weight: Any, units: Grouping, n_dimensions: int) -> FloatArray | None:
     if sample_weight is None:
         return None
-    if len(shape) == 2:
-        return check_weights(sample_weight, shape[0], "query").copy()  # a report keeps them
-    return query_weights(sample_weight, grouping)
+    if n_dimensions == 2:
+        return check_weights(sample_weight, len(units.ids), "query")
+    return query_weights(sample_weight, units)
+
+
+def _value_per_query(given: Any, units: Grouping, labelled: Any, name: str) -> NDArray[Any] | None:
+    return None if given is None else slice_of_query(given, units, y_true=labelled, name=name)
 
 
 def _labelled(columns: Sequence[Any]) -> Any:

@@ -15,12 +15,12 @@ from skrank_metrics._input.arrays import (
     Mask,
     as_numpy,
     check_mask,
-    lists_as_objects,
     python_list,
     refuse_lazy,
     refuse_masked,
 )
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
+from skrank_metrics._input.columns import lists_as_objects
 from skrank_metrics._input.grouping import (
     Grouping,
     group_codes,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import frame_columns
+from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping, group_codes
 from skrank_metrics._input.query_ids import (
     as_python,

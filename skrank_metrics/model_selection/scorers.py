@@ -23,10 +23,10 @@ from skrank_metrics._input.arrays import (
     NaNScoreError,
     check_choice,
     check_mask,
-    document_columns,
     to_array,
     to_float64,
 )
+from skrank_metrics._input.columns import document_columns
 from skrank_metrics._input.query_ids import carried, named_columns
 from skrank_metrics._sklearn_internals import (
     check_rows,

@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrank_metrics._input.arrays import (
-    IntArray,
-    check_document_column,
-    document_columns,
-    to_array,
-    to_float64,
-)
+from skrank_metrics._input.arrays import IntArray, to_array, to_float64
+from skrank_metrics._input.columns import check_document_column, document_columns
 from skrank_metrics._input.query_ids import (
     OF_DOCUMENTS,
     carried,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import as_numpy, document_columns, refuse_rounded
+from skrank_metrics._input.arrays import as_numpy, refuse_rounded
+from skrank_metrics._input.columns import document_columns
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, role_of
 from skrank_metrics.sources.id_types import refuse_look_alikes

@@ -232,10 +232,7 @@ class Documents:
     @cached_property
     def id_digests_here(self) -> Hashes | None:
         """The same in this process only, but for ids of all types; None without ids."""
-        try:
-            return self.id_digests
-        except TypeError:
-            return self._digests_of_ids(_hashes_of_this_process)
+        return self._digests_of_ids(_hashes_of_this_process)
 
     def _digests_of_ids(self, hash_: Callable[[NDArray[Any]], Hashes]) -> Hashes | None:
         if self.document_ids is None:

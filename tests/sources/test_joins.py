@@ -507,7 +507,7 @@ class Item:
         return isinstance(other, Item) and self.number == other.number
 
     def __hash__(self):
-        return hash(str(self.number))
+        return hash(("Item", str(self.number)))
 
 
 Market = enum.Enum("Market", [f"N{number}" for number in range(10)], start=0)
@@ -536,7 +536,7 @@ def test_judgments_that_moved_between_documents_are_noticed(kind, tmp_path):
     lists = {query: [kind(3), kind(1), kind(9)] for query in truth}
     report = evaluate_run(truth, lists, "mrr")
     firsts = [report]
-    if kind in (Item, KINDS["tuple of own"]):
+    if kind not in (str, int, KINDS["tuple"]):
         with pytest.raises(TypeError, match="document must hold strings"):
             report.save(tmp_path / "one.json")
     else:

@@ -91,7 +91,12 @@ class Result(ABC):
         headline = title or self._headline()
         if headline:
             parts = [first, *parts]
-        blocks = self._blocks([*parts, *self._explanations()])
+        meanings: dict[str, str] = {}
+        for part in parts:
+            if isinstance(part, Table):
+                meanings |= part.meanings
+        columns = [f"{head}: {meaning}" for head, meaning in meanings.items()]
+        blocks = self._blocks([*parts, *columns, *self._explanations()])
         if note:
             blocks.insert(0, f'<p class="note">{_html(note)}</p>')
         return page(readable(headline or str(first)), blocks)

@@ -81,11 +81,12 @@ def p_text(p: float) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column, the format of its values, and its name in a frame."""
+    """The head of a column, the format of its values, its name in a frame, and what pages say that it means."""
 
     head: str | None  # None: in frames only
     text: Callable[[Any], str] = as_text
     name: str | None = None  # None: the head
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,15 @@ class Table:
             for column, values in self._by_column
             if column.head is not None
         ]
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What columns mean, by their heads."""
+        return {
+            column.head: column.meaning
+            for column, _ in self._by_column
+            if column.head and column.meaning
+        }
 
     def for_frame(self) -> dict[str, list[Any]]:
         """Values by the names of a frame's columns."""

@@ -136,7 +136,8 @@ class ComparisonDisplay(Display):
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
-        inks = [look.soft if row.status == "worse" else look.ink for row in self._rows]
+        is_worse = [self._colour_of(name) == look.soft for name in self._names]
+        inks = [look.soft if worse else look.ink for worse in is_worse]
         bold = [n for n, row in enumerate(self._rows) if row.status in ("best", "better")]
         has_names = ax is self.ax_ or style.is_narrow()
         style.draw_rows(ax, self._names if has_names else [""] * len(inks), inks, bold=bold)

@@ -76,14 +76,14 @@ def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, l
 
 def table_of_facts(whole: ByMetric) -> Table:
     """One row per metric."""
-    heads = [str(fact.head) for fact in PRINTED]
+    heads = [fact.column for fact in PRINTED]
     rows = [(name, *(fact.compute(values) for fact in PRINTED)) for name, values in whole.items()]
     return Table(("metric", *heads), rows)
 
 
 def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
     """One row per slice and metric."""
-    heads = [str(fact.head) for fact in OF_SLICES]
+    heads = [fact.column for fact in OF_SLICES]
     rows = []
     for name, part in slices.items():
         for metric, values in part.items():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._output.table import Column
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import (
     NO_INTERVAL,
@@ -102,7 +103,13 @@ class Fact:
     names: tuple[str, ...]
     head: str | None  # of the printed column; None if it is not printed
     compute: Callable[[MetricValues], Any]  # one number, or one for each of several names
+    meaning: str = ""  # of the printed column, in a sentence
     is_optional: bool = False  # not in dicts if it is NaN
+
+    @property
+    def column(self) -> Column:
+        """The printed column."""
+        return Column(self.head, meaning=self.meaning)
 
     def named(self, values: MetricValues) -> dict[str, float]:
         """The numbers by name."""
@@ -113,11 +120,27 @@ class Fact:
 
 # To add a fact, declare it here.
 FACTS = (
-    Fact(("mean",), "mean", lambda values: values.mean),
-    Fact(("low", "high"), "95% interval", lambda values: values.interval(), is_optional=True),
-    Fact(("std",), "std over queries", lambda values: values.std),
+    Fact(("mean",), "mean", lambda values: values.mean, "Average over the queries."),
+    Fact(
+        ("low", "high"),
+        "95% interval",
+        lambda values: values.interval(),
+        "The mean over all queries of this kind is probably between these numbers.",
+        is_optional=True,
+    ),
+    Fact(
+        ("std",),
+        "std over queries",
+        lambda values: values.std,
+        "Standard deviation, which shows how much the values of single queries differ.",
+    ),
     Fact(("median",), None, lambda values: values.median),
-    Fact(("n_undefined",), "undefined queries", lambda values: values.n_undefined),
+    Fact(
+        ("n_undefined",),
+        "undefined queries",
+        lambda values: values.n_undefined,
+        "Queries that have no value of the metric, such as those without a relevant document.",
+    ),
 )
 NAMES = tuple(name for fact in FACTS for name in fact.names)
 PRINTED = tuple(fact for fact in FACTS if fact.head is not None)

@@ -27,6 +27,12 @@ LONGEST_IN_HEAD = 16
 SHOWN = 5e-5
 # A larger share of the range of a metric is a large margin.
 LARGE_MARGIN = 0.1
+# What pages say about columns.
+_INTERVAL = (
+    "The difference over all queries of this kind is probably between these numbers. "
+    "If 0 is not, the rankings differ significantly."
+)
+_STATUSES = "What these queries show. They cannot decide about rankings that lead, may be best or are undecided."
 _TESTS: dict[Test, str] = {"permutation": "paired permutation test", "t": "paired t-test"}
 _HOW: dict[Correction | None, str] = {
     "max": "Intervals are from a {test}, and hold together for {comparisons}.",
@@ -69,12 +75,15 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:
     baseline, level = outcome.plan.baseline, f"{100 * outcome.plan.confidence:g}% interval"
+    status = Column("status", str, meaning=_STATUSES)
     if baseline is None:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
-        return [Column(head), Column(level, interval_text), Column("status", str)]
+        behind = Column(head, meaning="How much worse the mean is than that of the leader.")
+        return [behind, Column(level, interval_text, meaning=_INTERVAL), status]
     head = f"minus {baseline if len(baseline) <= LONGEST_IN_HEAD else 'baseline'}"
-    return [Column(head, signed), Column(level, signed_interval_text), Column("status", str)]
+    minus = Column(head, signed, meaning=f"The mean minus that of {baseline}.")
+    return [minus, Column(level, signed_interval_text, meaning=_INTERVAL), status]
 
 
 def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:

@@ -11,7 +11,7 @@ import sklearn
 from support.shown import Seen
 
 import skrank_metrics
-from skrank_metrics import evaluate, explain_difference, match_convention
+from skrank_metrics import compare, evaluate, explain_difference, match_convention
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 
@@ -182,3 +182,24 @@ def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left on device"):
         results["health"].to_html(tmp_path / "page.html")
     assert os.listdir(tmp_path) == []
+
+
+def explained(page):
+    """What a page says about words, by the words."""
+    sentences = re.findall("<p>([^<]*)</p>", page)
+    return {word: text for word, colon, text in (one.partition(": ") for one in sentences) if colon}
+
+
+def test_pages_say_what_the_columns_mean(tmp_path):
+    labels, qid = [1, 0] * 9, [number // 2 for number in range(18)]
+    scores = {"good": [2, 1] * 9, "bad": [1, 2] * 9}
+    report = evaluate(labels, scores["good"], qid=qid, metrics="mrr")
+    heads = {"mean", "95% interval", "std over queries", "undefined queries", "mrr"}
+    assert heads <= explained(page_of(report, tmp_path)).keys()
+    found = evaluate(labels, scores, qid=qid, metrics="mrr")
+    heads = {"behind leader", "95% interval", "status", "mrr"}
+    assert heads <= explained(page_of(found, tmp_path)).keys()
+    against = compare(found, baseline="bad")
+    meaning = "The mean minus that of bad."
+    assert explained(page_of(against, tmp_path))["minus bad"] == meaning
+    assert meaning not in str(against), "on pages only"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics._input.interface import setting
+from skrank_metrics.sources.columns import check_column_name
 
 # Names that are recognized, in any case and without regard to "_", "-" and blanks.
 USUAL = {
@@ -38,28 +39,21 @@ class Roles(NamedTuple):
 
 def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
     """The names that ``columns`` gives to the frames of each argument."""
-    if columns is None:
-        return {argument: {} for argument in _OF_ARGUMENT}
-    if not isinstance(columns, Mapping):
+    given = {} if columns is None else columns
+    if not isinstance(given, Mapping):
         raise TypeError(
             f"columns must be a dict such as {{'query': 'customer_id'}}; got {columns!r}."
         )
-    shared = {
-        key: name
-        for key, name in columns.items()
-        if key not in _OF_ARGUMENT or isinstance(name, str)
-    }
-    own = {key: names for key, names in columns.items() if key not in shared}
+    shared = {key: name for key, name in given.items() if key not in _OF_ARGUMENT}
+    _check_roles(shared, tuple(USUAL), "columns")
     found: dict[str, ColumnNames] = {}
     for argument, roles in _OF_ARGUMENT.items():
-        given = own.get(argument, {})
-        if not isinstance(given, Mapping):
-            raise TypeError(
-                f"columns[{argument!r}] must be a dict of names by role; got {given!r}."
-            )
-        _check_roles(given, roles, f"columns[{argument!r}]")
-        found[argument] = {**{r: n for r, n in shared.items() if r in roles}, **given}
-    _check_roles(shared, tuple(USUAL), "columns")
+        own = given.get(argument, {})
+        if not isinstance(own, Mapping):
+            raise TypeError(f"columns[{argument!r}] must be a dict of names by role; got {own!r}.")
+        _check_roles(own, roles, f"columns[{argument!r}]")
+        of_all = {role: name for role, name in shared.items() if role in roles}
+        found[argument] = {**of_all, **own}
     return found
 
 
@@ -75,65 +69,60 @@ def _check_roles(names: Mapping[Any, Any], roles: Sequence[str], holder: str) ->
 
 def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: str) -> Roles:
     """The columns of judgments, of a run or of exclusions, as named or by their usual names."""
-    query, document = (_find(role, names, given, holder, needed=True) for role in _IDS)
+    query, document = (_needed(role, names, given, holder) for role in _IDS)
     if argument == "exclude":
         return Roles(query, document, None)
     if argument == "qrels":
-        return Roles(query, document, _find_labels(names, given, holder, document))
+        label = find_column("label", names, given, holder)
+        if label is None and document == "corpus-id":
+            # BEIR's judgments have scores.
+            label = find_column("score", names, {}, holder)
+        # Two columns hold relevant documents.
+        if label is None and len(names) > 2:
+            label = _needed("label", names, given, holder)
+        return Roles(query, document, label)
     if "score" in given and "rank" in given:
         raise ValueError(
             f"columns must name the scores or the ranks of {holder}, since one of them orders the documents; got both."
         )
-    rank = None
-    if "score" not in given:
-        rank = _find("rank", names, given, holder)
     # As in files of TREC, scores come before ranks.
-    score = None if "rank" in given else _find("score", names, given, holder, needed=rank is None)
-    if score is None:
-        return Roles(query, document, rank, ranked=True)
-    return Roles(query, document, score)
+    score = None if "rank" in given else find_column("score", names, given, holder)
+    if score is not None:
+        return Roles(query, document, score)
+    rank = find_column("rank", names, given, holder)
+    if rank is None:
+        _needed("score", names, given, holder)
+    return Roles(query, document, rank, ranked=True)
 
 
-def _find_labels(
-    names: Sequence[Any], given: ColumnNames, holder: str, document: str
-) -> str | None:
-    """The column of labels; None if there are only two columns, of relevant documents."""
-    label = _find("label", names, given, holder)
-    if label is None and document == "corpus-id":  # BEIR's judgments have scores
-        label = _find("score", names, {}, holder)
-    if label is None and len(names) > 2:
-        _find("label", names, given, holder, needed=True)
-    return label
-
-
-def _find(
-    role: str, names: Sequence[Any], given: ColumnNames, holder: str, *, needed: bool = False
-) -> Any:
-    """The column with a role; None if there is none and it is not needed."""
-    listed = ", ".join(map(repr, names[:20]))
+def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
+    """The column with a role; None if there is none."""
     if role in given:
-        times = list(names).count(given[role])
-        if times == 1:
-            return given[role]
-        found = f"{times} columns" if times else "no column"
-        hint = "" if times else nearest(given[role], names)
-        raise ValueError(f"{holder} has {found} {given[role]!r}. Columns: {listed}.{hint}")
+        check_column_name(given[role], names, holder)
+        return given[role]
     candidates = [name for name in names if role_of(name) == role]
     if len(candidates) > 1:
         raise ValueError(
             f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
             f"Choose one with {setting('columns', {role: candidates[0]})}."
         )
-    if candidates:
-        return candidates[0]
-    if needed:
-        raise ValueError(
-            f"{holder} has no column {role!r}; name it with {setting('columns', {role: '...'})}. Columns: {listed}."
-        )
-    return None
+    return candidates[0] if candidates else None
+
+
+def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
+    found = find_column(role, names, given, holder)
+    if found is None:
+        way_out = f"; name it with {setting('columns', {role: '...'})}"
+        check_column_name(role, names, holder, way_out)
+    return found
 
 
 def role_of(name: Any) -> str | None:
     """The role of a column with a usual name."""
     plain = str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
     return _ROLES.get(plain)
+
+
+def has_columns(source: Any) -> bool:
+    """Whether a source is a frame or a table."""
+    return hasattr(source, "columns") or hasattr(source, "column_names")

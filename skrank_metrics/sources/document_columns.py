@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import as_numpy, refuse_rounded
 from skrank_metrics._input.columns import document_columns
 from skrank_metrics._output.result import counted
-from skrank_metrics.sources.column_roles import ColumnNames, role_of
+from skrank_metrics.sources.column_roles import ColumnNames, find_column, has_columns
 from skrank_metrics.sources.id_types import refuse_look_alikes
 from skrank_metrics.sources.lists import Ids
-from skrank_metrics.sources.lists_by_id import has_columns
 
 
 def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
@@ -69,21 +68,15 @@ def columns_by_id(
 
 def _ids_of_frame(documents: Any, columns: dict[str, Any], names: ColumnNames) -> Any:
     """The column of ids, which is taken out of the columns, or the index."""
-    chosen = names.get("document")
-    candidates = [name for name in columns if role_of(name) == "document"]
-    if chosen is None and len(candidates) > 1:
-        raise ValueError(
-            f"documents has several columns that could be ids: {', '.join(map(repr, candidates))}. "
-            f"Choose one with columns={{'document': {candidates[0]!r}}}."
-        )
-    if chosen is None and candidates:
-        chosen = candidates[0]
-    given = getattr(documents, "index", None) if chosen is None else columns.pop(chosen, None)
-    if given is None:
+    chosen = find_column("document", list(columns), names, "documents")
+    if chosen is not None:
+        return columns.pop(chosen)
+    index = getattr(documents, "index", None)
+    if index is None:
         raise ValueError(
             "documents has no column 'document' of ids; name it with columns={'document': ...}."
         )
-    return given
+    return index
 
 
 def _entries(column: Any, name: str) -> NDArray[Any]:

@@ -14,10 +14,10 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.column_roles import columns_by_argument
+from skrank_metrics.sources.column_roles import columns_by_argument, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import Lists
-from skrank_metrics.sources.lists_by_id import has_columns, read_lists
+from skrank_metrics.sources.lists_by_id import read_lists
 from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation, check_excluded_queries
 from skrank_metrics.sources.several_runs import Runs, runs_by_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.interface import on_command_line, setting
-from skrank_metrics.sources.id_types import refuse_look_alikes
+from skrank_metrics.sources.document_columns import values_by_id
 from skrank_metrics.sources.lists import Ids, Lists, number_alike
 
 Keys: TypeAlias = NDArray[np.int64]
@@ -47,15 +47,13 @@ def _look_up(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
 
     For documents that are in few lists, this takes a third of the time of numbering them.
     """
-    truth, lists, nothing = judged.dicts or {}, returned.dicts or {}, dict[Any, Any]()
-    of_run = ((row, truth.get(query, nothing)) for query, row in lists.items())
-    labels = chain.from_iterable(map(known.get, row, repeat(-1.0)) for row, known in of_run)
-    of_qrels = ((known, lists.get(query, nothing)) for query, known in truth.items())
-    found = chain.from_iterable(map(row.__contains__, known) for known, row in of_qrels)
-    return (
-        np.fromiter(labels, np.float64, len(returned)),
-        ~np.fromiter(found, np.bool_, len(judged)),
-    )
+    truth, lists = judged.dicts or {}, returned.dicts or {}
+    labels, found = list[float](), list[bool]()
+    for query, row in lists.items():
+        labels += map(truth.get(query, {}).get, row, repeat(-1.0))
+    for query, known in truth.items():
+        found += map(lists.get(query, {}).__contains__, known)
+    return np.fromiter(labels, np.float64, len(labels)), ~np.fromiter(found, np.bool_, len(found))
 
 
 def _match(returned: Keys, judged: Keys, values: FloatArray) -> tuple[FloatArray, Mask]:
@@ -150,14 +148,10 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     (keys,) = pair_keys([lists])
     lists, _ = without_duplicates(lists, keys, duplicates)
     passages, places = lists.documents.different()
+    of_passages = parents
     if callable(parents):
-        found = [parents(passage) for passage in passages]
-    else:
-        unknown = [passage for passage in passages if passage not in parents]
-        if unknown:
-            raise ValueError(f"parents has no document for passage {unknown[0]!r} of run.")
-        refuse_look_alikes("parents", parents, "run has the passage", passages)
-        found = [parents[passage] for passage in passages]
+        of_passages = {passage: parents(passage) for passage in passages}
+    found = values_by_id(of_passages, passages, "parents", "passage")
     documents = Ids.from_values(found, "parents")
     lists = replace(lists, documents=documents[places], dicts=None)
     (keys,) = pair_keys([lists])

@@ -16,7 +16,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, refuse_
 from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.column_roles import ColumnNames, find_roles, role_of
+from skrank_metrics.sources.column_roles import ColumnNames, find_roles, has_columns, role_of
 from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
@@ -81,11 +81,6 @@ def _got(source: Any, argument: str) -> str:
     if argument == "run" and hasattr(source, "shape"):
         return "pass queries=, the query id of each row"
     return f"got {type(source).__name__}"
-
-
-def has_columns(source: Any) -> bool:
-    """Whether a source is a frame or a table."""
-    return hasattr(source, "columns") or hasattr(source, "column_names")
 
 
 def _check_values(lists: Lists, negative: bool) -> None:

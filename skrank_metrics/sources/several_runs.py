@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._input.arrays import by_text
-from skrank_metrics.sources.lists_by_id import has_columns
+from skrank_metrics.sources.column_roles import has_columns
 
 Runs: TypeAlias = Mapping[
     str, Mapping[Any, Mapping[Any, float] | Sequence[Any]] | PathLike[str] | str

@@ -220,57 +220,51 @@ class Evaluation:
         self, documents: Documents, rankings: Mapping[str, Ranking], sample_weight: Any
     ) -> QueryValues:
         """Evaluate rankings of the same documents, with optional weights of the rows."""
-        values, grouping = QueryValues(), documents.grouping
+        queries, ids = documents.queries, documents.grouping.ids
+        weights = None
+        if sample_weight is not None:
+            weights = query_weights(sample_weight, documents.grouping, may_be_zero=True)
+        optional = {"sample_weight": weights, "by": queries.by, "groups": queries.groups}
         kept: dict[Any, NDArray[Any]] = {
-            "qid": grouping.ids,
+            "qid": ids,
             "digests": documents.digests,
-            "sizes": grouping.sizes.astype(np.uint32),
+            "sizes": documents.grouping.sizes.astype(np.uint32),
             "n_judged": documents.n_judged.astype(np.uint32),
         }
-        if sample_weight is not None:
-            kept["sample_weight"] = query_weights(sample_weight, grouping, may_be_zero=True)
-        if documents.queries.by is not None:
-            kept["by"] = documents.queries.by
-        if documents.queries.groups is not None:
-            kept["groups"] = documents.queries.groups
+        kept |= {name: column for name, column in optional.items() if column is not None}
+        values = QueryValues()
+        computations = [metric.computation for metric in self.metrics.values()]
         for ranking, ranked in rankings.items():
-            results = per_query(ranked, [metric.computation for metric in self.metrics.values()])
-            for (name, metric), result in zip(self.metrics.items(), results, strict=True):
-                if np.isinf(metric.record.upper):
-                    metric.aggregate(
-                        result, None, average=metric.average or "macro"
-                    )  # sums that overflow raise here
-                if metric.average == "micro":  # pooled over documents
-                    kept |= {
-                        (ranking, name): result.numerators,
-                        (ranking, name, "shares"): result.denominators,
-                    }
-                else:
+            results = dict(zip(self.metrics, per_query(ranked, computations), strict=True))
+            values.counts[ranking] = count(ranked, self.metrics, results)
+            for name, result in results.items():
+                if self.metrics[name].average != "micro":
                     kept[ranking, name] = result.values
-            values.counts[ranking] = count(
-                ranked, self.metrics, dict(zip(self.metrics, results, strict=True))
-            )
+                    continue
+                # Pooled over documents.
+                kept[ranking, name] = result.numerators
+                kept[ranking, name, "shares"] = result.denominators
         values.kept = {key: [part.copy()] for key, part in kept.items()}
-        values.seen = [np.sort(hash_ids(grouping.ids))]
+        values.seen = [np.sort(hash_ids(ids))]
         return values
 
     def report(self, values: QueryValues, ranking: str) -> RankingReport:
         """The report of a ranking."""
-        kept, one = values.joined(), np.broadcast_to(1.0, len(values))
+        kept = values.joined()
         weights = kept.get("sample_weight")
         if weights is not None and not weights.any():
             raise ValueError("sample_weight must not be zero everywhere.")
-        health = describe(values.counts[ranking], self.metrics, self.condense)
+        results = {}
+        for name in self.metrics:
+            shares = kept.get((ranking, name, "shares"), np.broadcast_to(1.0, len(values)))
+            results[name] = PerQuery(kept[ranking, name], shares)
         report = RankingReport(
             self.metrics,
             Queries(kept["qid"], weights, kept.get("by"), kept.get("groups")),
-            {
-                m: PerQuery(kept[ranking, m], kept.get((ranking, m, "shares"), one))
-                for m in self.metrics
-            },
+            results,
             self.condense,
             recorded_counts=DocumentCounts(kept["sizes"], kept["n_judged"], kept["digests"]),
-            recorded_health=health,
+            recorded_health=describe(values.counts[ranking], self.metrics, self.condense),
         )
         report.mean  # noqa: B018  sums that overflow raise here
         return report
@@ -280,36 +274,24 @@ class QueryValues:
     """Values of queries that arrive in parts, for one or several rankings of the same documents."""
 
     def __init__(self) -> None:
-        self.kept: dict[
-            Hashable, list[NDArray[Any]]
-        ] = {}  # parts of arrays with one entry per query
+        # Parts of arrays with one entry per query.
+        self.kept: dict[Hashable, list[NDArray[Any]]] = {}
         self.counts: dict[str, Counts] = {}  # by ranking
-        self.seen: list[
-            Hashes
-        ] = []  # sorted hashes of ids, in arrays that are at least twice as long as the next
+        # Sorted hashes of ids, in arrays that are at least twice as long as the next one.
+        self.seen: list[Hashes] = []
 
     def __len__(self) -> int:
         return sum(map(len, self.kept.get("qid", ())))
 
     def add(self, other: QueryValues) -> None:
         """Add other queries."""
-        if self.counts and other.counts and self.counts.keys() != other.counts.keys():
-            raise ValueError(
-                f"y_score must have the same models in all updates; got {list(other.counts)} after "
-                f"{list(self.counts)}."
-            )
-        uneven = _OPTIONAL & (self.kept.keys() ^ other.kept.keys())
-        if self.kept and other.kept and uneven:
-            raise ValueError(
-                f"Pass {min(uneven)} in all updates or in none; got some with and some without it."
-            )
-        for hashes in other.seen:
-            common = self._common(hashes)
-            if len(common):
-                ids = _joined_parts(other.kept["qid"])
-                raise ValueError(
-                    CAME_BACK.format(as_python(ids[np.isin(hash_ids(ids), common)])[0])
-                )
+        if self.kept and other.kept:
+            self._check_same(other)
+        common = np.concatenate([np.empty(0, np.uint64), *map(self._common, other.seen)])
+        if len(common):
+            ids = _joined_parts(other.kept["qid"])
+            back = ids[np.isin(hash_ids(ids), common)]
+            raise ValueError(CAME_BACK.format(as_python(back)[0]))
         # From here on, nothing can fail.
         for hashes in other.seen:
             while self.seen and len(self.seen[-1]) < 2 * len(hashes):
@@ -321,6 +303,19 @@ class QueryValues:
         for ranking, found in other.counts.items():
             self.counts.setdefault(ranking, Counter()).update(found)
 
+    def _check_same(self, other: QueryValues) -> None:
+        """Refuse queries with other rankings or columns."""
+        if self.counts.keys() != other.counts.keys():
+            raise ValueError(
+                f"y_score must have the same models in all updates; got {list(other.counts)} after "
+                f"{list(self.counts)}."
+            )
+        uneven = _OPTIONAL & (self.kept.keys() ^ other.kept.keys())
+        if uneven:
+            raise ValueError(
+                f"Pass {min(uneven)} in all updates or in none; got some with and some without it."
+            )
+
     def _common(self, hashes: Hashes) -> Hashes:
         """The sorted hashes that were seen, or occur twice."""
         found = [hashes[1:][hashes[1:] == hashes[:-1]]]
@@ -331,12 +326,14 @@ class QueryValues:
 
     def joined(self) -> dict[Hashable, NDArray[Any]]:
         """Each array as one."""
-        for parts in self.kept.values():  # one by one, so that nothing is in memory twice for long
+        # One by one, so that nothing is in memory twice for long.
+        for parts in self.kept.values():
             parts[:] = [_joined_parts(parts)]
-        return {key: part for key, (part,) in self.kept.items()}
+        return {key: parts[0] for key, parts in self.kept.items()}
 
 
 def _joined_parts(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    if len({part.dtype.kind for part in parts}) > 1:  # NumPy would turn numbers into strings
+    if len({part.dtype.kind for part in parts}) > 1:
+        # NumPy would turn numbers into strings.
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)

@@ -151,18 +151,28 @@ def evaluate_batches(
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
             return evaluation.result(evaluation.of_table(table, contiguous=True) for table in whole)
-        n_files = min(
-            max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES
-        )
-        files = _write_by_query(tables, qid, n_files, stack)
-        pool = stack.enter_context(ThreadPoolExecutor(n_threads))
-        stack.callback(pool.shutdown, cancel_futures=True)
-        evaluate_file = partial(_evaluate_file, evaluation)
-        # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
-        first = evaluate_file(files[0])
-        others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
-        parts = progress.count(chain([first], others), len(files), "parts evaluated")
-        return evaluation.result(parts)
+        parts = _evaluate_shuffled(evaluation, tables, known or 0, n_threads, stack)
+        return evaluation.result(progress.count(*parts, "parts evaluated"))
+
+
+def _evaluate_shuffled(
+    evaluation: TableEvaluation,
+    tables: Iterator[Any],
+    n_rows: int,
+    n_threads: int,
+    stack: ExitStack,
+) -> tuple[Iterable[QueryValues], int]:
+    """The values of temporary files of whole queries, and their number."""
+    n_files = 2 ** (n_rows // ROWS_OF_A_FILE).bit_length()
+    n_files = min(max(FEWEST_FILES, n_files), MOST_FILES)
+    files = _write_by_query(tables, evaluation.columns.qid, n_files, stack)
+    pool = stack.enter_context(ThreadPoolExecutor(n_threads))
+    stack.callback(pool.shutdown, cancel_futures=True)
+    evaluate_file = partial(_evaluate_file, evaluation)
+    # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
+    first = evaluate_file(files[0])
+    others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
+    return chain([first], others), len(files)
 
 
 def _count_rows(tables: Iterable[Any], n_rows: int | None, progress: Progress) -> Iterator[Any]:
@@ -210,35 +220,28 @@ def _write_by_query(
     """Distribute the rows over temporary files by a hash of their query; return those that are not empty."""
     import pyarrow as pa
 
+    shift = np.uint64(64 - (n_files - 1).bit_length())
     files: list[IO[bytes]] = []
-    shift, schema, used = np.uint64(64 - (n_files - 1).bit_length()), pa.schema([]), set[int]()
     try:
-        files += (stack.enter_context(tempfile.TemporaryFile()) for _ in range(n_files))  # noqa: SIM115
-        with ExitStack() as writers:
-            for table in tables:
-                if not table.schema.equals(
-                    schema
-                ):  # wider types need another stream in the same file
-                    writers.close()
-                    schema = table.schema
-                    streams = [
-                        writers.enter_context(pa.ipc.new_stream(pa.PythonFile(f, "w"), schema))
-                        for f in files
-                    ]
-                numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
-                ends = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n_files))))
-                ordered = table.take(pa.array(np.argsort(numbers, kind="stable"))).combine_chunks()
-                for number in np.flatnonzero(np.diff(ends)).tolist():
-                    streams[number].write_table(
-                        ordered.slice(ends[number], ends[number + 1] - ends[number])
-                    )
-                    used.add(number)
+        for _ in range(n_files):
+            files.append(stack.enter_context(tempfile.TemporaryFile()))  # noqa: PERF401, SIM115
+        for table in tables:
+            numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
+            ordered = table.take(np.argsort(numbers, kind="stable")).combine_chunks()
+            sizes = np.bincount(numbers, minlength=n_files)
+            starts = np.cumsum(sizes) - sizes
+            for number in np.flatnonzero(sizes):
+                rows = ordered.slice(starts[number], sizes[number])
+                # Each time a new stream, since later tables may have wider types.
+                sink = pa.PythonFile(files[number], "w")
+                with pa.ipc.new_stream(sink, table.schema) as stream:
+                    stream.write_table(rows)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
             raise
         hint = "set the environment variable TMPDIR to a folder with more space"
         raise OSError(error.errno, f"{error.strerror}; {hint}", tempfile.gettempdir()) from error
-    return [files[number] for number in sorted(used)]
+    return [file for file in files if file.tell()]
 
 
 def _hash_column(column: Any) -> Hashes:

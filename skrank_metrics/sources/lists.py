@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_masked
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked
 from skrank_metrics._input.query_ids import WIDE, as_python, group_ids
 from skrank_metrics.sources.id_types import kinds_of
 
@@ -189,12 +189,17 @@ class Lists:
         return f"document {document!r} of query {self.queries[self.codes[row]]!r}"
 
 
+def equal_to_next(*columns: NDArray[Any]) -> Mask:
+    """Whether each row but the last equals the next one in all columns."""
+    equal: Mask = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
+    return equal
+
+
 def from_ranks(lists: Lists) -> Lists:
     """Lists with ranks as values, none of which may be twice in a list."""
     order = np.lexsort((lists.values, lists.codes))
-    codes, ranks = lists.codes[order], lists.values[order]
-    repeated = np.flatnonzero((codes[1:] == codes[:-1]) & (ranks[1:] == ranks[:-1]))
+    repeated = order[1:][equal_to_next(lists.codes[order], lists.values[order])]
     if len(repeated):
-        row = int(order[repeated + 1].min())
+        row = int(repeated.min())
         raise ValueError(f"run has rank {lists.values[row]:g} twice, again for {lists.pair(row)}.")
     return replace(lists, values=-lists.values, ranked=True)

@@ -13,7 +13,7 @@ from skrank_metrics._engine.documents import DocumentIds, Documents, Queries
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics.sources.lists import Ids, Lists
+from skrank_metrics.sources.lists import Ids, Lists, equal_to_next
 
 
 def rank_lists(
@@ -84,20 +84,15 @@ def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
 
 def _by_score_and_id(lists: Lists) -> IntArray:
     """Rows in order of query, score descending, and id descending as text."""
-    codes, scores, order = lists.codes, lists.values, np.arange(len(lists.codes))
-    rising = (codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1])
-    if ((codes[1:] < codes[:-1]) | rising).any():  # most runs are sorted
-        order = np.lexsort((-scores, codes))
-        codes, scores = codes[order], scores[order]
-    tied = np.zeros(len(order) + 1, dtype=bool)  # with the document before
-    tied[1:-1] = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
-    # Groups of tied documents are ranges of this order.
-    starts = np.flatnonzero(tied[1:] & ~tied[:-1])
-    ends = np.flatnonzero(tied[:-1] & ~tied[1:]) + 1
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        rows = order[start:end]
-        # Python compares code points, which are in the order of their bytes in UTF-8.
-        names = list(map(str, lists.documents[rows].tolist()))
-        places = sorted(range(len(names)), key=names.__getitem__, reverse=True)
-        order[start:end] = rows[places]
+    order = np.lexsort((-lists.values, lists.codes))
+    codes, scores = lists.codes[order], lists.values[order]
+    with_next = equal_to_next(codes, scores)
+    tied = np.append(with_next, False) | np.append(False, with_next)
+    # Most documents are not tied, and need no text.
+    rows = order[tied]
+    # Python compares code points, which are in the order of their bytes in UTF-8.
+    names = list(map(str, lists.documents[rows].tolist()))
+    places = np.empty(len(rows), dtype=np.intp)
+    places[sorted(range(len(rows)), key=names.__getitem__, reverse=True)] = np.arange(len(rows))
+    order[tied] = rows[np.lexsort((places, -scores[tied], codes[tied]))]
     return order

@@ -289,9 +289,8 @@ def test_bad_input(data):
     ):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
     large = RankingAccumulator("cg").update([1e308], [1], qid=[0])
-    for qid in ([1, 2], [1]):  # the second is too much with what came before
-        with pytest.raises(ValueError, match="The sum of gains overflows float64"):
-            large.update([1e308] * len(qid), [1] * len(qid), qid=qid).result()
+    with pytest.raises(ValueError, match="The sum of gains overflows float64"):
+        large.update([1e308], [1], qid=[1]).result()
     with pytest.raises(ValueError, match=r"condense.*judged"):
         accumulated(data, [], condense=True)
 

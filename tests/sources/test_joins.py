@@ -341,7 +341,7 @@ def test_passages_count_as_their_documents():
         for lists in (run, ranked):
             assert mrr({"q": ["d1"]}, lists, parents=given) == [1 / 2]
             assert mrr({"q": ["d2"]}, lists, parents=given) == [1 / 3]
-    with pytest.raises(ValueError, match="parents has no value for 1 passage, such as .d2#0."):
+    with pytest.raises(ValueError, match="parents has no value for 1 passage"):
         mrr({"q": ["d1"]}, run, parents={"d1#0": "d1", "d1#1": "d1", "d3#0": "d3"})
     with pytest.raises(ValueError, match="run has document 'd1#0' of query 'q' twice"):
         mrr({"q": ["d1"]}, {"q": ["d1#0", "d1#0"]}, parents=parents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.types import Columns, Ids, OfQueries
@@ -18,14 +18,15 @@ from skrank_metrics.sources.column_roles import columns_by_argument, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.lists_by_id import read_lists
-from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation, check_excluded_queries
+from skrank_metrics.sources.matching import check_excluded_queries
+from skrank_metrics.sources.run_evaluation import Missing, RunEvaluation
 from skrank_metrics.sources.several_runs import Runs, runs_by_name
 
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-MISSING = ("zero", "skip", "error")
-DUPLICATES = ("error", "first", "best")
+MISSING = get_args(Missing)
+DUPLICATES = get_args(Duplicates)
 SCORE_TYPES = ("float32", "float64")
 
 
@@ -174,10 +175,11 @@ def evaluate_run(
     check_choice(duplicates, "duplicates", DUPLICATES)
     named = columns_by_argument(columns)
     runs = runs_by_name(run)
-    _check_used(columns, (qrels, *(runs or {"": run}).values(), exclude, documents))
+    given = {"": run} if runs is None else runs
+    _check_used(columns, (qrels, *given.values(), exclude, documents))
     lists = {
         name: read_lists(one, "run", named["run"], duplicates=duplicates, queries=queries)
-        for name, one in (runs or {"": run}).items()
+        for name, one in given.items()
     }
     chosen = convention or _default_convention(lists)
     in_trec_eval = chosen == "trec_eval"
@@ -185,7 +187,7 @@ def evaluate_run(
     judged = read_lists(
         qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
     )
-    excluded = None
+    excluded = Lists.empty("exclude")
     if exclude is not None:
         excluded = read_lists(exclude, "exclude", named["exclude"])
         check_excluded_queries(excluded, (*lists.values(), judged))
@@ -204,14 +206,9 @@ def evaluate_run(
         by=by,
         groups=groups,
     )
-    del judged, excluded
-    reports: dict[str, RankingReport] = {}
-    for name in list(lists):
-        # Lists can be as large as everything else, and are not needed twice.
-        reports[name] = evaluation.report(lists.pop(name))
-    if runs is None:
-        return reports[""]
-    return compare_reports(reports)
+    # Lists can be as large as everything else, and are not needed twice.
+    reports = {name: evaluation.report(lists.pop(name)) for name in given}
+    return reports[""] if runs is None else compare_reports(reports)
 
 
 def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:

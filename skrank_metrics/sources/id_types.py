@@ -1,4 +1,4 @@
-"""Ids of different types, which are never equal even if they look alike."""
+"""Which ids can match at all: ids of different types are never equal, even if they look alike."""
 
 from __future__ import annotations
 

@@ -22,21 +22,20 @@ SLAB = 2**18  # rows whose temporaries are small
 
 
 def join_documents(
-    judged: Lists, returned: Lists, excluded: Lists | None, duplicates: Duplicates
+    judged: Lists, returned: Lists, excluded: Lists, duplicates: Duplicates
 ) -> tuple[Lists, FloatArray, Lists]:
     """Returned documents that are not excluded, their labels, and the documents that were only judged.
 
     All lists number the same queries alike. Labels are below 0 if nobody judged a document.
     """
-    if judged.dicts is not None and returned.dicts is not None and excluded is None:
+    if judged.dicts is not None and returned.dicts is not None and not len(excluded):
         labels, unranked = _look_up(judged, returned)
     else:
-        lists = [judged, returned] if excluded is None else [judged, returned, excluded]
-        of_judged, of_returned, *of_excluded = pair_keys(lists)
+        of_judged, of_returned, of_excluded = pair_keys([judged, returned, excluded])
         judged, of_judged = without_duplicates(judged, of_judged, duplicates)
         returned, of_returned = without_duplicates(returned, of_returned, duplicates)
-        if of_excluded:
-            kept = np.flatnonzero(~is_in(of_returned, of_excluded[0]))
+        if len(excluded):
+            kept = np.flatnonzero(~is_in(of_returned, of_excluded))
             returned, of_returned = returned.take(kept), of_returned[kept]
         labels, unranked = _match(of_returned, of_judged, judged.values)
     return returned, labels, judged.take(np.flatnonzero(unranked & (judged.values >= 0)))
@@ -156,10 +155,3 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     lists = replace(lists, documents=documents[places], dicts=None)
     (keys,) = pair_keys([lists])
     return without_duplicates(lists, keys, "best")[0]
-
-
-def share_no_document(one: Lists, other: Lists) -> bool:
-    """Whether no document is in both, in lists of any query; never for lists without documents."""
-    if not len(one) or not len(other):
-        return False
-    return set(one.documents.different()[0]).isdisjoint(other.documents.different()[0])

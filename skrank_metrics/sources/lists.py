@@ -155,6 +155,12 @@ class Lists:
     ranked: bool = False  # whether values are negative ranks instead of scores
     score_type: str | None = None  # in which scores are to be compared
 
+    @classmethod
+    def empty(cls, argument: str) -> Lists:
+        """No lists at all."""
+        empty = np.empty(0)
+        return cls(argument, [], empty.astype(np.intp), Ids(empty.astype(np.int64)), empty)
+
     def __len__(self) -> int:
         return len(self.codes)
 

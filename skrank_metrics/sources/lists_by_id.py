@@ -277,8 +277,7 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     roles = find_roles(columns, argument, names, holder)
     n_rows = len(frame)
     if not n_rows:
-        empty = np.empty(0)
-        return Lists(argument, [], empty.astype(np.intp), Ids(np.arange(0), []), empty)
+        return Lists.empty(argument)
     of_queries = plain_column(frame[roles.query])
     grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
     queries = python_ids(grouping.ids)

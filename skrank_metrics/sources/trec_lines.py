@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def read_lines(
     if b"\0" in data:
         number = data.count(b"\n", 0, data.index(b"\0"))
         refuse(name, number + 1, data.split(b"\n")[number], "text without NUL")
-    ranked = argument == "run" and n_fields(data) == len(FORMS["ranks"].fields)
+    ranked = argument == "run" and _n_fields(data) == len(FORMS["ranks"].fields)
     form = FORMS["ranks" if ranked else kind]
     topics = _read_topics(data, form, name, duplicates)
     if not topics:
@@ -79,27 +80,16 @@ def read_lines(
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(codes))
     documents = Ids(np.arange(len(codes)), list(chain.from_iterable(topics.values())))
-    lists = Lists(
-        kind,
-        list(topics),
-        codes,
-        documents,
-        values,
-        dicts=topics,
-        in_trec=not ranked,
-    )
+    lists = Lists(kind, list(topics), codes, documents, values, dicts=topics, in_trec=not ranked)
     return from_ranks(lists) if ranked else lists, name
 
 
-def n_fields(data: bytes) -> int:
+def _n_fields(data: bytes) -> int:
     """Number of fields of the first line that is not blank or a comment."""
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start) + 1 or len(data)
-        fields = data[start:end].split()
+    for line in BytesIO(data):
+        fields = line.split()
         if fields and not fields[0].startswith(b"#"):
             return len(fields)
-        start = end
     return 0
 
 
@@ -116,13 +106,11 @@ def _read_topics(
     for number, line in enumerate(data.split(b"\n"), start=1):
         # Of the control characters, bytes are split only at those that are blanks in C, too.
         fields = line.split(None, most)
-        if len(fields) != n_expected:
+        if len(fields) != n_expected or fields[0] != topic:
             if not fields or fields[0].startswith(b"#"):
                 continue
-            refuse(name, number, line, f"{n_expected} fields ({' '.join(form.fields)})")
-        if fields[0] != topic:
-            if fields[0].startswith(b"#"):
-                continue
+            if len(fields) != n_expected:
+                refuse(name, number, line, f"{n_expected} fields ({' '.join(form.fields)})")
             topic = fields[0]
             documents = topics.setdefault(topic.decode(), {})
         try:

@@ -161,7 +161,7 @@ def evaluate(
     >>> evaluate(y, scores, qid=qid, metrics="mrr").verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
-    models = _scores_by_model(y_true, y_score)
+    models = scores_by_model(y_true, y_score)
     bound = bind_metrics(metrics, convention)
     retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
     truth = documents_from_rows(
@@ -184,7 +184,7 @@ def evaluate(
     return compare_reports(reports)
 
 
-def _scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
+def scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
     """Scores by name of the model; None if there is one ranking."""
     is_dict = isinstance(y_score, Mapping)
     if not is_dict and not hasattr(type(y_score), "columns"):

@@ -14,7 +14,7 @@ from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import by_text, check_bool
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
@@ -25,6 +25,7 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.evaluate import scores_by_model
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -135,9 +136,10 @@ class RankingAccumulator:
             groups=groups,
             beside={"y_score": y_score, "retrieved": retrieved},
         )
+        models = scores_by_model(y_true, y_score)
         rankings = {
             name: rank_rows(truth, scores, retrieved=retrieved)
-            for name, scores in _scores_by_name(y_score).items()
+            for name, scores in ({_ONLY: y_score} if models is None else models).items()
         }
         self._values.add(self._evaluation.of_rankings(truth, rankings, sample_weight))
         return self
@@ -189,16 +191,6 @@ class RankingAccumulator:
         if _ONLY in reports:
             return reports[_ONLY]
         return compare_reports(reports)
-
-
-def _scores_by_name(y_score: Any) -> dict[str, Any]:
-    """The scores of each model; those of a single model have no name."""
-    if not isinstance(y_score, Mapping) and not hasattr(y_score, "columns"):
-        return {_ONLY: y_score}
-    names = y_score if isinstance(y_score, Mapping) else y_score.columns
-    if not len(names):
-        raise ValueError("y_score must hold the scores of at least one model; got none.")
-    return by_text([(name, y_score[name]) for name in names], "y_score")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -35,7 +35,7 @@ def join_documents(
         judged, of_judged = without_duplicates(judged, of_judged, duplicates)
         returned, of_returned = without_duplicates(returned, of_returned, duplicates)
         if len(excluded):
-            kept = np.flatnonzero(~is_in(of_returned, of_excluded))
+            kept = np.flatnonzero(_find(of_returned, np.sort(of_excluded)) < 0)
             returned, of_returned = returned.take(kept), of_returned[kept]
         labels, unranked = _match(of_returned, of_judged, judged.values)
     return returned, labels, judged.take(np.flatnonzero(unranked & (judged.values >= 0)))
@@ -58,65 +58,48 @@ def _look_up(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
 def _match(returned: Keys, judged: Keys, values: FloatArray) -> tuple[FloatArray, Mask]:
     """Labels of returned documents, and which judged ones were not returned, by keys of pairs."""
     order = np.argsort(judged)
-    ordered = judged[order]
+    places = _find(returned, judged[order])
+    rows = np.flatnonzero(places >= 0)
+    matching = order[places[rows]]
     labels, unranked = np.full(len(returned), -1.0), np.ones(len(judged), dtype=bool)
-    for rows in _slabs(len(returned)):
-        places, found = _find(returned[rows], ordered)
-        matching = order[places[found]]
-        labels[rows][found] = values[matching]
-        unranked[matching] = False
+    labels[rows] = values[matching]
+    unranked[matching] = False
     return labels, unranked
 
 
-def is_in(wanted: Keys, among: Keys) -> Mask:
-    """Whether each key is among others."""
-    ordered = np.sort(among)
-    found = np.empty(len(wanted), dtype=bool)
-    for rows in _slabs(len(wanted)):
-        found[rows] = _find(wanted[rows], ordered)[1]
-    return found
-
-
-def _find(wanted: Keys, ordered: Keys) -> tuple[IntArray, Mask]:
-    """The places of keys among sorted ones, and whether they are there."""
+def _find(wanted: Keys, ordered: Keys) -> IntArray:
+    """The places of keys among sorted ones, -1 for those that are not there."""
     if not len(ordered):
-        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
-    places = np.searchsorted(ordered, wanted)
-    np.minimum(places, len(ordered) - 1, out=places)
-    return places, ordered[places] == wanted
-
-
-def _slabs(n_rows: int) -> Iterator[slice]:
-    return (slice(start, start + SLAB) for start in range(0, n_rows, SLAB))
+        return np.full(len(wanted), -1)
+    places = np.empty(len(wanted), dtype=np.intp)
+    # Slabs keep temporary arrays small.
+    for start in range(0, len(wanted), SLAB):
+        rows = slice(start, start + SLAB)
+        found = np.minimum(np.searchsorted(ordered, wanted[rows]), len(ordered) - 1)
+        places[rows] = np.where(ordered[found] == wanted[rows], found, -1)
+    return places
 
 
 def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
     """An integer for each pair of a query and a document; the same pair has the same one in all lists."""
     numbers = number_alike([one.documents for one in lists])
     n_queries = max(len(one.queries) for one in lists)
-    filled = [column for column in numbers if len(column)]
-    low = min((int(column.min()) for column in filled), default=0)
-    high = max((int(column.max()) for column in filled), default=0)
+    ends = [end for column in numbers if len(column) for end in (column.min(), column.max())]
+    low, high = int(min(ends, default=0)), int(max(ends, default=0))
     if (high - low + 1) * n_queries >= 2**63:
-        numbers, low, high = _compact(numbers)
-    width = high - low + 1
-    return [
-        _keys(one.codes, column, width, low) for one, column in zip(lists, numbers, strict=True)
-    ]
-
-
-def _compact(numbers: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], int, int]:
-    """Numbers without gaps for integers that are far apart."""
-    different, compact = np.unique(np.concatenate(numbers), return_inverse=True)
-    ends = np.cumsum([len(column) for column in numbers])
-    return np.split(compact, ends[:-1]), 0, len(different) - 1
-
-
-def _keys(codes: IntArray, numbers: NDArray[Any], width: int, low: int) -> Keys:
-    keys: Keys = codes.astype(np.int64)
-    keys *= width
-    keys += numbers
-    keys -= low
+        # Integers that are far apart get numbers without gaps.
+        different, compact = np.unique(np.concatenate(numbers), return_inverse=True)
+        sizes = [len(column) for column in numbers]
+        numbers = np.split(compact, np.cumsum(sizes)[:-1])
+        low, high = 0, len(different) - 1
+    keys = []
+    for one, column in zip(lists, numbers, strict=True):
+        # In place, since these are as long as the lists.
+        of_rows: Keys = one.codes.astype(np.int64)
+        of_rows *= high - low + 1
+        of_rows += column
+        of_rows -= low
+        keys.append(of_rows)
     return keys
 
 

@@ -14,17 +14,17 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
 from skrank_metrics._input.slices import object_array
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text
+from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
-# Number of characters shown of a document, and of ids of documents that are not ranked.
-MOST_CHARACTERS, MOST_UNRANKED = 160, 5
+# Number of ids of documents that are not ranked.
+MOST_UNRANKED = 5
 # Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
 _ORDERS_OF_TIES = {
@@ -33,16 +33,11 @@ _ORDERS_OF_TIES = {
     "best": "the best order by label is taken",
     "worst": "the worst order by label is taken",
 }
-# Columns of the printed table by their names in the frame.
-_SHOWN = {
-    "row": Column("row"),
-    "id": Column("id"),
+# Columns of the printed table that differ from those of the frame; "tied" is a mark of the rank.
+_PRINTED = {
     "label": Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"),
     "score": Column("score", "{:z.4g}".format),
-    "discount": Column("discount"),
-    "added": Column("adds", as_text),
-    "ideal": Column("ideal"),
-    "document": Column("document"),
+    "added": Column("adds"),
 }
 
 
@@ -63,13 +58,12 @@ class InspectedQuery:
 
     def _parts(self) -> Iterator[Part]:
         yield self._title()
-        is_unknown = {"added": np.isnan(self.rest), "ideal": np.isnan(self.ideal_value)}
         heads: list[str | Column] = ["rank"]
         cells: list[Sequence[Any]] = [self._ranks()]
-        for name, column in _SHOWN.items():
-            if name in self.columns and not is_unknown.get(name):
-                heads.append(column)
-                cells.append(self.columns[name])
+        for name, values in self.columns.items():
+            if name != "tied":
+                heads.append(_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)))
+                cells.append(values)
         rows = list(zip(*cells, strict=True))
         yield Table(heads, rows) if rows else "No documents are ranked."
         if abs(self.rest) >= 5e-5:
@@ -105,7 +99,7 @@ class Inspection(Result):
     """Single queries, rank by rank.
 
     Prints as one table per query and ranking. ``to_frame()`` gives one row per ranked document, with the columns "qid",
-    "ranking" if there are several, "rank", and those that all queries have.
+    "ranking" if there are several, "rank", and those of the queries, with None where one does not have it.
 
     Attributes
     ----------
@@ -118,11 +112,12 @@ class Inspection(Result):
 
         ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays, or "id", in lists by id; "label",
         NaN if nobody judged the document; "score"; whether it is "tied" with another; "discount", if the metric has
-        one; what the rank has "added" to the value; what it adds in the "ideal" order; and "document", if known.
-        ``rest`` is what all further ranks add, NaN if the metric is undefined or not a sum over ranks.
+        one; what the rank has "added" to the value; what it adds in the "ideal" order; and columns that evaluate got
+        as ``documents``, such as "documents.price". ``rest`` is what all further ranks add, NaN without "added", if the
+        metric is undefined or not a sum over ranks.
 
-        ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN if ``rest`` is, or if
-        there is none: labels define none, or not all documents are ranked and the metric divides by their number.
+        ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN without "ideal", also if
+        labels define none, or not all documents are ranked and the metric divides by their number.
     """
 
     metric: str
@@ -139,17 +134,18 @@ class Inspection(Result):
         return [*parts, *self._notes]
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns: dict[str, list[Any]] = {}
+        blocks: list[dict[str, Sequence[Any]]] = []
         for query in chain.from_iterable(self.queries):
             n = len(query.columns["label"])
             block = {"qid": [query.qid] * n, "ranking": [query.ranking] * n}
-            for name, values in {**block, "rank": range(1, n + 1), **query.columns}.items():
-                columns.setdefault(name, []).extend(values)
+            blocks.append({**block, "rank": range(1, n + 1), **query.columns})
+        columns: dict[str, list[Any]] = {}
+        for name in dict.fromkeys(chain.from_iterable(blocks)):
+            values = [block.get(name, [None] * len(block["rank"])) for block in blocks]
+            columns[name] = list(chain.from_iterable(values))
         if not any(columns["ranking"]):
             del columns["ranking"]
-        # Not all reports keep columns of documents.
-        n_rows = len(columns["rank"])
-        return {name: values for name, values in columns.items() if len(values) == n_rows}
+        return columns
 
 
 class Report(Protocol):
@@ -217,13 +213,13 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
 
 def _notes(metric: BoundMetric, name: str, queries: Sequence[InspectedQuery]) -> Iterator[str]:
     """What the columns and marks mean."""
+    shown = set(chain.from_iterable(query.columns for query in queries))
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
-    elif any(query.is_defined for query in queries):
-        note = f"adds: what a rank adds to {name}"
-        if not np.isnan([query.ideal_value for query in queries]).all():
-            note += "; ideal: what it adds in the ideal order"
-        yield f"{note}."
+    if "added" in shown:
+        yield f"adds: what a rank adds to {name}."
+    if "ideal" in shown:
+        yield "ideal: what a rank adds in the ideal order."
     if any(query.columns["tied"].any() for query in queries):
         order = _ORDERS_OF_TIES[metric.computation.ties].format(name)
         yield f"=: tied with another document; {order}."
@@ -232,23 +228,6 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[InspectedQuery]) ->
 
 
 # --- Ranks
-
-
-def _texts(columns: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Documents as text: their named columns."""
-    texts = []
-    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
-        features = [f"{name}={_text(value)}" for name, value in zip(columns, values, strict=True)]
-        # A text may have lines, and a cell of the table has one.
-        text = " ".join(", ".join(features).split())
-        if len(text) > MOST_CHARACTERS:
-            text = text[: MOST_CHARACTERS - 3] + "..."
-        texts.append(text)
-    return texts
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _inspected(
@@ -276,13 +255,15 @@ def _inspected(
         is_relevant = _is_relevant(of_query.documents, metric)
         unranked = np.setdiff1d(np.flatnonzero(is_relevant), order)
         kind, names = _names(of_query.documents, report.rows_of(place))
-        columns: dict[str, Any] = {kind: names[order[:depth]]}
-        columns |= _columns_of_ranks(of_query, metric, order, depth)
-        n_shown = len(columns[kind])
-        columns |= {"added": added[number, :n_shown], "ideal": ideal[number, :n_shown]}
-        features = of_query.documents.columns.items()
-        if features:
-            columns["document"] = _texts({key: column[order[:depth]] for key, column in features})
+        shown = order[:depth]
+        columns = {kind: names[shown], **_columns_of_ranks(of_query, metric, order, depth)}
+        ideal_value = float(ideal[number].sum() + below[number])
+        if not np.isnan(rest[number]):
+            columns["added"] = added[number, : len(shown)]
+        if not np.isnan(ideal_value):
+            columns["ideal"] = ideal[number, : len(shown)]
+        for key, column in of_query.documents.columns.items():
+            columns[OF_DOCUMENTS + key] = column[shown]
         yield InspectedQuery(
             ids[number],
             name,
@@ -290,7 +271,7 @@ def _inspected(
             is_defined=not np.isnan(report.results[metric_name].values[place]),
             columns=columns,
             rest=float(rest[number]),
-            ideal_value=float(ideal[number].sum() + below[number]),
+            ideal_value=ideal_value,
             n_ranked=len(order),
             n_relevant=int(is_relevant.sum()),
             unranked=names[unranked].tolist(),

@@ -9,6 +9,7 @@ import numpy as np
 
 from skrank_metrics._output.result import counted
 from skrank_metrics._output.table import Table
+from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports.facts import (
     NAMES,
     OF_SLICES,
@@ -16,8 +17,8 @@ from skrank_metrics.reports.facts import (
     MetricValues,
     facts_of,
 )
-from skrank_metrics.reports.mean_intervals import NO_INTERVAL, bounds_of
-from skrank_metrics.reports.slices import ALL, flat_names, flat_slice, names_of_slices
+from skrank_metrics.reports.mean_intervals import bounds_of
+from skrank_metrics.reports.slices import ALL, flat_slice, names_of_slices
 
 ByMetric: TypeAlias = Mapping[str, MetricValues]
 
@@ -41,7 +42,6 @@ def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, A
 
 def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, float]:
     """Facts by keys that experiment trackers accept; the mean has no ending."""
-    flatly = flat_names(whole, [_ending(name) for name in NAMES])
     blocks = {"": whole}
     for value, part in slices.items():
         blocks[f"_slice_{flat_slice(value)}"] = part
@@ -49,12 +49,14 @@ def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, flo
     for end, block in blocks.items():
         for metric, values in block.items():
             for name, number in facts_of(values).items():
-                found[flatly[metric] + _ending(name) + end] = number
+                key = f"{flat_name(metric)}_{name}".removesuffix("_mean") + end
+                if key in found:
+                    raise ValueError(
+                        f"to_dict(flat=True) needs metrics whose names differ in letters and digits; {metric!r} gives "
+                        f"the key {key!r} of another one. Evaluate with metrics={{'other name': {metric!r}, ...}}."
+                    )
+                found[key] = number
     return found
-
-
-def _ending(name: str) -> str:
-    return "" if name == "mean" else f"_{name}"
 
 
 def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, list[Any]]:
@@ -93,22 +95,18 @@ def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
 
 
 def interval_method(printed: Sequence[MetricValues]) -> str:
-    """Which interval is printed, and why some have none."""
+    """Which interval is printed, and when there is none."""
+    over = "queries"
     groups = printed[0].groups
-    units = over = "queries"
     if groups is not None:
-        units, over = "groups", counted(len(set(groups.tolist())), "group")
-    without = [values for values in printed if np.isnan(values.interval()[0])]
-    averages = {values.metric.average for values in without}
-    bounds = {bounds_of(values.metric) for values in printed if values not in without}
+        over = counted(len(set(groups.tolist())), "group")
+    bounds = {bounds_of(values.metric) for values in printed}
     bounded = {ends for ends in bounds if np.isfinite(ends).all()}
     method = f"Student's t over {over}"
     if bounded == {(0.0, 1.0)}:
         method += ", widened for metrics between 0 and 1"
     elif bounded:
         method += ", widened for metrics with two bounds"
-    if averages.difference(NO_INTERVAL):
-        method += f"; none for fewer than two {units} with a value, or for an unbounded metric with equal values"
-    if averages.intersection(NO_INTERVAL):
-        method += "; none for medians and geometric means"
+    if any(np.isnan(values.interval()[0]) for values in printed):
+        method += "; none for one query or group, for equal values without bounds, and for medians and geometric means"
     return method

@@ -122,7 +122,6 @@ class ConventionMatch(Result):
 
     def _table(self, ways_of: Sequence[Sequence[Way]]) -> Table:
         """One row per value, with the first of the ways that give it."""
-        decimals = max(4, math.ceil(-math.log10(self.tolerance or 10**-DECIMALS)))
         rows = []
         for ways in ways_of:
             peers = [peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)]
@@ -133,8 +132,8 @@ class ConventionMatch(Result):
         columns = (
             "metric",
             "ways",
-            Column("value", f"{{:.{decimals}f}}".format),
-            Column("distance", f"{{:+z.{decimals}f}}".format),
+            Column("value", "{:.5f}".format),
+            Column("distance", "{:+z.5f}".format),
             "as in",
         )
         return Table(columns, rows)

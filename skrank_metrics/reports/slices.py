@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +13,6 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.metrics._record import flat_name
 
 # Number of slices shown: the largest ones, since the mean of a few queries says little.
 MOST_SLICES = 20
@@ -44,28 +43,21 @@ def name_of_slice(value: Any) -> str:
 
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
-    """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    return _numbered({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
+    """A distinct name for each slice, also different from that of all queries, and the same everywhere.
 
-
-def flat_names(metrics: Iterable[str], endings: Sequence[str]) -> dict[str, str]:
-    """Flat names of metrics, which with any of the endings cannot be taken for each other or for a slice of another."""
-    flat = {name: flat_name(name).replace("_slice", "_slices") for name in metrics}
-    return _numbered(flat, set(), "{}_{}", endings)
-
-
-def _numbered(
-    names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)
-) -> dict[T, str]:
-    """Number the names of which one is taken already: if 1 and "1" are both slices, the second becomes "1 (2)"."""
-    found = {}
-    for key, name in names.items():
-        unused, number = name, 2
-        while not taken.isdisjoint(all_ := {unused + ending for ending in endings}):
-            unused, number = form.format(name, number), number + 1
-        taken |= all_
-        found[key] = unused
-    return found
+    If 1 and "1" are both slices, the second becomes "1 (2)".
+    """
+    names: dict[Any, str] = {}
+    taken = {ALL}
+    for value in values:
+        name = unused = name_of_slice(value)
+        number = 1
+        while unused in taken:
+            number += 1
+            unused = f"{name} ({number})"
+        taken.add(unused)
+        names[value] = unused
+    return names
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
@@ -84,17 +76,19 @@ def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> str:
 def flat_slice(value: Any) -> str:
     """Spell a slice with letters, digits and underscores, as described in to_dict, so that different ones differ."""
     parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
-    return "_x_".join(
-        _ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts
-    )
+    return "_x_".join(_ENCODED.sub(_code, _flat_text(part)) for part in parts)
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"_x{ord(found[0]):x}_"
 
 
 def _flat_text(value: Any) -> str:
     if isinstance(value, str):
-        return "'" * bool(_NOT_TEXT.match(value)) + value
-    return (
-        name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
-    )
+        return f"'{value}" if _NOT_TEXT.match(value) else value
+    if isinstance(value, bool | int | float | None):
+        return name_of_slice(value)
+    return f"={value}"
 
 
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.

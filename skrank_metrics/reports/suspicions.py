@@ -104,17 +104,17 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
     if len(labels) <= MANY_VALUES:
         return
     checked = min(FIRST, documents.n_documents)
+    about = f"Swapped? Among the first {checked} documents, labels have {len(labels)} different values, and"
     scores = np.unique(ranking.scores[:FIRST])
     if _are_grades(scores):
         yield (
-            f"Swapped? Among the first {checked} documents, labels have {len(labels)} different values, and scores "
-            f"only {_listed(scores)}: are labels and scores, or qrels and run, in each other's place?"
+            f"{about} scores only {_listed(scores)}: are labels and scores, or qrels and run, in each other's place?"
         )
     ids = documents.queries.ids
     if len(ids) <= MOST_GRADES and ids.dtype.kind in "iuf" and _are_grades(np.sort(ids)):
         yield (
-            f"Swapped? Among the first {checked} documents, labels have {len(labels)} different values, and all query "
-            f"ids are {_listed(np.sort(ids))}: are labels and query ids in each other's place, as in with_qid(qid, y)?"
+            f"{about} all query ids are {_listed(np.sort(ids))}: are labels and query ids in each other's place, as in "
+            "with_qid(qid, y)?"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
+from skrank_metrics._input.arrays import IntArray, Mask, check_label_column, document_columns
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
@@ -41,6 +41,8 @@ class SplitReport(Result):
     ids : dict of str to list of ndarray
         Ids that leak, by kind and fold: "leaking" (with rows both in train and in test), "cut" (others with only some
         rows in the fold), the same of "_groups", and "from_future" (with rows in train later than the first in test).
+    id_columns : list of str
+        Columns of ``X``, by name or number, that hold the query ids, so that a model can learn single queries.
     """
 
     _index: ClassVar[str | None] = "fold"
@@ -49,6 +51,7 @@ class SplitReport(Result):
     splitter: str
     table: dict[str, NDArray[Any]]
     ids: dict[str, list[NDArray[Any]]]
+    id_columns: list[str] = field(default_factory=list)
 
     @property
     def leaks(self) -> int:
@@ -57,7 +60,7 @@ class SplitReport(Result):
 
     def check(self) -> None:
         """Raise a ValueError that names the first fold that has a leak, if there is any."""
-        units = "query and group" if "leaking_groups" in self.ids else "query"
+        units = self._units().replace(" or ", " and ")
         past = " and train on the past only" * ("from_future" in self.ids)
         # The first line is the error.
         for line in self._lines_of_leaks():
@@ -68,40 +71,42 @@ class SplitReport(Result):
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
 
+    def _units(self) -> str:
+        return "query or group" if "leaking_groups" in self.ids else "query"
+
     def _lines_of_leaks(self) -> Iterator[str]:
+        """Ids that leak, by fold and kind, with the first three by name."""
         for fold in range(len(self.ids["leaking"])):
             for kind, by_fold in self.ids.items():
-                if len(by_fold[fold]):
-                    yield f"fold {fold} has {_text_of_leaks(kind, by_fold[fold])}"
+                ids = by_fold[fold]
+                if not len(ids):
+                    continue
+                noun = "group" if kind.endswith("groups") else "query"
+                names = ", ".join(map(str, ids[:3])) + ", ..." * (len(ids) > 3)
+                what = _WHAT[kind.removesuffix("_groups")]
+                yield f"fold {fold} has {counted(len(ids), noun)} {what}: {names}"
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
             return (
                 "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
             )
-        units = "queries and groups" if "leaking_groups" in self.ids else "queries"
-        return f"Use a splitter that keeps {units} whole, such as QueryKFold."
+        return "Use a splitter that keeps them whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
         columns = [Column(name.replace("_", " "), name=name) for name in self.table]
-        folds = range(len(self.ids["leaking"]))
-        rows = list(zip(folds, *self.table.values(), strict=True))
+        rows = list(zip(range(len(self.ids["leaking"])), *self.table.values(), strict=True))
         table = Table(["fold", *columns], rows)
+        findings = [
+            f"Column {name} of X holds the query ids, which say nothing of other queries: leave it out."
+            for name in self.id_columns
+        ]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
         if leaks:
-            return [self.splitter, table, *leaks, self._way_out()]
-        whole = "query or group" if "leaking_groups" in self.ids else "query"
+            return [self.splitter, table, *findings, *leaks, self._way_out()]
         past = ", and none in train is from the future" * ("from_future" in self.ids)
-        return [self.splitter, table, f"No {whole} leaks: all are whole in every fold{past}."]
-
-
-def _text_of_leaks(kind: str, ids: NDArray[Any]) -> str:
-    """Ids that leak in a fold, with the first three by name."""
-    noun = "group" if kind.endswith("groups") else "query"
-    named = ", ".join(map(str, ids[:3]))
-    if len(ids) > 3:
-        named += ", ..."
-    return f"{counted(len(ids), noun)} {_WHAT[kind.removesuffix('_groups')]}: {named}"
+        whole = f"No {self._units()} leaks: all are whole in every fold{past}."
+        return [self.splitter, table, *findings, whole]
 
 
 def audit_splits(
@@ -157,23 +162,42 @@ def audit_splits(
         if not np.array_equal(units.codes, grouping.codes):
             audited["_groups"] = units
     splitter = check_cv(cv)
-    kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
+    ids_of_rows = grouping.spread(grouping.ids)
+    kept = ids_of_rows if groups is None else groups
     facts, leaks = [], []
-    for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
+    for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, ids_of_rows)):
         in_train = mask_at(train, n_rows)
         in_test = mask_at(test, n_rows)
         if not (in_train.any() and in_test.any()):
             raise ValueError(
                 f"cv must yield rows for both sides; got none for one side of fold {fold}."
             )
-        facts.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
+        facts.append(_describe(grouping, in_test, relevant))
         leaks.append(_leaks(audited, in_train, in_test, times))
     if not facts:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     ids = {kind: [found[kind] for found in leaks] for kind in leaks[0]}
     table = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
-    table |= {kind: np.array(list(map(len, by_fold))) for kind, by_fold in ids.items()}
-    return SplitReport(_text_of_splitter(splitter), table, ids)
+    for kind, by_fold in ids.items():
+        table[kind] = np.array([len(found) for found in by_fold])
+    id_columns = _columns_equal_to(ids_of_rows, X)
+    return SplitReport(_text_of_splitter(splitter), table, ids, id_columns)
+
+
+def _columns_equal_to(ids: NDArray[Any], X: Any) -> list[str]:
+    """Names or numbers of the columns of a frame or array that hold the ids."""
+    columns: dict[Any, Any] = {}
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        columns = document_columns(X)
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
+        columns = dict(enumerate(X.T))
+    found = []
+    for name, column in columns.items():
+        values = np.asarray(column)
+        # Nearly all columns differ in the first rows, so that few are compared whole.
+        if np.array_equal(values[:64], ids[:64]) and np.array_equal(values, ids):
+            found.append(str(name))
+    return found
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
@@ -227,13 +251,15 @@ def _leaks(
     return leaks
 
 
-def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
-    """Describe a test part, given the numbers of documents and of relevant ones of each query in it."""
+def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
+    """What a test part holds."""
+    documents = _count(grouping, in_test)
+    n_relevant = _count(grouping, in_test & relevant)
     present = documents > 0
     return {
         "queries": present.sum(),
         "documents": documents.sum(),
-        "share_relevant": relevant.sum() / documents.sum(),
-        "share_without_relevant": (relevant[present] == 0).mean(),
+        "share_relevant": n_relevant.sum() / documents.sum(),
+        "share_without_relevant": (n_relevant[present] == 0).mean(),
         "single_document": (documents == 1).sum(),
     }

@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -257,3 +259,30 @@ def test_bad_input(cv, changes, error, message):
     given = {"X": [[0]] * 4, "y": [0, 1, 0, 1], "qid": [1, 1, 2, 2], **changes}
     with pytest.raises(error, match=message):
         audit_splits(cv, **given)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (np.column_stack([Y, QID, QID + 1]), ["1"]),
+        (pd.DataFrame({"a": Y, "query": QID, "name": np.char.mod("q%d", QID)}), ["query"]),
+        (pa.table({"a": Y, "query": QID}), ["query"]),
+        (np.column_stack([Y, np.where(np.arange(len(QID)) < len(QID) - 1, QID, -1)]), []),
+        (sparse.csr_matrix(QID[:, None]), []),
+        (QID, []),
+    ],
+    ids=["array", "frame", "table", "all but the last row", "sparse", "no columns"],
+)
+def test_columns_that_hold_the_query_ids_are_named(rows, found):
+    report = audit_splits(QueryKFold(3), rows, Y, qid=QID)
+    assert report.id_columns == found
+    for name in found:
+        assert f"Column {name} of X holds the query ids" in " ".join(str(report).split())
+    assert ("holds the query ids" in str(report)) == bool(found)
+
+
+def test_a_column_of_strings_that_are_the_query_ids():
+    names = np.char.mod("q%d", QID)
+    frame = pd.DataFrame({"x": Y, "name": names})
+    assert audit_splits(QueryKFold(3), frame, Y, qid=names).id_columns == ["name"]
+    assert audit_splits(QueryKFold(3), frame, Y, qid=QID).id_columns == []

@@ -117,27 +117,9 @@ def run_grid(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any
     ]
     path = np.unique(names, axis=0, return_inverse=True)[1]
     n_trees = np.array([one[f"estimator__{resource}"] for one in params])
-    return Grid(folds_of(search), n_trees, path, timed["mean_fit_time"], timed["mean_score_time"])
-
-
-def folds_of(search: RacingSearchCV) -> list[QueryScores]:
-    """The values per query that a search kept, by fold."""
-    kept = search._kept  # None only if a query is tested several times
-    assert kept is not None
-    folds = []
-    for number in np.unique(kept.folds):
-        tested = kept.folds == number
-        queries = kept.queries
-        folds.append(
-            QueryScores(
-                queries.ids[tested],
-                queries.first_rows[tested],
-                queries.values[:, tested],
-                queries.defined[:, tested],
-                None,
-            )
-        )
-    return folds
+    return Grid(
+        search._fold_values, n_trees, path, timed["mean_fit_time"], timed["mean_score_time"]
+    )
 
 
 def race(grid: Grid, order: NDArray[np.intp], confidence: float = 0.95) -> Ran:

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skrank_metrics._input.arrays import IntArray, Mask, count_rows
+from skrank_metrics._input.arrays import IntArray, count_rows
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._sklearn_internals import how_to_pass_ids
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, ScoreOfQueries
@@ -247,37 +247,3 @@ NO_QUERIES = QueryScores(
     defined=np.empty(0, dtype=bool),
     weights=None,
 )
-
-
-@dataclass(frozen=True)
-class KeptValues:
-    """The values per query of a search, with which search_report needs no other fits."""
-
-    key: str  # of the metric
-    queries: QueryScores  # with one row per candidate
-    folds: IntArray  # of each query
-    is_complete: Mask  # which candidates have values on all folds
-
-
-def keep(key: str, folds: Sequence[QueryScores], tests: Sequence[IntArray]) -> KeptValues | None:
-    """Values per query on all folds; None if all candidates failed in one, or queries are tested several times."""
-    ids = np.concatenate([fold.ids for fold in folds])
-    if len(set(ids.tolist())) < len(ids) or not all(len(fold.ids) for fold in folds):
-        return None
-    first_rows = [test[fold.first_rows] for test, fold in zip(tests, folds, strict=True)]
-    # In order of first appearance, as in a report of rows, since random signs are drawn in this order.
-    order = np.argsort(np.concatenate(first_rows))
-    weights = None
-    if folds[0].weights is not None:
-        weights = np.concatenate([fold.weights for fold in folds])[order]
-    queries = QueryScores(
-        ids[order],
-        np.concatenate(first_rows)[order],
-        np.concatenate([fold.values for fold in folds], axis=1)[:, order],
-        np.concatenate([fold.defined for fold in folds], axis=1)[:, order],
-        weights,
-    )
-    numbers = np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])
-    # If error_score is a number, candidates that failed in a fold have a score there, but no values.
-    done = [~np.isnan(fold.values).all(axis=1) for fold in folds]
-    return KeptValues(key, queries, numbers[order], np.all(done, axis=0))

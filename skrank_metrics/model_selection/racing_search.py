@@ -23,7 +23,7 @@ from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
 from skrank_metrics.model_selection._race import Race
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, keep
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
 from skrank_metrics.model_selection.fitted_search import (
     metric_of_scorer,
     ranked_rows,
@@ -277,19 +277,34 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             return results["out"][-len(params) :]
 
         rounds = Rounds(fit, self._candidates, self._watched, self._key)
-        with _task(self, callback_ctx, "search", None) as search:
-            race, values = self._run(rounds, folds)
+        # scikit-learn would announce the fits of each fold.
+        verbose, self.verbose = self.verbose, 0
+        try:
+            with _task(self, callback_ctx, "search", None) as search:
+                race, values = self._run(rounds, folds, verbose)
+        finally:
+            self.verbose = verbose
         if not results:
             _, details = str(errors[-1]).split(".", 1)
             raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        self._kept = keep(self._key or "score", values, [test for _, test in folds.splits])
+        # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
+        self._key_of_values = self._key or "score"
+        self._fold_values: list[QueryScores] = []
+        for queries, (_, test) in zip(values, folds.splits, strict=True):
+            first_rows = test[queries.first_rows]
+            self._fold_values.append(queries._replace(first_rows=first_rows))
         results.clear()  # where scikit-learn keeps what ran last
         results.update(self._table(rounds, race, len(folds.splits)))
 
-    def _run(self, rounds: Rounds, folds: Folds) -> tuple[Race | None, list[QueryScores]]:
+    def _run(
+        self, rounds: Rounds, folds: Folds, verbose: int
+    ) -> tuple[Race | None, list[QueryScores]]:
         """Fit the candidates on fold after fold; the race, and the values of each fold."""
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
+        if verbose:
+            candidates = counted(n_candidates, "candidate")
+            print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)
         race = None
         if self.confidence is not None:
             race = Race(n_candidates, n_folds, self.confidence, self.min_queries)
@@ -301,7 +316,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             values.append(queries)
             if race:
                 race.finish_fold(scores, queries, folds.n_queries)
-                if self.verbose:
+                if verbose:
                     _print_progress(race, rounds)
         return race, values
 

@@ -255,21 +255,31 @@ def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str
 
 def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) -> OutOfFold | None:
     """The values per query that a race kept; None if it kept none of this metric, or not those of all candidates."""
-    kept = getattr(search, "_kept", None)
-    if kept is None or kept.key != key or not kept.is_complete[list(names)].all():
+    folds = getattr(search, "_fold_values", [])
+    if not folds or key != search._key_of_values:
         return None
-    of_queries = kept.queries
+    # In order of first appearance, as in a report of rows, since random signs are drawn in this order.
+    order = np.argsort(np.concatenate([fold.first_rows for fold in folds]))
+    ids = np.concatenate([fold.ids for fold in folds])[order]
+    if len(set(ids.tolist())) < len(ids):  # queries are tested several times
+        return None
+    weights = None
+    if folds[0].weights is not None:
+        weights = np.concatenate([fold.weights for fold in folds])[order]
     reports = {}
     for row, name in names.items():
-        values = np.where(of_queries.defined[row], of_queries.values[row], np.nan)
-        if metric.negative:
-            values = -values
+        values = [np.where(fold.defined[row], fold.values[row], np.nan) for fold in folds]
+        # If error_score is a number, candidates that failed in a fold have a score there, but no values.
+        if any(np.isnan(fold.values[row]).all() for fold in folds):
+            return None
+        in_order = np.concatenate(values)[order]
         reports[name] = RankingReport(
             {str(metric): metric},
-            Queries(of_queries.ids, of_queries.weights),
-            {str(metric): PerQuery(values, np.ones(len(values)))},
+            Queries(ids, weights),
+            {str(metric): PerQuery(-in_order if metric.negative else in_order, np.ones(len(ids)))},
         )
-    return OutOfFold(reports, kept.folds, {})
+    numbers = np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])
+    return OutOfFold(reports, numbers[order], {})
 
 
 def _fitted_again(

@@ -471,7 +471,9 @@ def test_progress_names_the_leader(capsys):
     raced = race().fit(X, LABELS)
     assert capsys.readouterr().out == ""
     raced = race(verbose=1).fit(X, LABELS)
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
+    announced, *lines = capsys.readouterr().out.splitlines()
+    assert announced == "Fitting 5 candidates on up to 5 folds."
+    assert raced.verbose == 1
     assert len(lines) == 5
     dropped = raced.cv_results_["dropped_after"]
     first = f"[fold 1/5] {5 - int((dropped == 1).sum())} of 5 candidates remaining, 5 fits so far; leader: "

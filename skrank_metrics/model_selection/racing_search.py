@@ -259,6 +259,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, results = self.cv, {}
         errors: list[ValueError] = []  # of folds in which all candidates failed
+        search: Any = None  # the task of all folds, for callbacks
 
         def fit(params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
             nonlocal results
@@ -278,7 +279,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
         rounds = Rounds(fit, self._candidates, self._watched, self._key)
         # scikit-learn would announce the fits of each fold.
-        verbose, self.verbose = self.verbose, 0
+        verbose: int = self.verbose
+        self.verbose = 0
         try:
             with _task(self, callback_ctx, "search", None) as search:
                 race, values = self._run(rounds, folds, verbose)

@@ -122,6 +122,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         "scoring": "no_validation",  # names of metrics of this package, too
     }
     cv: Any
+    verbose: int
     # During a fit: the scorers that also keep values per query.
     _watched: Any = None
 
@@ -183,27 +184,27 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
-        by_name = _by_name(scorers)
+        several = hasattr(scorers, "_scorers")
+        by_name = scorers._scorers if several else {"score": scorers}
         candidates = candidates_of(self.estimator, self._drawn(), params)
         if any(score_function(scorer) is None for scorer in by_name.values()):
             # Scorers that take models, rather than predictions, must see the very models.
             candidates = [Candidate(one.params) for one in candidates]
         watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
-        given, ids = self.cv, None
+        ids = None
         if self.confidence is not None:
             ids = {name: params.get(name) for name in ("qid", "groups")}
         folds = Folds(self._splitter(y), ids)
+        given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
         self.cv, self._watched, self._candidates = folds, watched, candidates
-        self._key = (
-            self._raced_by(by_name) if by_name is getattr(scorers, "_scorers", None) else None
-        )
+        self._key = self._raced_by(by_name) if several else None
         try:
             super().fit(X, y, **params)
         finally:
-            self.cv = given
+            self.cv, self.verbose = given
             del self._watched, self._candidates, self._key
-        self.n_splits_, self.scorer_ = len(folds.splits), getattr(scorers, "_scorers", scorers)
+        self.n_splits_, self.scorer_ = len(folds.splits), by_name if several else scorers
         return self
 
     def _splitter(self, y: Any) -> Any:
@@ -257,37 +258,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
-        folds, results = self.cv, {}
-        errors: list[ValueError] = []  # of folds in which all candidates failed
-        search: Any = None  # the task of all folds, for callbacks
-
-        def fit(params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
-            nonlocal results
-            folds.fold = fold
-            with _task(self, search, "fold", len(params)) as task:
-                given = {"callback_ctx": task} if task else {}
-                try:
-                    results = evaluate_candidates(params, **given)
-                except ValueError as error:
-                    failed = results_of_failed_fits(error)
-                    if failed is None:
-                        raise
-                    errors.append(error)
-                    _warn_of_failed_fits(error, len(failed), fold, self.error_score)
-                    return failed
-            return results["out"][-len(params) :]
-
-        rounds = Rounds(fit, self._candidates, self._watched, self._key)
-        # scikit-learn would announce the fits of each fold.
-        verbose: int = self.verbose
-        self.verbose = 0
-        try:
-            with _task(self, callback_ctx, "search", None) as search:
-                race, values = self._run(rounds, folds, verbose)
-        finally:
-            self.verbose = verbose
-        if not results:
-            _, details = str(errors[-1]).split(".", 1)
+        folds, verbose = self.cv, self.verbose
+        self.verbose = 0  # scikit-learn would announce the fits of each fold
+        with _task(self, callback_ctx, "search", None) as task:
+            fits = _Fits(self, evaluate_candidates, task)
+            rounds = Rounds(fits, self._candidates, self._watched, self._key)
+            race, values = self._run(rounds, folds, verbose)
+        if not fits.results:
+            _, details = str(fits.errors[-1]).split(".", 1)
             raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
@@ -296,8 +274,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         for queries, (_, test) in zip(values, folds.splits, strict=True):
             first_rows = test[queries.first_rows]
             self._fold_values.append(queries._replace(first_rows=first_rows))
-        results.clear()  # where scikit-learn keeps what ran last
-        results.update(self._table(rounds, race, len(folds.splits)))
+        # scikit-learn keeps what ran last.
+        fits.results.clear()
+        fits.results.update(self._table(rounds, race, len(folds.splits)))
 
     def _run(
         self, rounds: Rounds, folds: Folds, verbose: int
@@ -348,6 +327,33 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return results
 
 
+class _Fits:
+    """Fits candidates on a fold by a call of scikit-learn."""
+
+    def __init__(self, search: Any, evaluate_candidates: Any, task: Any) -> None:
+        self._search, self._evaluate_candidates = search, evaluate_candidates
+        self._task = task  # of all folds, for callbacks
+        self.results: dict[str, Any] = {}  # of the last call
+        self.errors: list[ValueError] = []  # of folds in which all candidates failed
+
+    def __call__(self, params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
+        """The results of each candidate."""
+        self._search.cv.fold = fold
+        with _task(self._search, self._task, "fold", len(params)) as task:
+            given = {"callback_ctx": task} if task else {}
+            try:
+                self.results = self._evaluate_candidates(params, **given)
+            except ValueError as error:
+                failed = results_of_failed_fits(error)
+                if failed is None:
+                    raise
+                self.errors.append(error)
+                _warn_of_failed_fits(error, len(failed), fold, self._search.error_score)
+                return failed
+        found: list[dict[str, Any]] = self.results["out"][-len(params) :]
+        return found
+
+
 def _print_progress(race: Race, rounds: Rounds) -> None:
     leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
     print(
@@ -385,10 +391,6 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
         name = getattr(estimator, "_metric_of_score", None)
         return None if name is None else make_ranking_scorer(name)
     return scoring
-
-
-def _by_name(scorers: Any) -> Mapping[str, Any]:
-    return getattr(scorers, "_scorers", {"score": scorers})
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_label_column, document_columns
+from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
+from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
@@ -186,13 +187,11 @@ def audit_splits(
 
 def _columns_equal_to(ids: NDArray[Any], X: Any) -> list[str]:
     """Names or numbers of the columns of a frame or array that hold the ids."""
-    columns: dict[Any, Any] = {}
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
-        columns = document_columns(X)
-    elif isinstance(X, np.ndarray) and X.ndim == 2:
-        columns = dict(enumerate(X.T))
+    columns = frame_columns(X, "X")
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        columns = list(enumerate(X.T))
     found = []
-    for name, column in columns.items():
+    for name, column in columns:
         values = np.asarray(column)
         # Nearly all columns differ in the first rows, so that few are compared whole.
         if np.array_equal(values[:64], ids[:64]) and np.array_equal(values, ids):

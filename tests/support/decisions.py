@@ -8,6 +8,7 @@ From the package come only the hash of ids and the random bits that belong to it
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -24,6 +25,14 @@ ALMOST_EQUAL = 1e-12
 TIED = 1e-9
 SMALLEST = float(np.finfo(np.float64).tiny)
 POWER = 0.8
+
+
+# Quantiles and tails take long in SciPy, and the same ones are asked for again and again.
+normal_isf = functools.cache(stats.norm.isf)
+normal_sf = functools.cache(stats.norm.sf)
+student_isf = functools.cache(stats.t.isf)
+student_sf = functools.cache(stats.t.sf)
+beta_ppf = functools.cache(stats.beta.ppf)
 
 
 # One pair
@@ -45,6 +54,7 @@ class PairTest:
         self.by_student = self.test == "t" and not (self.error == 0 and self.total != 0)
         self.z = self.statistic()
         self.out_of_fold = None  # standard error and degrees of freedom
+        self.largest_null = None  # that is not significant
 
     def standard_error(self):
         return ratio_error(self.d, self.masses)
@@ -52,8 +62,8 @@ class PairTest:
     def set_fold_error(self, error, n_degrees):
         """Out of fold, the statistic is at most that of a t-test with another standard error."""
         self.out_of_fold = error, n_degrees
-        tail = stats.t.sf(abs(self.mean) / error, n_degrees)
-        self.z = min(self.z, 38.0, float(stats.norm.isf(tail)))
+        tail = student_sf(abs(self.mean) / error, n_degrees)
+        self.z = min(self.z, 38.0, float(normal_isf(tail)))
 
     def statistic(self):
         if self.test == "permutation":
@@ -62,9 +72,9 @@ class PairTest:
         if self.total == 0:
             return 0.0
         if self.error == 0:  # the signs alone decide
-            return min(38.0, float(stats.norm.isf(self.least_p / 2)))
-        tail = stats.t.sf(abs(self.mean) / self.error, max(self.n_effective - 1, 1e-9))
-        return min(38.0, float(stats.norm.isf(tail)))
+            return min(38.0, float(normal_isf(self.least_p / 2)))
+        tail = student_sf(abs(self.mean) / self.error, max(self.n_effective - 1, 1e-9))
+        return min(38.0, float(normal_isf(tail)))
 
     def null(self, signs):
         """What the statistic would be with these signs."""
@@ -77,28 +87,26 @@ class PairTest:
 
     def p_value(self, null):
         if self.test == "t":
-            return float(2 * stats.norm.sf(self.z))
+            return float(2 * normal_sf(self.z))
         return max(float(np.mean(null >= self.z - TIED)), self.least_p)
 
     def critical(self, null):
         """The largest value at which the test does not reject."""
-        return (
-            float(stats.norm.isf(self.level / 2))
-            if self.test == "t"
-            else quantile_of(null, self.level)
-        )
+        if self.largest_null is None:
+            self.largest_null = quantile_of(null, self.level)
+        return normal_isf(self.level / 2) if self.test == "t" else self.largest_null
 
     def interval(self, critical, n_tests=1):
         """All shifts that the test does not reject, (nan, nan) if nothing is known."""
         c = critical + TIED
         if self.by_student and self.error > 0:
-            half = self.error * stats.t.isf(stats.norm.sf(c), max(self.n_effective - 1, 1e-9))
+            half = self.error * student_isf(normal_sf(c), max(self.n_effective - 1, 1e-9))
             low, high = self.mean - half, self.mean + half
         else:
             low, high = self.by_flips(c, n_tests)
         if self.out_of_fold is not None:
             error, n_degrees = self.out_of_fold
-            half = error * stats.t.isf(stats.norm.sf(c), n_degrees)
+            half = error * student_isf(normal_sf(c), n_degrees)
             low, high = np.minimum(low, self.mean - half), np.maximum(high, self.mean + half)
         # The one ahead has at least as much to win as to lose.
         if self.total >= 0:
@@ -128,7 +136,7 @@ class PairTest:
         if math.isinf(self.span):
             return math.nan, math.nan
         shares = [
-            stats.beta.ppf(1 - level / 2, count + 1, max(self.n_effective - count, 1e-9))
+            beta_ppf(1 - level / 2, count + 1, max(self.n_effective - count, 1e-9))
             for count in (int((self.d < 0).sum()), int((self.d > 0).sum()))
         ]
         return -self.span * shares[0], self.span * shares[1]
@@ -474,7 +482,7 @@ class Decision:
         """Median over the others of the difference to them that is detected with a power of .8."""
         tests = [self.part.tests[i, j] for j in self.rankings if j != i]
         errors = [max(own.error, own.out_of_fold[0] if own.out_of_fold else 0) for own in tests]
-        factor = self.family.critical + stats.norm.ppf(POWER)
+        factor = self.family.critical + normal_isf(1 - POWER)
         found = [factor * error for error in errors if error > 0]
         return float(np.median(found)) if found else math.nan
 
@@ -487,7 +495,7 @@ class Decision:
         needed = 6.0
         for _ in range(100):
             noise = self.family.critical * math.sqrt(1 + effect**2 + largest**2 / (2 * needed))
-            needed = max(6.0, (noise + stats.norm.ppf(power)) ** 2 / effect**2)
+            needed = max(6.0, (noise + normal_isf(1 - power)) ** 2 / effect**2)
         return needed * len(self.part.values) / pair.n_effective
 
 

@@ -104,7 +104,7 @@ def taken_through(comparison, random, options):
     return comparison
 
 
-def compared(queries, values, options):
+def compared(queries, values, options, random):
     """The comparison, and the decisions of the reference by metric and slice; None if no query counts."""
     m = next(iter(values.values())).shape[1]
     reports = {}
@@ -112,6 +112,9 @@ def compared(queries, values, options):
     ids = {name: own for name, own in queries.items() if name != "fold"}
     for i in range(m):
         columns = ids | {kind: own[:, i] for kind, own in values.items()}
+        if folds is None:  # reports may have the queries in other orders
+            rows = random.permutation(len(columns["qid"]))
+            columns = {name: own[rows] for name, own in columns.items()}
         metrics = {kind: METRICS[kind][0] for kind in values}
         report = RankingReport.from_frame(columns, metrics=metrics)
         reports[f"m{i}"] = report.with_queries(folds=folds)
@@ -313,7 +316,7 @@ def check_best(part, losers):
 def check(seed):
     random = np.random.default_rng(seed)
     queries, values, options = random_comparison(random)
-    found = compared(queries, values, options)
+    found = compared(queries, values, options, random)
     if found is None:
         return
     comparison, expected = found

@@ -167,6 +167,7 @@ def test_names_are_best_first_by_the_metric_of_a_view():
     assert [(p.first, p.second) for p in by_map.pairs()] == [("B", "C"), ("B", "A"), ("C", "A")]
     for one, other in zip(by_map.pairs(), alone.pairs(), strict=True):
         assert one.interval == pytest.approx(other.interval, rel=1e-12)
+    assert (by_map.pair().first, by_map.pair().second) == ("B", "C"), "the usual pair"
     frame = by_map.to_frame()
     assert list(frame.index) == ["B", "C", "A"]
     for metric in ("mrr", "map"):

@@ -79,12 +79,12 @@ def check_metric(
         check_choice(name, "documents", bound.record.documents)
     entries = {name: given.get(name, (1, 2, 3)) for name in bound.record.documents}
     problem = _problem(labels, entries)
-    settings: list[dict[str, Any]] = [{"ties": ties} for ties in TIE_POLICIES]
+    cutoffs: list[dict[str, Any]] = [{}]
     if bound.record.has_cutoff:
-        settings = [{**setting, "k": k} for setting in settings for k in CUTOFFS]
+        cutoffs = [{"k": k} for k in CUTOFFS]
     try:
-        for setting in settings:
-            _check_rules(bound.replace(**setting), problem, _values, _ties)
+        for ties, cutoff in itertools.product(TIE_POLICIES, cutoffs):
+            _check_rules(bound.replace(ties=ties, **cutoff), problem, _values, _ties)
         if bound.record.has_cutoff:
             _check_rules(bound, problem, _whole_lists)
         # Last, since processes take long to start.
@@ -125,18 +125,14 @@ class _Problem:
 
 def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) -> _Problem:
     rng = np.random.default_rng(0)
-    sizes = rng.integers(1, LONGEST + 1, N_QUERIES)
-    qid = np.repeat(np.arange(N_QUERIES), sizes)
-    n_rows = len(qid)
-    drawn = rng.choice(np.asarray(labels, dtype=np.float64), n_rows)
+    qid = np.repeat(np.arange(N_QUERIES), rng.integers(1, LONGEST + 1, N_QUERIES))
+    drawn = rng.choice(np.asarray(labels, dtype=np.float64), len(qid))
     # A few queries have equal labels, such as no relevant ones, and a few have equal scores.
     drawn[qid % 6 == 0] = min(labels)
     drawn[qid % 6 == 1] = max(labels)
-    scores = rng.integers(0, 3, n_rows) / 2
+    scores = rng.integers(0, 3, len(qid)) / 2
     scores[qid % 5 == 0] = 0.0
-    columns = dict[str, NDArray[Any]]()
-    for name, entries in documents.items():
-        columns[name] = rng.choice(np.asarray(entries), n_rows)
+    columns = {name: rng.choice(entries, len(qid)) for name, entries in documents.items()}
     for array in (drawn, scores, qid):
         array.flags.writeable = False  # a metric that modifies them raises an error
     # Rows of each query, for errors that show one.
@@ -194,17 +190,15 @@ def _ties(metric: BoundMetric, problem: _Problem) -> _Rules:
     yield f"{rule} under ties={ties!r}", problem.values(metric), means
 
 
-def _orders(rows: IntArray, problem: _Problem, ties: str) -> IntArray:
+def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
     """Orders of the rows of a query that a tie policy allows, equally likely."""
     labels = problem.labels[rows]
     # Under "best" and "worst", equal labels stay tied, since documents may differ in other columns.
     second = {"average": 0 * rows, "best": -labels, "worst": labels, "stable": rows}[ties]
     keys = list(zip(-problem.scores[rows], second, strict=True))
-    permutations = list[Iterator[tuple[int, ...]]]()
-    for tied in sorted(set(keys)):
-        group = [row for row, key in zip(rows.tolist(), keys, strict=True) if key == tied]
-        permutations.append(itertools.permutations(group))
-    return np.array([list(itertools.chain(*order)) for order in itertools.product(*permutations)])
+    allowed = sorted(keys)
+    orders = itertools.permutations(range(len(rows)))
+    return [rows[list(order)] for order in orders if [keys[place] for place in order] == allowed]
 
 
 def _elsewhere(metric: BoundMetric, problem: _Problem) -> _Rules:

@@ -30,17 +30,13 @@ def test_revenue_and_novelty_follow_the_ids_of_documents(page):
         "price": {"tea": 3.0, "jam": 5.0, "milk": 1.0},
         "popularity": {"tea": 1 / 2, "jam": 1 / 8, "milk": 1 / 4},
     }
-    needs = {"revenue": "price", "novelty": "popularity"}
-    metrics = [
-        get_metric(make_metric(page[name], documents=[column]), k=2)
-        for name, column in needs.items()
-    ]
+    revenue = make_metric(page["revenue"], documents=["price"])
+    novelty = make_metric(page["novelty"], documents=["popularity"])
+    metrics = [get_metric(revenue, k=2), get_metric(novelty, k=2)]
     report = evaluate_run(qrels, run, metrics, documents=columns)
     assert report.per_query["revenue@2"].tolist() == [3.0, 5.0]
-    assert report.per_query["novelty@2"].tolist() == [
-        (3 + 1) / 2,
-        (1 + 3) / 2,
-    ]  # -log2(1/8) = 3, -log2(1/2) = 1
+    # -log2(1/8) = 3 and -log2(1/2) = 1.
+    assert report.per_query["novelty@2"].tolist() == [(3 + 1) / 2, (1 + 3) / 2]
 
 
 def test_exposure_is_that_of_singh_and_joachims(page):
@@ -56,37 +52,45 @@ def test_alpha_ndcg_is_that_of_ndeval(page, seed):
     n, k = 12, (5, 10, 20)[seed % 3]
     has = rng.random((n, 4)) < 0.3
     has[0, 0] = True
-    has = has[
-        np.lexsort(has.T[::-1])
-    ]  # ndeval settles ties of the greedy ideal by id, the recipe by subtopics
-    order = rng.permutation(n)[: n - 3]  # three documents are not returned
-    judged = [
-        ("q", f"t{topic}", f"d{d:02}", int(has[d, topic])) for d in range(n) for topic in range(4)
-    ]
-    run = [("q", f"d{d:02}", float(n - place)) for place, d in enumerate(order)]
-    expected = pyndeval.RelevanceEvaluator(judged, [f"alpha-nDCG@{k}"], alpha=0.5).evaluate(run)
-    qrels = {"q": {f"d{d:02}": int(has[d].any()) for d in range(n)}}
-    subtopics = {f"d{d:02}": " ".join(map(str, np.flatnonzero(has[d]))) for d in range(n)}
-    scores = {"q": {d: score for _, d, score in run}}
-    found = evaluate_run(
-        qrels, scores, get_metric(page["alpha_ndcg"], k=k), documents={"subtopics": subtopics}
-    ).mean
-    assert list(found.values()) == pytest.approx([expected["q"][f"alpha-nDCG@{k}"]], abs=1e-6)
+    # ndeval settles ties of the greedy ideal by id, the recipe by subtopics.
+    has = has[np.lexsort(has.T[::-1])]
+    ids = [f"d{number:02}" for number in range(n)]
+    returned = rng.permutation(n)[: n - 3]
+    scores = {ids[number]: float(n - place) for place, number in enumerate(returned)}
+
+    judged = []
+    for number, topic in np.ndindex(has.shape):
+        judged.append(("q", f"t{topic}", ids[number], int(has[number, topic])))
+    run = [("q", document, score) for document, score in scores.items()]
+    measure = f"alpha-nDCG@{k}"
+    expected = pyndeval.RelevanceEvaluator(judged, [measure], alpha=0.5).evaluate(run)
+
+    qrels = dict(zip(ids, has.any(axis=1).astype(int).tolist(), strict=True))
+    subtopics = {}
+    for document, row in zip(ids, has, strict=True):
+        subtopics[document] = " ".join(map(str, np.flatnonzero(row)))
+    metric = get_metric(page["alpha_ndcg"], k=k)
+    report = evaluate_run({"q": qrels}, {"q": scores}, metric, documents={"subtopics": subtopics})
+    (value,) = report.mean.values()
+    assert value == pytest.approx(expected["q"][measure], abs=1e-6)
 
 
 def test_clicks_over_propensities_give_dcg_on_average(page):
     """The mean over all patterns of clicks, each with its probability, is the DCG of the true relevance."""
-    relevance, seen, scores = [1, 1, 0, 1], [0.9, 0.5, 0.4, 0.2], [3, 1, 4, 2]
+    relevance = np.array([1, 1, 0, 1])
+    propensity = np.array([0.9, 0.5, 0.4, 0.2])
+    scores = [3, 1, 4, 2]
+    columns = {"propensity": [propensity]}
     mean = 0.0
-    for looked in itertools.product([0, 1], repeat=4):
-        probability = np.prod([p if look else 1 - p for look, p in zip(looked, seen, strict=True)])
-        clicks = np.multiply(relevance, looked)
-        mean += probability * page["ips_dcg"]([clicks], [scores], documents={"propensity": [seen]})
+    for pattern in itertools.product([0, 1], repeat=4):
+        looked = np.array(pattern)
+        probability = np.where(looked, propensity, 1 - propensity).prod()
+        value = page["ips_dcg"]([relevance * looked], [scores], documents=columns)
+        mean += probability * value
     assert mean == pytest.approx(dcg_score([relevance], [scores]), abs=1e-12)
 
 
 def test_clipping_bounds_the_weights(page):
-    given = {"documents": {"propensity": [[1e-9, 0.5]]}}
-    assert page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, **given) == pytest.approx(
-        10 + 2 / np.log2(3), abs=1e-12
-    )
+    columns = {"propensity": [[1e-9, 0.5]]}
+    value = page["ips_dcg"]([[1, 1]], [[2, 1]], clip=0.1, documents=columns)
+    assert value == pytest.approx(1 / 0.1 + 1 / 0.5 / np.log2(3), abs=1e-12)

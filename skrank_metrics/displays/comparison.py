@@ -112,10 +112,10 @@ class ComparisonDisplay(Display):
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
 
     def _draw_differences(self, ax: Any) -> None:
-        plan, look = self.result.plan, style.theme()
+        plan, look, outcome = self.result.plan, style.theme(), self._board.outcome()
         self._draw_rows(ax, self._statuses[self._board.metrics[0]])
         for row, standing in enumerate(self._rows):
-            difference, text = standing.difference, str(standing.status)
+            difference, text = standing.difference, style.broken(outcome.status_of(standing))
             if math.isnan(difference):  # as that of the baseline is
                 difference = 0.0
             else:
@@ -123,7 +123,7 @@ class ComparisonDisplay(Display):
             colour = self._mark(ax, row, difference, standing.interval)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
-        margin = self._board.outcome().margin
+        margin = outcome.margin
         if margin is not None:
             limit = -margin if self._board.greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)

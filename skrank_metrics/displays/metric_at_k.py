@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import get_metric
@@ -13,16 +15,16 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer curves have a marker at every second cutoff, or fewer.
 MOST_MARKERS = 25
-# If there are more models, only the first is highlighted.
-MOST_COLOURED, MOST_BANDS = 4, 3
+# If there are more models, only the best is highlighted.
+MOST_COLOURED = 3
 HEIGHT = 3.8  # in inches, if the names need no more
 
 
 class MetricAtKDisplay(Display):
     """Curves of a metric against the cutoff rank k, with 95% intervals of the means over queries.
 
-    Create it with ``from_result``. The name of each model of a comparison is beside the end of its curve. At most three
-    models have bands; of more than four, only the best is highlighted, and the others are grey lines.
+    Create it with ``from_result``. The name of each model of a comparison is beside the end of its curve. The best at
+    the largest cutoff is blue. Of more than three models, only this one is highlighted, and the others are grey lines.
 
     Parameters
     ----------
@@ -56,46 +58,38 @@ class MetricAtKDisplay(Display):
     def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        names = list(self._reports)
+        names = self._ranked()
         (ax,) = self.panels(ax, [max(HEIGHT, 1 + style.height_below(style.wrapped(names)))])
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
         colours = dict(zip(coloured, look.curves, strict=False))
-        lines = {}
-        for name, report in reversed(self._reports.items()):  # the best is drawn last, on top
-            lines[name] = self._draw_curve(ax, report, colours.get(name))
-            if name in colours and len(colours) <= MOST_BANDS:
-                self._draw_band(ax, report, colours[name])
+        # The best is drawn last, on top.
+        lines = {name: self._draw_curve(ax, name, colours.get(name)) for name in reversed(names)}
         ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
         ax.margins(x=0.02)
         ax.set_xlabel("cutoff rank k")
         ax.set_ylabel(style.broken(f"{self._metric}@k,\nmean over queries with 95% interval"))
         style.label_ends(ax, lines, bold=coloured)
 
-    def _draw_curve(self, ax: Any, report: RankingReport, colour: str | None) -> Any:
-        """A line, thin and grey if it has no colour of its own."""
-        cutoffs = list(self._columns)
-        means = [report.mean[column] for column in self._columns.values()]
-        if colour is None:
-            (line,) = ax.plot(cutoffs, means, color=style.theme().soft, linewidth=0.9, zorder=2)
-            return line
-        (line,) = ax.plot(
-            cutoffs,
-            means,
-            color=colour,
-            linewidth=2,
-            marker="o",
-            markersize=3.5,
-            markevery=math.ceil(len(cutoffs) / MOST_MARKERS),
-            zorder=2,
-        )
-        return line
+    def _ranked(self) -> list[str]:
+        """Names of the models, the best at the largest cutoff first."""
+        column = list(self._columns.values())[-1]
+        means = {name: report.mean[column] for name, report in self._reports.items()}
+        first = next(iter(self._reports.values()))
+        return sorted(means, key=means.__getitem__, reverse=first.metrics[column].greater_is_better)
 
-    def _draw_band(self, ax: Any, report: RankingReport, colour: str) -> None:
-        intervals = report.intervals()
-        lows = [intervals[column][0] for column in self._columns.values()]
-        highs = [intervals[column][1] for column in self._columns.values()]
-        ax.fill_between(list(self._columns), lows, highs, color=colour, alpha=0.14, linewidth=0)
+    def _draw_curve(self, ax: Any, name: str, colour: str | None) -> Any:
+        """A line with its band, thin and grey if it has no colour of its own."""
+        report, cutoffs, columns = self._reports[name], [*self._columns], [*self._columns.values()]
+        look: dict[str, Any] = {"color": style.theme().soft, "linewidth": 0.9}
+        if colour is not None:
+            look = {"color": colour, "linewidth": 2, "marker": "o", "markersize": 3.5}
+            look["markevery"] = math.ceil(len(cutoffs) / MOST_MARKERS)
+            intervals = report.intervals()
+            ends = np.array([intervals[column] for column in columns])
+            ax.fill_between(cutoffs, *ends.T, color=colour, alpha=0.14, linewidth=0)
+        (line,) = ax.plot(cutoffs, [report.mean[column] for column in columns], zorder=2, **look)
+        return line
 
 
 def reports_of(result: RankingReport | Comparison) -> dict[str, RankingReport]:

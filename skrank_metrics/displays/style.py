@@ -41,8 +41,8 @@ class Theme:
 
     @property
     def curves(self) -> tuple[str, ...]:
-        """Colours of curves of equal rank, which remain distinct with each kind of colour blindness."""
-        return self.best, self.alarm, self.second, self.third
+        """Colours of curves, the best first, which remain distinct with each kind of colour blindness."""
+        return self.best, self.second, self.third
 
 
 LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#7b1e86", "#5b21d6")

@@ -313,6 +313,13 @@ class Outcome:
         known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
         return Standing(name, mean, *known, regret, baseline)
 
+    def status_of(self, row: Standing) -> str:
+        """The status in words, which name the ranking that it is worse than unless it is the leader or the baseline."""
+        usual = self.plan.baseline or self.ranked[0]
+        if row.status == "worse" and row.rival != usual:
+            return f"worse than {row.rival}"
+        return row.status
+
     def _against_best(self, name: str) -> Standing:
         i = self.names.index(name)
         rival = self.names[self.best.rivals[i]]

@@ -89,13 +89,11 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
 def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
     """Distance, its interval, and status of a ranking."""
     baseline, leader = outcome.plan.baseline, outcome.ranked[0]
+    status = outcome.status_of(row)
     if row.name == (baseline or leader):
-        return [None, None, row.status]
-    if baseline is not None:
-        return [row.difference, row.interval, row.status]
-    status = row.status if row.rival == leader else f"{row.status} than {row.rival}"
+        return [None, None, status]
     low, high = row.interval
-    if outcome.sample.greater_is_better:  # how far behind, in either direction of the metric
+    if baseline is None and outcome.sample.greater_is_better:  # how far behind
         return [0.0 - row.difference, (0.0 - high, 0.0 - low), status]
     return [row.difference, (low, high), status]
 

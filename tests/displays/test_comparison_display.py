@@ -198,6 +198,24 @@ def test_names_marks_and_bands_show_the_status(baseline):
     np.testing.assert_allclose(middles, np.flatnonzero(good), atol=1e-9)
 
 
+def test_a_model_that_is_worse_than_another_one_but_not_than_the_leader_says_so():
+    # "leader" wins by much on a few queries, so only "steady" is significantly better than "worst".
+    values = {
+        "leader": [1.0] * 12 + [0.0] * 28,
+        "steady": [0.29] * 40,
+        "worst": [0.24] * 40,
+    }
+    reports = {
+        name: RankingReport.from_frame({"qid": range(40), "mrr": column})
+        for name, column in values.items()
+    }
+    found = compare(reports)
+    status = {row.name: (row.status, row.rival) for row in found.standings()}
+    assert status["worst"] == ("worse", "steady")
+    assert "-0.0500 worse than steady" in written(found.plot().axes_[1])
+    assert "worse than steady" in str(found)
+
+
 def test_another_metric_and_fewer_models(board):
     display = board.plot(metric="recall@1", n_models=2)
     assert len(display.axes_) == 2

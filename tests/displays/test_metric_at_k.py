@@ -9,7 +9,7 @@ from numpydoc.docscrape import NumpyDocString
 from support.ranks import rows_of_ranks
 
 from skrank_metrics import displays, evaluate
-from skrank_metrics.displays import MetricAtKDisplay
+from skrank_metrics.displays import MetricAtKDisplay, style
 
 Y, SCORES, QID = rows_of_ranks([1, 2, 3])
 
@@ -68,7 +68,7 @@ def board(n_models):
     return evaluate(labels, scores, qid=qid, metrics=["recall@1,2,3,4"])
 
 
-@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (4, 0, 4), (10, 1, 2)])
+@pytest.mark.parametrize(("n_models", "n_bands", "n_colours"), [(3, 3, 3), (4, 1, 2), (10, 1, 2)])
 def test_few_models_have_colours_and_bands_and_of_many_the_best(n_models, n_bands, n_colours):
     display = MetricAtKDisplay.from_result(board(n_models))
     assert (len(display.ax_.lines), len(display.ax_.collections)) == (n_models, n_bands)
@@ -77,7 +77,19 @@ def test_few_models_have_colours_and_bands_and_of_many_the_best(n_models, n_band
     assert best not in others
     assert sorted(names_beside(display)) == [f"model {number}" for number in range(n_models)]
     colours = {text.get_text(): text.get_color() for text in display.ax_.texts}
-    assert colours["model 0"] == best, "on top"
+    assert colours["model 0"] == best == style.LIGHT.best, "on top"
+    assert style.LIGHT.alarm not in colours.values()
+
+
+def test_the_best_at_the_largest_cutoff_is_blue():
+    # At k=1, "early" finds two of three and "late" one; at k=2, "late" finds all.
+    ranks = {"early": [1, 1, 3], "late": [1, 2, 2]}
+    scores = {name: rows_of_ranks(row)[1] for name, row in ranks.items()}
+    labels, _, qid = rows_of_ranks(ranks["early"])
+    for metric, blue in (("recall@1,2", "late"), ("fall_out@1,2", "late")):
+        display = MetricAtKDisplay.from_result(evaluate(labels, scores, qid=qid, metrics=metric))
+        colours = {text.get_text(): text.get_color() for text in display.ax_.texts}
+        assert colours[blue] == style.LIGHT.best
 
 
 @pytest.mark.parametrize("metric", [None, "kendall_tau", "ndcg@10"])

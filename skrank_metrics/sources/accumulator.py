@@ -236,7 +236,7 @@ class Evaluation:
                 # Pooled over documents.
                 kept[ranking, name] = result.numerators
                 kept[ranking, name, "shares"] = result.denominators
-        values.kept = {key: [part.copy()] for key, part in kept.items()}
+        values.parts = [{key: column.copy() for key, column in kept.items()}]
         values.seen = [np.sort(hash_ids(ids))]
         return values
 
@@ -266,22 +266,22 @@ class QueryValues:
     """Values of queries that arrive in parts, for one or several rankings of the same documents."""
 
     def __init__(self) -> None:
-        # Parts of arrays with one entry per query.
-        self.kept: dict[Hashable, list[NDArray[Any]]] = {}
+        # Arrays with one entry per query.
+        self.parts: list[dict[Hashable, NDArray[Any]]] = []
         self.counts: dict[str, Counts] = {}  # by ranking
         # Sorted hashes of ids, in arrays that are at least twice as long as the next one.
         self.seen: list[Hashes] = []
 
     def __len__(self) -> int:
-        return sum(map(len, self.kept.get("qid", ())))
+        return sum(len(part["qid"]) for part in self.parts)
 
     def add(self, other: QueryValues) -> None:
         """Add other queries."""
-        if self.kept and other.kept:
+        if self.parts and other.parts:
             self._check_same(other)
         common = np.concatenate([np.empty(0, np.uint64), *map(self._common, other.seen)])
         if len(common):
-            ids = _joined_parts(other.kept["qid"])
+            ids = other.joined()["qid"]
             back = ids[np.isin(hash_ids(ids), common)]
             raise ValueError(CAME_BACK.format(as_python(back)[0]))
         # From here on, nothing can fail.
@@ -290,8 +290,7 @@ class QueryValues:
                 # For sorted arrays, this sort is a merge.
                 hashes = np.sort(np.concatenate((self.seen.pop(), hashes)), kind="stable")
             self.seen.append(hashes)
-        for key, parts in other.kept.items():
-            self.kept.setdefault(key, []).extend(parts)
+        self.parts += map(dict, other.parts)
         for ranking, found in other.counts.items():
             self.counts.setdefault(ranking, Counter()).update(found)
 
@@ -302,7 +301,7 @@ class QueryValues:
                 f"y_score must have the same models in all updates; got {list(other.counts)} after "
                 f"{list(self.counts)}."
             )
-        uneven = _OPTIONAL & (self.kept.keys() ^ other.kept.keys())
+        uneven = _OPTIONAL & (self.parts[0].keys() ^ other.parts[0].keys())
         if uneven:
             raise ValueError(
                 f"Pass {min(uneven)} in all updates or in none; got some with and some without it."
@@ -318,10 +317,12 @@ class QueryValues:
 
     def joined(self) -> dict[Hashable, NDArray[Any]]:
         """Each array as one."""
-        # One by one, so that nothing is in memory twice for long.
-        for parts in self.kept.values():
-            parts[:] = [_joined_parts(parts)]
-        return {key: parts[0] for key, parts in self.kept.items()}
+        columns = {}
+        for key in list(self.parts[0]):
+            # One by one, so that nothing is in memory twice for long.
+            columns[key] = _joined_parts([part.pop(key) for part in self.parts])
+        self.parts = [columns]
+        return columns
 
 
 def _joined_parts(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -72,15 +72,12 @@ def read_lists(
     elif argument == "exclude" and isinstance(source, Iterable) and not isinstance(source, bytes):
         lists = _from_pairs(list(source))
     else:
-        raise TypeError(f"{argument} must be {KINDS[argument]}; {_got(source, argument)}.")
+        got = f"got {type(source).__name__}"
+        if argument == "run" and hasattr(source, "shape"):
+            got = "pass queries=, the query id of each row"
+        raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.")
     _check_values(lists, negative or lists.in_trec)
     return lists
-
-
-def _got(source: Any, argument: str) -> str:
-    if argument == "run" and hasattr(source, "shape"):
-        return "pass queries=, the query id of each row"
-    return f"got {type(source).__name__}"
 
 
 def _check_values(lists: Lists, negative: bool) -> None:
@@ -226,15 +223,13 @@ def _is_minus_one(one: Any) -> bool:
 
 def _from_sparse(matrix: Any, argument: str) -> Lists:
     """Entries of a sparse matrix: rows are the queries 0, 1, ..., columns the documents."""
-    entries = matrix.tocoo(copy=True)
-    entries.sum_duplicates()
+    rows = matrix.tocsr(copy=True)
+    rows.sum_duplicates()
     if argument == "exclude":
         # A label of 0 is a judgment, but nothing is excluded by a 0.
-        entries.eliminate_zeros()
-    queries, codes = np.unique(entries.row, return_inverse=True)
-    documents = Ids(entries.col.astype(np.int64))
-    values = _to_values(entries.data, argument)
-    return Lists(argument, queries.tolist(), codes.reshape(-1), documents, values)
+        rows.eliminate_zeros()
+    entries = rows.tocoo()
+    return _from_columns(argument, entries.row, entries.col, entries.data)
 
 
 # --- Frames and files
@@ -275,18 +270,24 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
     roles = find_roles(columns, argument, names, holder)
-    n_rows = len(frame)
-    if not n_rows:
-        return Lists.empty(argument)
-    of_queries = plain_column(frame[roles.query])
-    grouping = group_ids(of_queries, n_rows, f"{argument}[{roles.query!r}]", argument)
-    queries = python_ids(grouping.ids)
-    documents = Ids.from_column(frame[roles.document], f"{argument}[{roles.document!r}]")
-    values = np.ones(n_rows)
-    if roles.value is not None:
-        values = _to_values(frame[roles.value], argument)
-    lists = Lists(argument, queries, grouping.codes, documents, values)
+    values = None if roles.value is None else frame[roles.value]
+    lists = _from_columns(argument, frame[roles.query], frame[roles.document], values)
     return from_ranks(lists) if roles.ranked else lists
+
+
+def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> Lists:
+    """Lists from one id of a query, one of a document, and one value per row; values of None are 1."""
+    if not len(queries):
+        return Lists.empty(argument)
+    name = f"queries of {argument}"
+    grouping = group_ids(plain_column(queries), len(queries), name, argument)
+    return Lists(
+        argument,
+        python_ids(grouping.ids),
+        grouping.codes,
+        Ids.from_column(documents, f"documents of {argument}"),
+        np.ones(len(queries)) if values is None else _to_values(values, argument),
+    )
 
 
 def _to_values(values: Any, argument: str) -> FloatArray:

@@ -203,6 +203,7 @@ class Evaluation:
     @property
     def definition(self) -> tuple[Any, ...]:
         """Equal if values can be added up."""
+        # Averages are no part of a metric's definition, but decide what is kept.
         metrics = {
             name: (metric.definition, metric.average) for name, metric in self.metrics.items()
         }
@@ -219,6 +220,7 @@ class Evaluation:
         optional = {"sample_weight": weights, "by": queries.by, "groups": queries.groups}
         kept: dict[Any, NDArray[Any]] = {
             "qid": ids,
+            # Reports can be compared if their labels have the same digests.
             "digests": documents.digests,
             "sizes": documents.grouping.sizes.astype(np.uint32),
             "n_judged": documents.n_judged.astype(np.uint32),
@@ -236,6 +238,7 @@ class Evaluation:
                 # Pooled over documents.
                 kept[ranking, name] = result.numerators
                 kept[ranking, name, "shares"] = result.denominators
+        # Copies, since slices of large arrays would keep these in memory.
         values.parts = [{key: column.copy() for key, column in kept.items()}]
         values.seen = [np.sort(hash_ids(ids))]
         return values
@@ -248,6 +251,7 @@ class Evaluation:
             raise ValueError("sample_weight must not be zero everywhere.")
         results = {}
         for name in self.metrics:
+            # Only pooled metrics have shares; to all others, each query is one.
             shares = kept.get((ranking, name, "shares"), np.broadcast_to(1.0, len(values)))
             results[name] = PerQuery(kept[ranking, name], shares)
         report = RankingReport(
@@ -311,6 +315,7 @@ class QueryValues:
         """The sorted hashes that were seen, or occur twice."""
         found = [hashes[1:][hashes[1:] == hashes[:-1]]]
         for seen in self.seen:
+            # Beyond the end, any place will do, since it is compared.
             places = np.minimum(np.searchsorted(seen, hashes), len(seen) - 1)
             found.append(hashes[seen[places] == hashes])
         return np.concatenate(found)

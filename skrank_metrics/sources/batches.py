@@ -132,6 +132,7 @@ def evaluate_batches(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
+    # A shuffle keeps the order of the rows of a query, so ties="stable" may remain.
     check_order(order)
     import_arrow("evaluate_batches")
     check_int(batch_rows, "batch_rows", 1)
@@ -146,6 +147,7 @@ def evaluate_batches(
     if n_threads > 1:
         tables = _read_ahead(tables)
     with Progress(verbose) as progress, ExitStack() as stack:
+        # Only progress and the number of files need the number of rows, for which files are opened.
         known = n_rows(source) if progress.shown or order == "shuffle" else None
         tables = _count_rows(tables, known, progress)
         if order == "check":
@@ -163,10 +165,12 @@ def _evaluate_shuffled(
     stack: ExitStack,
 ) -> tuple[Iterable[QueryValues], int]:
     """The values of temporary files of whole queries, and their number."""
+    # The hash of an id is cut by bits, so the number of files is a power of 2.
     n_files = 2 ** (n_rows // ROWS_OF_A_FILE).bit_length()
     n_files = min(max(FEWEST_FILES, n_files), MOST_FILES)
     files = _write_by_query(tables, evaluation.columns.qid, n_files, stack)
     pool = stack.enter_context(ThreadPoolExecutor(n_threads))
+    # After an error or Ctrl-C, nobody waits for files that have not begun.
     stack.callback(pool.shutdown, cancel_futures=True)
     evaluate_file = partial(_evaluate_file, evaluation)
     # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
@@ -204,6 +208,7 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
         if sum(map(len, waiting)) < enough:
             continue
         table = joined(waiting)
+        # Hashes are compared instead of ids, since they are numbers of one type.
         hashes = _hash_column(table[qid])
         start = len(hashes) - int(np.argmin(np.append(hashes[::-1] == hashes[-1], False)))
         if start:
@@ -227,6 +232,7 @@ def _write_by_query(
             files.append(stack.enter_context(tempfile.TemporaryFile()))  # noqa: PERF401, SIM115
         for table in tables:
             numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
+            # Rows of a file become one slice, and a stable sort keeps their order within a query.
             ordered = table.take(np.argsort(numbers, kind="stable")).combine_chunks()
             sizes = np.bincount(numbers, minlength=n_files)
             starts = np.cumsum(sizes) - sizes
@@ -237,6 +243,7 @@ def _write_by_query(
                 with pa.ipc.new_stream(sink, table.schema) as stream:
                     stream.write_table(rows)
     except OSError as error:
+        # A source may raise an error of the same kind about a file of its own, which it names.
         if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
             raise
         hint = "set the environment variable TMPDIR to a folder with more space"

@@ -119,6 +119,7 @@ def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) ->
 
 def role_of(name: Any) -> str | None:
     """The role of a column with a usual name."""
+    # userID, user_id and user-id are one name.
     plain = str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
     return _ROLES.get(plain)
 

@@ -77,6 +77,7 @@ class Columns:
                 valid, what = types.is_integer(kind) or types.is_floating(kind), "numbers"
             if argument in MASKS:
                 valid, what = types.is_boolean(kind), "True and False"
+            # Clicks and purchases are often True and False.
             if argument == "label":
                 valid = valid or types.is_boolean(kind)
             # A file without rows has columns of type null.

@@ -33,6 +33,7 @@ def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query"
         raise TypeError(
             f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}.{hint}"
         )
+    # A dict counts each id once, and keeps their order.
     absent = dict.fromkeys(one for one in ids if one not in table)
     if absent:
         first = next(iter(absent))
@@ -95,6 +96,7 @@ def to_column(values: list[Any], name: str) -> NDArray[Any]:
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     if arrays and len(arrays) == len(values) and len({value.shape for value in arrays}) == 1:
         return np.stack(arrays)
+    # Of mixed types, NumPy would make strings.
     if kinds and all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds):
         array = np.array(values)
         refuse_rounded(values, array, name)

@@ -184,6 +184,7 @@ def evaluate_run(
     chosen = convention or _default_convention(lists)
     in_trec_eval = chosen == "trec_eval"
     bound = bind_metrics(metrics, chosen)
+    # The convention comes before qrels, since it says what negative labels mean.
     judged = read_lists(
         qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
     )
@@ -219,6 +220,7 @@ def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
             "Pass convention=, since only some of the runs are in the format of TREC, for which the default is "
             "'trec_eval'."
         )
+    # Whoever has files of TREC expects the numbers of its program.
     return "trec_eval" if in_trec == {True} else "sklearn"
 
 

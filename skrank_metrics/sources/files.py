@@ -57,6 +57,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
         )
     if isinstance(data, str):
         data = data.encode()
+    # By content, since standard input has no extension.
     if data.startswith(_GZIP):
         try:
             data = gzip.decompress(data)
@@ -69,6 +70,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
 
 def _check_text(data: bytes, name: str) -> bytes:
     """Refuse other encodings than UTF-8, in which ids would not match those of other files."""
+    # The mark that Windows writes at the beginning of UTF-8.
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise ValueError(f"{name} must hold at least one line; got an empty file.")

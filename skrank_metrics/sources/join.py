@@ -57,6 +57,7 @@ def _look_up(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
 
 def _match(returned: Keys, judged: Keys, values: FloatArray) -> tuple[FloatArray, Mask]:
     """Labels of returned documents, and which judged ones were not returned, by keys of pairs."""
+    # Judgments are few, so these are sorted, and the run is searched in its own order.
     order = np.argsort(judged)
     places = _find(returned, judged[order])
     rows = np.flatnonzero(places >= 0)
@@ -82,6 +83,7 @@ def _find(wanted: Keys, ordered: Keys) -> IntArray:
 
 def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
     """An integer for each pair of a query and a document; the same pair has the same one in all lists."""
+    # With query * n + document, different pairs have different keys, which hashes do not promise.
     numbers = number_alike([one.documents for one in lists])
     n_queries = max(len(one.queries) for one in lists)
     ends = [end for column in numbers if len(column) for end in (column.min(), column.max())]
@@ -108,6 +110,7 @@ def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tupl
     # Hardly any list has duplicates, and this sort is faster than that of rows.
     if not equal_to_next(np.sort(keys)).any():
         return lists, keys
+    # Rows of a pair in the order in which they came, or the best first.
     by_pair = np.argsort(keys, kind="stable")
     if duplicates == "best":
         by_pair = np.lexsort((-lists.values, keys))
@@ -127,6 +130,7 @@ def refuse_twice(holder: str, pair: str) -> NoReturn:
 
 def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     """Passages replaced by their documents; the best passage of a document stands for it."""
+    # A passage may not be twice in a list, but its document may.
     (keys,) = pair_keys([lists])
     lists, _ = without_duplicates(lists, keys, duplicates)
     passages, places = lists.documents.different()

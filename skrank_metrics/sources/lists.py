@@ -32,6 +32,7 @@ class Ids:
     def from_values(cls, values: list[Any], name: str) -> Ids:
         """Ids of Python, one per row, which may be repeated."""
         kinds = set(map(type, values))
+        # min and max cost less than a conversion that may fail.
         if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
             return cls(np.fromiter(values, np.int64, len(values)), is_plain=True)
         is_plain = kinds <= PLAIN
@@ -95,12 +96,14 @@ def is_from(value: Any, library: str) -> bool:
 
 def plain_column(column: Any) -> Any:
     """Values that NumPy does not have or would change, such as times with a zone, as Python's."""
+    # NumPy has no integers of 128 bits.
     if str(getattr(column, "dtype", "")) in WIDE:
         return column.to_list()
     if not is_from(column, "pyarrow"):
         return column
     from pyarrow import types
 
+    # All other types become objects of Python, since NumPy gives scalars that equal nothing else.
     kept = types.is_integer(column.type) and not column.null_count
     strings = types.is_string(column.type) or types.is_large_string(column.type)
     if kept or strings or types.is_dictionary(column.type):
@@ -110,6 +113,7 @@ def plain_column(column: Any) -> Any:
 
 def python_ids(ids: NDArray[Any]) -> list[Any]:
     """Ids as objects of Python that equal those of other libraries."""
+    # These are Python's own numbers after tolist.
     if ids.dtype.kind in "biuf":
         return ids.tolist()
     listed = as_python(ids)
@@ -178,6 +182,7 @@ class Lists:
         """The rows of some queries, which are numbered in the given order."""
         if queries == self.queries:
             return self
+        # Queries of the run that are not in qrels get no place, and lose their rows.
         place = {query: number for number, query in enumerate(queries)}
         places = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)
         lists = replace(self, queries=queries, codes=places[self.codes])

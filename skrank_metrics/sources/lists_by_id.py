@@ -55,6 +55,7 @@ def read_lists(
     """
     refuse_lazy(source, argument)
     known = getattr(source, "lists", None)
+    # Arrays can be anything, and only queries= says that one is a run.
     if argument == "run" and queries is not None:
         lists = _from_array(source, queries)
     elif isinstance(known, Lists) and known.argument == argument:
@@ -83,6 +84,7 @@ def read_lists(
 def _check_values(lists: Lists, negative: bool) -> None:
     """Refuse labels and scores that are NaN, and labels that are negative or infinite."""
     values = lists.values
+    # Only here are the ids of a value known.
     missing = np.isnan(values)
     if missing.any():
         what = "label" if lists.argument == "qrels" else "score"
@@ -123,6 +125,7 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     if argument == "exclude" or not n_dicts:
         return lists
     values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
+    # Objects that were changed are no keys of the given dicts.
     dicts = dict(zip(queries, rows, strict=True)) if documents.is_plain else None
     return replace(lists, values=values, dicts=dicts)
 
@@ -191,6 +194,7 @@ def _rectangular(source: Any) -> NDArray[Any]:
         raise ValueError(
             "run must have rows of the same length with queries=; pad them with None, or pass a dict of lists by query."
         ) from None
+    # Lists may have mixed types, or integers beyond 2**53 beside None.
     if isinstance(source, list | tuple) and array.dtype.kind in "USf":
         return np.array(source, dtype=object)
     return array
@@ -237,6 +241,7 @@ def _from_sparse(matrix: Any, argument: str) -> Lists:
 
 def _from_path(path: str, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
     form = format_of(path)
+    # Many files of TREC are called .tsv; these have no header.
     if form == "tsv" and argument in FORMS and not _has_header(path, names):
         form = None
     if form is not None:

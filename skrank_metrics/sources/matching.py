@@ -61,6 +61,7 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
         if missing == "skip":
             fate = f"left out; {setting('missing', 'zero')} counts them as 0."
         found.append(f"Queries without a list: {len(absent)}, {fate}")
+    # Files of judgments often cover only some queries of a run, so this is no error.
     if not ranked <= known:
         found.append(f"Queries without judgments: {len(ranked - known)}, ignored.")
     return found
@@ -70,6 +71,7 @@ def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> l
     """A finding if no excluded document occurs, as in a run without them."""
     if not len(excluded) or not _share_none(excluded, returned):
         return []
+    # Whoever excludes judged documents has the right ids.
     if len(judged) and not _share_none(excluded, judged):
         return []
     example = _first_documents(excluded, returned)

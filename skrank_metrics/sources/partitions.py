@@ -41,6 +41,7 @@ class TableEvaluation(Evaluation):
     @property
     def signed(self) -> bool:
         """Whether labels may be negative; those that nobody judged are 0."""
+        # One metric that needs labels >= 0 is enough to refuse negative ones.
         every = all(metric.computation.signed for metric in self.metrics.values())
         return every and self.columns.judged is None
 
@@ -86,6 +87,7 @@ class TableEvaluation(Evaluation):
         if not len(rows):
             return QueryValues()
         with readable("a partition"):
+            # pyarrow may find columns of mixed types in frames of pandas.
             table = pa.table(with_stream(rows))
         table = selected(table, self.columns, "the frame")
         bad = self.columns.bad_cell(table, signed=self.signed)
@@ -115,6 +117,7 @@ def check_order(order: Order) -> Order:
 def import_engine(engine: str, module: str) -> tuple[Any, Any]:
     """Import what an engine needs, or raise an error that says how to install it; return its package and pyarrow."""
     try:
+        # Modules are imported by name, since the package must load without these engines.
         importlib.import_module("pyarrow")
         importlib.import_module(module)
     except ImportError as error:

@@ -40,6 +40,7 @@ def rank_lists(
     codes = codes.astype(np.min_scalar_type(n_queries))  # sorting is fastest for small types
     order = np.argsort(codes, kind="stable")
     if by_id:
+        # Sorting by query is stable, so this order remains within each query.
         rows = np.concatenate((_by_score_and_id(returned), np.arange(len(returned), len(codes))))
         order = rows[np.argsort(codes[rows], kind="stable")]
     del codes
@@ -48,6 +49,7 @@ def rank_lists(
     labels = _filled(labels, len(empty), -1.0)[order]
     judged = labels >= 0
     np.maximum(labels, 0, out=labels)
+    # Labels that nobody judged are below 0 only up to here.
     documents = Documents(
         Grouping(queries.ids, sizes, None),
         labels,

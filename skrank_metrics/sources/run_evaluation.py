@@ -71,6 +71,7 @@ class RunEvaluation:
         del returned, listed  # as large as the input
         columns = {}
         if self.documents is not None:
+            # Columns are looked up for documents that were returned or judged, not for a whole catalogue.
             names = [*ranked.documents.tolist(), *others.documents.tolist()]
             columns = columns_by_id(self.documents, self.document_names, names)
         stable = any(metric.get("ties") == "stable" for metric in self.metrics.values())
@@ -106,6 +107,7 @@ class RunEvaluation:
         if self.sample_weight is not None:
             given = values_by_id(self.sample_weight, ids, "sample_weight")
             weights = check_weights(given, len(ids), "query")
+        # Values by id are one per query, unlike those of rows.
         one_each = Grouping(query_ids, np.ones(len(ids), dtype=np.intp), None)
         found: dict[str, NDArray[Any]] = {}
         for name, values in (("by", self.by), ("groups", self.groups)):

@@ -39,11 +39,13 @@ def _is_run(value: Any) -> bool | None:
     """Whether an entry of a dict is a run rather than the documents of a query; None if it is empty."""
     if isinstance(value, Mapping | list | tuple) and not value:
         return None
+    # A run holds lists by query; the documents of a query have scores.
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values())), HOLDERS)
     if isinstance(value, list | tuple):  # ids can be tuples and frozen sets
         return isinstance(value[0], Mapping | list | np.ndarray)
     if isinstance(value, np.ndarray):
         return value.ndim > 1
+    # Frames, what trec.read_run returns, and open files.
     holds_lists = has_columns(value) or hasattr(value, "lists") or hasattr(value, "read")
     return holds_lists or isinstance(value, str | PathLike)

@@ -71,6 +71,7 @@ class TableFile:
         """The rows in batches, with the chosen columns and possibly others."""
         import pyarrow as pa
 
+        # Readers of Parquet pass over columns that are not there.
         check_column_names(columns.by_argument, self.column_names(), self.name)
         with self._readable(), self._reader(columns.names, use_threads=use_threads) as rows:
             batches = rows
@@ -152,6 +153,7 @@ def _typed(words: Any, argument: str, name: str) -> Any:
     kind, what = pa.float64(), "numbers"
     if argument in MASKS:
         kind, what = pa.bool_(), "True and False"
+    # pyarrow refuses numbers with blanks, which spreadsheets and people write.
     words = pc.utf8_trim_whitespace(words)
     if argument == "label" and len(words) and str(words[0]).lower() in ("true", "false"):
         kind = pa.bool_()
@@ -162,6 +164,7 @@ def _typed(words: Any, argument: str, name: str) -> Any:
     largest = pc.max(pc.abs(cells.cast(pa.float64()))).as_py()
     if largest is None or largest < LARGEST_EXACT_INTEGER:
         return cells
+    # Only the words tell whether a number was rounded.
     for word in words.to_pylist():
         if word and is_rounded(word):
             raise ValueError(

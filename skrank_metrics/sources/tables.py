@@ -33,6 +33,7 @@ def tables_of(
             table = selected(given, columns, part.holder)
             if not len(table):
                 continue
+            # Before anything is computed, since later nobody knows the row of the file.
             bad = columns.bad_cell(table, signed=signed)
             if bad is not None:
                 row, what = bad
@@ -42,6 +43,7 @@ def tables_of(
                 table = table.take(np.arange(len(table)))
             place = f"row {first} of {part.holder}"
             schema = table.schema if schema is None else _widened(schema, table.schema, place)
+            # Later batches may be wider, float64 after float32, but never narrower.
             table = table.cast(schema)
             for start in range(0, len(table), batch_rows):
                 yield table.slice(start, batch_rows)
@@ -152,6 +154,7 @@ def _files_of(source: Any) -> list[TableFile]:
 
 
 def _parts_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Part]:
+    # By the name of the module, as importing Spark only to compare types takes seconds.
     engine = {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0])
     if engine:
         raise TypeError(
@@ -174,6 +177,7 @@ def _parts_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
             f"frame of polars, or an iterator of batches; got {type(source).__name__}."
         )
+    # Of an iterator, nobody can know; it may well yield one object with other content.
     if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
         raise ValueError(
             "source must hold each batch once; one comes again, and its rows would count twice."

@@ -67,6 +67,7 @@ def read_lines(
     not come as a path to ``trec.read_run``.
     """
     data, name = read_bytes(source, text=True, argument=argument)
+    # Such a file is binary or UTF-16, in which ids would match nothing.
     if b"\0" in data:
         number = data.count(b"\n", 0, data.index(b"\0"))
         refuse(name, number + 1, data.split(b"\n")[number], "text without NUL")
@@ -75,6 +76,7 @@ def read_lines(
     topics = _read_topics(data, form, name, duplicates)
     if not topics:
         raise ValueError(f"{name} must hold at least one line; got only comments.")
+    # Lines of a topic may be apart; dicts bring them together.
     sizes = np.fromiter(map(len, topics.values()), np.intp, len(topics))
     codes = np.repeat(np.arange(len(topics)), sizes)
     found = chain.from_iterable(row.values() for row in topics.values())
@@ -133,6 +135,7 @@ def _keep_best(documents: dict[str, float], document: str, value: float, form: F
     known = documents[document]
     better = value < known if form.ranks else value > known
     if better:
+        # Deleted first, since a dict keeps the place of a key that it has.
         del documents[document]
         documents[document] = value
 

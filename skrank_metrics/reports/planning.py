@@ -40,14 +40,12 @@ def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float
         raise ValueError(
             f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
         )
-    first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
-    error = float(flips.row(first).error[second])
-    if not error > 0:
+    spread = _spread(outcome, pair)
+    if not spread:
         raise ValueError(
             f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
             f"{pair.n_queries} differences are equal. Compare over more queries."
         )
-    spread = error * flips.scale * flips.n_effective**0.5
     effect = difference / spread
     largest = float(np.abs(pair.differences).max()) / spread
     critical = outcome.tests.family.critical
@@ -56,6 +54,13 @@ def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float
         noise = critical * (1 + effect**2 + largest**2 / (2 * needed)) ** 0.5
         needed = max(LEAST_QUERIES, (noise + _normal(power)) ** 2 / effect**2)
     return math.ceil(needed * pair.n_queries / flips.n_effective)
+
+
+def _spread(outcome: Outcome, pair: Pair) -> float:
+    """Standard deviation of the differences of units; 0 if all are equal."""
+    flips = outcome.flips
+    first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
+    return float(flips.row(first).error[second]) * flips.scale * flips.n_effective**0.5
 
 
 def _normal(power: float) -> float:
@@ -68,16 +73,17 @@ def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
 
     None if there is no margin, if the number cannot be trusted because few queries differ, or if it is not larger.
     """
-    margin, flips = outcome.margin, outcome.flips
+    margin, span = outcome.margin, outcome.flips.span
     n_changed = pair.wins + pair.losses
-    if not margin or margin >= flips.span or 0 < n_changed < FEW_CHANGED:
+    if not margin or margin >= span:
         return None
-    if n_changed:
+    if n_changed >= FEW_CHANGED and _spread(outcome, pair):
         needed = queries_needed(outcome, pair, margin)
-    elif math.isinf(flips.span):  # no number of equal queries bounds what another one could lose
-        return None
+    # Of an unbounded metric, no number of equal queries shows what another one could lose.
+    elif not n_changed and math.isfinite(span):
+        needed = _queries_if_equal(outcome, margin / span)
     else:
-        needed = _queries_if_equal(outcome, margin / flips.span)
+        return None
     return needed if needed > pair.n_queries else None
 
 

@@ -256,6 +256,7 @@ def excludes_zero(interval):
 
 def check_no_contradiction(part, larger):
     """What is said about pairs, the set of the best, letters, regret and in words, held against each other."""
+    assert part.verdict
     better = {check_pair(pair, part.plan, larger) for pair in part.pairs()} - {None}
     letters, inside = part.letters, part.best_set
     for above, below in better:

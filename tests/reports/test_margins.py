@@ -62,6 +62,13 @@ def test_without_a_baseline_equal_rankings_pass_likewise():
         assert compare(gate(np.full(n_queries, 0.5)), margin=MARGIN).decision == expected
 
 
+def test_equal_losses_in_few_groups_leave_a_gate_undecided():
+    old = np.full(40, 0.5)
+    found = gate(old, old - 0.005, group=np.arange(40) % 3)
+    expected = "40 queries cannot show whether new is worse than old by more than 0.01."
+    assert found.verdict == f"Do not ship new yet. {expected}"
+
+
 # Margins that accept any loss
 
 

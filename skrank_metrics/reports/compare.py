@@ -150,6 +150,7 @@ def compare(
     plan = Plan(baseline, margin, test, correction, confidence, seed)
     if isinstance(reports, Comparison):
         reports.check_whole("decided again")
+        # What a subclass adds, such as scores, parameters and folds, does not depend on how it is decided.
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)
         return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=decided.plan)
@@ -191,6 +192,7 @@ def compare_reports(
     if plan.margin is not None:
         first = next(iter(aligned.values()))
         plan = _with_margins(plan, {metric: first.metrics[metric] for metric in wanted})
+    # Only the tests wait until they are asked for; what cannot be compared is an error here.
     samples = [sample_of(aligned, metric) for metric in wanted]
     for sample in samples:
         if sample.can_be_tested and not sample.n_counted:
@@ -216,10 +218,12 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
                     f"{metric!r}. Add it, or compare by the other metrics only."
                 )
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
+    # All metrics guard the decision, so one that cannot be tested would leave it open for ever.
     for metric, own in metrics.items():
         check_by_query(metric, own)
         low, high = bounds_of(own)
         limit = plan.margin_of(metric)
+        # No loss is as large, so everything would pass.
         if limit is not None and limit >= high - low:
             raise ValueError(
                 f"{argument('margin')} must be less than {high - low:g}, the range of {metric}; got {limit:g}."
@@ -236,7 +240,7 @@ def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
     wanted = list(first.metrics)
     for report in reports.values():
         wanted = [metric for metric in wanted if column_of(metric, report.metrics) is not None]
-    if isinstance(metrics, Mapping):
+    if isinstance(metrics, Mapping):  # as get_metrics returns them
         metrics = list(metrics.values())
     if metrics is not None:
         wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
@@ -245,6 +249,7 @@ def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
             f"metrics must name a metric that all reports have; the first has {', '.join(first.metrics)}."
         )
     columns = [_column_of(metric, first, first, (name, name)) for metric in wanted]
+    # Two names can mean the same metric.
     return tuple(dict.fromkeys(columns))
 
 
@@ -254,6 +259,7 @@ def _aligned(
     """Check that reports are comparable; give all the queries, names of metrics, slices, groups and folds of one."""
     name, first = next(iter(reports.items()))
     changes: dict[str, Any] = {}
+    # Slices only describe, so they may be missing; groups change the test, so they must agree.
     if any(report.by is None for report in reports.values()):
         changes["by"] = None
     if by is not None:
@@ -280,7 +286,7 @@ def _column_of(
 ) -> str:
     """Name of a metric in a report, which must compute it as the first does."""
     column = column_of(metric, report.metrics)
-    if column is None:
+    if column is None:  # under another name, such as that of another tool
         column = column_of(first.metrics.get(metric), report.metrics)
     if column is None:
         spelled = getattr(metric, "__name__", str(metric))
@@ -312,7 +318,7 @@ def _with_columns(report: RankingReport, columns: Mapping[str, str]) -> RankingR
 
 def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:
     """The report with its queries in the order of the first, which must have the same ones."""
-    if share_documents(first, report):
+    if share_documents(first, report):  # the usual case, in which there is nothing to look up
         return report
     wanted = as_python(first.qid)
     place = {query: number for number, query in enumerate(as_python(report.qid))}
@@ -364,6 +370,7 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
     counts, others = one.counts, other.counts
     if counts is None or others is None:
         return None
+    # Ids are compared too if both have them: labels may have moved from one document to another.
     differs = (counts.n_judged != others.n_judged) | (counts.digests != others.digests)
     here = one.has_documents and other.has_documents
     of_ids = one.id_digests(in_this_process=here)

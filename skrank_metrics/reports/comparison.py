@@ -104,12 +104,14 @@ class Comparison(Result):
         if chosen == self.metrics[0]:
             return self
         others = [name for name in self.metrics if name != chosen]
+        # Slices have one order of rankings, so that their columns can stand side by side.
         names = self.names if self._is_slice else self.outcome(chosen).ranked
         reports = {name: self.reports[name] for name in names}
         return self._with_outcomes(self._outcomes, metrics=(chosen, *others), reports=reports)
 
     def _with_outcomes(self, outcomes: dict[str, Outcome], **changes: Any) -> Self:
         """A changed comparison with outcomes that are known, or that it shares."""
+        # replace() makes a new dict of outcomes, which would test everything once more.
         changed = replace(self, **changes)
         object.__setattr__(changed, "_outcomes", outcomes)
         return changed
@@ -117,6 +119,7 @@ class Comparison(Result):
     def outcome(self, metric: str | None = None) -> Outcome:
         """What is known by a metric, in numbers; by default, the first."""
         name = self.metrics[0] if metric is None else metric
+        # Making an outcome tests nothing yet; but all views by other metrics are to share what it finds out.
         if name not in self._outcomes:
             self._outcomes[name] = outcome_of(self.reports, name, self.plan)
         return self._outcomes[name]
@@ -248,6 +251,7 @@ class Comparison(Result):
         """
         outcome = self._tested()
         if first is None and second is None:
+            # The baseline may be the best itself.
             others = [name for name in outcome.ranked if name != self.plan.baseline]
             first, second = others[0], self.plan.baseline or others[1]
         one, other = str(first), str(second)
@@ -285,6 +289,7 @@ class Comparison(Result):
         pair = self.pair(first, second)
         needed = planning.queries_needed(self.outcome(), pair, wanted, power)
         n_changed = pair.wins + pair.losses
+        # The few that differ say little about how much queries vary.
         if n_changed < planning.FEW_CHANGED:
             what = f"Only {counted(n_changed, 'query')} of {pair.first} and {pair.second} differ"
             message = f"{what}, so the number of queries needed is uncertain."
@@ -363,6 +368,7 @@ class Comparison(Result):
     def load(path: Any) -> Comparison:
         """Read what ``save`` wrote, in the class that was saved; its reports keep no labels and scores."""
         saved = read_saved("comparison", path)
+        # Subclasses are higher in the package, so the file names its class.
         kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
         own = kind._own_fields()
         check_fields(saved, ["reports", "metrics", "plan", *own], "comparison")
@@ -439,6 +445,7 @@ class Comparison(Result):
             for row in outcome.standings:
                 low, high = row.interval
                 facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
+                # JSON has neither NaN nor infinity.
                 known: dict[str, Any] = {"status": row.status} if row.status else {}
                 known |= {name: value for name, value in facts.items() if np.isfinite(value)}
                 found[row.name][outcome.metric] = known

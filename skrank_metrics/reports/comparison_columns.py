@@ -34,6 +34,7 @@ def columns_of_rankings(
 
 
 def _columns_of_test(outcome: Outcome, names: Sequence[str]) -> dict[str, list[object]]:
+    # Standings are in the order of their own metric.
     row_of = {row.name: row for row in outcome.standings}
     rows = [row_of[name] for name in names]
     letters_of = outcome.letters

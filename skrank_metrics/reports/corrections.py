@@ -69,6 +69,7 @@ def implied(p_values: FloatArray, totals: FloatArray) -> FloatArray:
     """Lower p-values to the largest along a chain of rankings, each better than the next, where this is smaller."""
     best_first = np.argsort(-totals, kind="stable")
     found = p_values[np.ix_(best_first, best_first)]
+    # In order of the middle, longer chains are made of shorter ones (Floyd 1962).
     for middle in range(1, len(found) - 1):
         above = slice(middle)
         below = slice(middle + 1, None)

@@ -106,10 +106,11 @@ class Family:
         stepped = None
         for part in self.parts:
             flipped = part.flipped()
-            part.alone(self.level, flipped)
+            part.alone(self.level, flipped)  # which keeps what it needs of them
             for i in rankings:
                 of_ranking = part.nulls(i, flipped).max(axis=0)
                 largest = np.maximum(largest, of_ranking)
+            # Stepping down needs the signs of all parts at once, so slices are corrected in one step.
             if len(self.parts) == 1 and self.correction == "max":
                 stepped = self._step_down(part, flipped)
         return _Maxima(largest, stepped)
@@ -137,6 +138,7 @@ class Family:
     @cached_property
     def critical(self) -> float:
         """What the statistics of simultaneous intervals must exceed; if not corrected, the most for any pair alone."""
+        # The most for any pair: planning must not promise too much for any of them.
         if not self.is_corrected:
             return float(self._of_pairs([part.alone(self.level)[1] for part in self.parts]).max())
         largest = self._maxima.largest
@@ -150,6 +152,7 @@ class Family:
         found = np.full((len(self.parts), self.n_rankings, self.n_rankings), np.nan)
         found[:, one, other] = self._adjusted()
         found[:, other, one] = found[:, one, other]
+        # Beside a baseline, no pair is implied by two others.
         if self.baseline is None:
             for number, part in enumerate(self.parts):
                 found[number] = transitive(found[number], part.totals)
@@ -186,7 +189,7 @@ class Family:
         p_values, adjusted = self.parts[part].alone(self.level)[0][i], self.p_adjusted[part, i]
         alone = self._intervals(part, i, p_values, together=False)
         simultaneous = self._intervals(part, i, adjusted, together=True)
-        simultaneous[np.isnan(adjusted)] = np.nan
+        simultaneous[np.isnan(adjusted)] = np.nan  # not in the family
         return TestedPair(
             float(p_values[j]),
             float(adjusted[j]),
@@ -224,6 +227,7 @@ class Family:
         inside: Mask = np.logical_not(rejected.any(axis=1))
 
         rankings = list(range(self.n_rankings))
+        # Beside a baseline, too, any other ranking may be the best one.
         whole = self.of_all_pairs
         intervals = [whole._intervals(part, i, p_values[i], together=True) for i in rankings]
         simultaneous = np.stack(intervals)
@@ -251,6 +255,7 @@ def _rival(i: int, best_first: IntArray, rejected: Mask, inside: Mask) -> int:
 
 def _regret(simultaneous: FloatArray, inside: Mask) -> FloatArray:
     """The largest upper end of a ranking that may be the best minus each; 0 only for the best one alone."""
+    # A loss that is unknown may be of any size.
     low_ends = simultaneous[:, inside, 0]  # of each minus one of the set
     losses = np.where(np.isnan(low_ends), np.inf, 0.0 - low_ends)
     is_other = ~np.eye(len(inside), dtype=bool)[:, inside]
@@ -265,6 +270,7 @@ def _excluding_zero(ends: FloatArray, rejected: Mask, total: FloatArray) -> Floa
 
     If it rejects, and there is no interval, the sign is known, and nothing else.
     """
+    # fmax and fmin replace NaN, minimum and maximum keep it.
     low, high = ends.T
     cases = [rejected & (total > 0), rejected & (total < 0)]
     lowest = np.select(cases, [np.fmax(low, SMALLEST), np.fmax(low, -np.inf)], np.minimum(low, 0))

@@ -29,6 +29,7 @@ def verdicts_of(name: str, outcomes: Sequence[Outcome]) -> list[PairVerdict]:
 
 
 def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:
+    # Without a correction for the number of metrics: that all must pass does not make errors more frequent.
     if "worse" in verdicts:
         return "do not ship"
     return "undecided" if "undecided" in verdicts else "ship"
@@ -36,6 +37,7 @@ def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:
 
 def _against_best(name: str, outcomes: Sequence[Outcome]) -> Decision:
     for outcome in outcomes:
+        # The best is not known, so the regret counts, which bounds the loss against each that may be the best.
         if outcome.margin is None or outcome.regret[name] > outcome.margin:
             return "undecided"
         if outcome.accepts_any_loss:

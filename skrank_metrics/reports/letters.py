@@ -36,6 +36,7 @@ def _cliques(different: Mask) -> list[list[int]]:
     uncovered = alike & ~np.eye(len(alike), dtype=bool)
     alone = np.flatnonzero(~uncovered.any(axis=0))
     cliques = [[int(item)] for item in alone]
+    # Each pair that is not different needs a letter of its own, unless an earlier one has covered it.
     for one, other in np.argwhere(np.triu(uncovered)):
         if uncovered[one, other]:
             clique = _clique_of(int(one), int(other), alike, uncovered)

@@ -109,6 +109,7 @@ class JointTests:
     def __getstate__(self) -> dict[str, Any]:  # without what was computed
         return {"samples": self.samples, "plan": self.plan, "are_slices": self.are_slices}
 
+    # It is made when something is asked for, as most comparisons have metrics and slices that nobody looks at.
     @cached_property
     def family(self) -> Family:
         """The tests of all pairs in all samples. Larger values are better."""
@@ -199,6 +200,7 @@ class Outcome:
 
     def better_than(self, name: str) -> tuple[str, ...]:
         """Names of the rankings that are significantly better than one, best first."""
+        # The tests are about totals; means of reports may differ in the last digit where totals are equal.
         i, totals = self.names.index(name), self.flips.totals
         differs = self.tests.family.decided(self.place)[i] <= self.plan.level
         return self.best_first(differs & (totals > totals[i]))
@@ -238,6 +240,7 @@ class Outcome:
         """Two rankings; the second is subtracted."""
         sample, i, j = self.sample, self.names.index(first), self.names.index(second)
         tested = self.tests.family.tested(self.place, i, j)
+        # A query on which both differ in the last digit only is a tie, not a win.
         one, other = without_rounding(sample.values[:, [i, j]]).T
         differences = one - other
         better = sample.turned(differences)
@@ -269,6 +272,7 @@ class Outcome:
 
     def _verdict(self, ends: Interval) -> PairVerdict:
         """Verdict from an interval of a difference, where larger is better."""
+        # Shifting the differences by the margin, and testing them, would be too liberal if few queries differ.
         low, high = ends
         margin = self.margin
         if low > 0:
@@ -329,6 +333,7 @@ class Outcome:
             status = "may be best"
             if name == self.ranked[0]:
                 status = "leads" if self.best.inside.sum() > 1 else "best"
+        # The difference of means as they are printed, so that a reader can check it.
         return Standing(
             name,
             mean=self.means[name],
@@ -351,6 +356,7 @@ def outcomes_of_slices(
 ) -> dict[Any, Outcome]:
     """Compare rankings by a metric in all slices in which a query counts, corrected together."""
     samples = {value: sample_of(reports, metric) for value, reports in slices.items()}
+    # Other slices have no values to test.
     counted = {value: sample for value, sample in samples.items() if sample.n_counted}
     tests = JointTests(list(counted.values()), plan, are_slices=True)
     return {value: Outcome(tests, place) for place, value in enumerate(counted)}

@@ -36,6 +36,7 @@ class Plan:
     def __post_init__(self) -> None:
         check_choice(self.test, "test", TESTS)
         check_choice(self.correction, "correction", CORRECTIONS)
+        # Names of rankings are text, also if they were numbers in a dict or a sequence.
         baseline = None if self.baseline is None else str(self.baseline)
         object.__setattr__(self, "baseline", baseline)
         object.__setattr__(self, "margin", _as_margin(self.margin))

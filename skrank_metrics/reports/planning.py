@@ -26,6 +26,7 @@ def detectable(outcome: Outcome) -> float:
         return math.nan
     flips = outcome.flips
     row = flips.row(outcome.names.index(outcome.plan.baseline or outcome.ranked[0]))
+    # Out of fold, differences must also show through the variation of fits.
     errors = np.maximum(row.error, row.of_folds.error)
     differences = (outcome.tests.family.critical + _normal(POWER)) * errors
     if not differences.any():

@@ -63,6 +63,7 @@ class Sample:
     @property
     def largest_loss(self) -> float:
         """The most that a query could lose: from the best value of all to the worst that the metric can have."""
+        # Values can lie outside the range: replace_undefined_by may be -1.
         values = self.turned(self.values)
         worst = self.turned(np.array(bounds_of(self.bound))).min()
         return float(values.max() - values.min(initial=worst))
@@ -78,7 +79,7 @@ class Sample:
             values = self.turned(self.values[folds == fold])
             means = np.average(values, axis=0, weights=queries.weights)
             is_best = means >= means.max() - ROUNDING * abs(means.max())
-            if is_best.sum() == 1:
+            if is_best.sum() == 1:  # else the order of the rankings would choose a winner
                 won[self.names[np.argmax(is_best)]] += 1
         return won
 
@@ -88,6 +89,7 @@ def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
     first = next(iter(reports.values()))
     bound = first.metrics[metric]
     values = np.stack([report.per_query[metric] for report in reports.values()], axis=1)
+    # Pairs, intervals and letters must be about the same queries, or they could contradict each other.
     undefined = np.isnan(values)
     incomplete = undefined.any(axis=1)
     counts = ~incomplete

@@ -28,6 +28,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> str:
         leader = first.ranked[0]
         return f"{leader} is ahead by {first.metric}, which is not a mean over queries and cannot be tested."
     tested = [outcome for outcome in outcomes if outcome.tested]
+    # Metrics that cannot be tested only stand in the table.
     if first.plan.margin is None:
         find = _about_the_best if baseline is None else _against_baseline
     else:
@@ -100,6 +101,7 @@ def _contradiction(first: Outcome, other: Outcome) -> str:
         return f"{_are(ahead)} better than {leader}"
     if len(first.best_set) == len(first.names) > len(other.best_set):
         return _best(other)
+    # The leaders agree, but a pair below them may be the other way round.
     for worse in followers:
         ahead = other.better_than(worse)
         reversed_by = [name for name in ahead if worse in first.better_than(name)]
@@ -124,6 +126,7 @@ def _against_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
     if undecided:
         apart = f"cannot be told apart from {first.plan.baseline} on {_queries(first)}"
         yield f"{_by(metrics)}{some_of(undecided)} {apart}."
+    # That a metric cannot tell rankings apart contradicts nothing.
     news = {other.metric: _known(other, _news(first, other)) for other in others}
     for claim, own in _by_claim(news).items():
         yield f"{_by(own)}{claim}."
@@ -166,6 +169,7 @@ def _release_beside_a_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
         names = [name for name, own in of_rankings.items() if own == decision]
         if names:
             yield text.format(some_of(names, "or"))
+    # All metrics decide, so each gives its reason, also for rankings that another one keeps back.
     reasons = {outcome.metric: _known(outcome, outcome.by_status) for outcome in outcomes}
     for reason, metrics in _by_claim(reasons).items():
         yield f"{_claim(reason, outcomes[0], metrics if len(outcomes) > 1 else [])}."
@@ -186,7 +190,7 @@ def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -
     text = f"{_by(metrics)}{_queries(outcome)} cannot show whether {worse}."
     needed = [queries_to_decide(outcome, outcome.pair(name, baseline)) for name in names]
     known = [number for number in needed if number is not None]
-    if len(known) < len(names):
+    if len(known) < len(names):  # a number for some of them would be taken for all
         return text
     return f"{text} If they are equal, about {max(known):,} queries would probably show it."
 

@@ -275,7 +275,7 @@ class Documents:
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""
         if relevance_threshold is None:
-            return self.count(np.nextafter(0.0, 1.0))
+            return self.count(math.ulp(0.0))
         return self.count(relevance_threshold)
 
     def count(self, threshold: float) -> IntArray:

@@ -66,7 +66,8 @@ class PerQuery:
 def refuse_overflow() -> Iterator[None]:
     """Raise an error if a sum of finite gains is infinite."""
     try:
-        with np.errstate(over="raise"):
+        # Whatever else the caller wants to raise is no overflow.
+        with np.errstate(over="raise", divide="warn", invalid="warn", under="ignore"):
             yield
     except (FloatingPointError, OverflowError):
         raise ValueError(

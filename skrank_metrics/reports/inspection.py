@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -301,7 +302,7 @@ def _ranked(ranking: Ranking, metric: BoundMetric) -> IntArray:
 def _is_relevant(documents: Documents, metric: BoundMetric) -> NDArray[np.bool_]:
     """Mask of the documents of a query that the metric counts as relevant; unjudged ones have the label 0."""
     options = documents.with_rounded_threshold(metric.computation.options)
-    threshold = options.get("relevance_threshold") or np.nextafter(0.0, 1.0)
+    threshold = options.get("relevance_threshold") or math.ulp(0.0)
     return documents.labels >= threshold
 
 

@@ -6,66 +6,65 @@ from skrank_metrics import get_metric
 from skrank_metrics.reports.mean_intervals import bounds_of, mean_interval, moments
 
 
-def test_equal_weights_are_none_and_undefined_values_are_left_out():
-    values = np.array([0.2, np.nan, 0.9, 0.4])
-    expected = mean_interval(moments([0.2, 0.9, 0.4]))
-    np.testing.assert_allclose(
-        mean_interval(moments(values, np.full(4, 3.0))), expected, rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        mean_interval(moments([0.2, 7, 0.9, 0.4], [1, 0, 1, 1])), expected, rtol=1e-12
-    )
-    bounded = mean_interval(moments([0.2, 0.9, 0.4]), (0, 1))
-    assert mean_interval(moments([0.2, 7, 0.9, 0.4], [1, 0, 1, 1]), (0, 1)) == pytest.approx(
-        bounded
-    ), "7 has no weight"
+def test_equal_weights_are_none_and_values_without_weight_are_left_out():
+    few = [0.2, 0.9, 0.4]
+    equal = moments([0.2, np.nan, 0.9, 0.4], [3, 3, 3, 3])
+    without = moments([0.2, 7, 0.9, 0.4], [1, 0, 1, 1])
+    for bounds in ((-np.inf, np.inf), (0, 1)):
+        expected = pytest.approx(mean_interval(moments(few), bounds), rel=1e-12)
+        assert mean_interval(equal, bounds) == expected
+        assert mean_interval(without, bounds) == expected
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [np.nan, 0.5], [np.nan, np.nan]])
-@pytest.mark.parametrize("weights", [[1, 0], [1, 1e-20], [1e308, 0]])
-def test_no_interval_of_a_single_query_or_without_spread_and_bounds(values, weights):
+def test_no_interval_of_a_single_query(values):
     assert np.isnan(mean_interval(moments(values))).all()
-    assert np.isnan(mean_interval(moments([0.5, 0.25], weights), (0, 1))).all(), (
-        "one has all the weight"
-    )
-    assert np.isnan(mean_interval(moments([0.3, 0.1 + 0.2, 0.3]), (0, np.inf))).all(), (
-        "equal up to rounding"
-    )
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [1, 1e-20], [1e308, 0]])
+def test_no_interval_of_a_query_with_all_the_weight(weights):
+    found = moments([0.5, 0.25], weights)
+    assert np.isnan(mean_interval(found, (0, 1))).all()
+
+
+def test_no_interval_of_equal_values_without_two_bounds():
+    equal_up_to_rounding = moments([0.3, 0.1 + 0.2, 0.3])
+    assert np.isnan(mean_interval(equal_up_to_rounding, (0, np.inf))).all()
 
 
 def test_equal_values_by_hand():
     # Half an observation at 0 and at 1: mean 2 / 4, squares 1/4, a variance of 1/4 / 3, three degrees of freedom.
     half = stats.t.ppf(0.975, 3) * np.sqrt(1 / 4 / 3 / 4)
-    assert mean_interval(moments([0.5, 0.5, 0.5]), (0, 1)) == pytest.approx(
-        (1 / 2 - half, 1 / 2 + half)
-    )
+    found = mean_interval(moments([0.5, 0.5, 0.5]), (0, 1))
+    assert found == pytest.approx((1 / 2 - half, 1 / 2 + half))
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])
 @pytest.mark.parametrize("n_high", [0, 1, 5, 12])
 def test_two_values_have_the_interval_of_agresti_and_coull(bounds, n_high):
     low, high = bounds
-    values, z = np.r_[np.full(n_high, high), np.full(12 - n_high, low)], stats.norm.ppf(0.975)
-    share = (n_high + z**2 / 2) / (12 + z**2)
-    ends = share + np.array([-1, 1]) * z * np.sqrt(share * (1 - share) / (12 + z**2))
-    assert mean_interval(moments(values), bounds) == pytest.approx(
-        tuple(np.clip(low + (high - low) * ends, low, high))
-    )
+    values = [high] * n_high + [low] * (12 - n_high)
+    z = stats.norm.ppf(0.975)
+    n = 12 + z**2
+    share = (n_high + z**2 / 2) / n
+    half = z * np.sqrt(share * (1 - share) / n)
+    ends = np.array([share - half, share + half])
+    expected = np.clip(low + (high - low) * ends, low, high)
+    assert mean_interval(moments(values), bounds) == pytest.approx(tuple(expected))
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_two_bounds_add_half_an_observation_at_each(bounds, weighted):
-    random = np.random.default_rng(0)
-    values = random.uniform(0, 1, 12)
+@pytest.mark.parametrize("weights", [None, np.full(12, 3.0)])
+def test_two_bounds_add_half_an_observation_at_each(bounds, weights):
+    values = np.random.default_rng(0).uniform(0, 1, 12)
+    counts = np.append(np.ones(12), [0.5, 0.5])
     with_ends = np.append(values, bounds)
-    weights = np.append(np.full(12, 3.0), [1.5, 1.5])
-    mean = np.average(with_ends, weights=weights)
-    error = np.sqrt(weights / 3 @ (with_ends - mean) ** 2 / 12 / 13)
-    expected = np.clip(mean + stats.t.ppf([0.025, 0.975], 12) * error, *bounds)
-    np.testing.assert_allclose(
-        mean_interval(moments(values, weights[:12] if weighted else None), bounds), expected
-    )
+    mean = np.average(with_ends, weights=counts)
+    error = np.sqrt(counts @ (with_ends - mean) ** 2 / 12 / 13)
+    half = stats.t.ppf(0.975, 12) * error
+    expected = np.clip([mean - half, mean + half], *bounds)
+    found = mean_interval(moments(values, weights), bounds)
+    np.testing.assert_allclose(found, expected)
 
 
 def test_one_bound_only_cuts():
@@ -75,16 +74,18 @@ def test_one_bound_only_cuts():
     assert mean_interval(moments(values), (0, np.inf)) == (0, high)
 
 
-def test_bounds():
-    distance, infinite = "neg_kendall_tau_distance", np.inf
-    expected = {
-        "ndcg@10": (0, 1),
-        "dcg": (0, infinite),
-        "kendall_tau": (-1, 1),
-        distance: (-infinite, 0),
-    }
-    expected[f"{distance}(normalize=True)"] = -1, 0
-    assert {name: bounds_of(get_metric(name)) for name in expected} == expected
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        ("ndcg@10", (0, 1)),
+        ("dcg", (0, np.inf)),
+        ("kendall_tau", (-1, 1)),
+        ("neg_kendall_tau_distance", (-np.inf, 0)),
+        ("neg_kendall_tau_distance(normalize=True)", (-1, 0)),
+    ],
+)
+def test_bounds(name, bounds):
+    assert bounds_of(get_metric(name)) == bounds
 
 
 @pytest.mark.parametrize(
@@ -95,29 +96,46 @@ def test_values_beyond_the_bounds_extend_them(value, extended):
     assert mean_interval(found, (0, 1)) == mean_interval(found, extended)
 
 
+def draw_mostly_perfect(random, shape):
+    return np.where(random.random(shape) < 0.9, 1, random.random(shape))
+
+
+def draw_rare_hits(random, shape):
+    return (random.random(shape) < 0.03).astype(float)
+
+
+def draw_reciprocal_ranks(random, shape):
+    return 1 / random.geometric(0.5, shape)
+
+
+def draw_skewed(random, shape):
+    return random.beta(8, 2, shape)
+
+
 # Distributions of values in [0, 1] with their means; most queries have the same value in the first two.
 BOUNDED = {
-    "perfect": (
-        lambda random, shape: np.where(random.random(shape) < 0.9, 1, random.random(shape)),
-        0.95,
-    ),
-    "rare hits": (lambda random, shape: (random.random(shape) < 0.03).astype(float), 0.03),
-    # The sum over ranks r of 2^-r / r.
-    "reciprocal ranks": (lambda random, shape: 1 / random.geometric(0.5, shape), np.log(2)),
-    "skewed": (lambda random, shape: random.beta(8, 2, shape), 0.8),
+    draw_mostly_perfect: 0.95,
+    draw_rare_hits: 0.03,
+    draw_reciprocal_ranks: np.log(2),  # the sum over ranks r of 2^-r / r
+    draw_skewed: 0.8,
 }
+
+
+def covered(samples, truth, weights=None, bounds=(-np.inf, np.inf)):
+    """Share of the samples whose interval contains the true mean."""
+    intervals = [mean_interval(moments(values, weights), bounds) for values in samples]
+    low, high = np.transpose(intervals)
+    assert (low >= bounds[0]).all()
+    assert (high <= bounds[1]).all()
+    return np.mean((low <= truth) & (truth <= high))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [10, 30, 100])
-@pytest.mark.parametrize("name", BOUNDED)
-def test_covers_the_mean_of_bounded_values(name, n_queries):
-    draw, truth = BOUNDED[name]
+@pytest.mark.parametrize("draw", BOUNDED)
+def test_covers_the_mean_of_bounded_values(draw, n_queries):
     samples = draw(np.random.default_rng(1), (2000, n_queries))
-    ends = np.array([mean_interval(moments(values), (0, 1)) for values in samples])
-    assert (ends >= 0).all()
-    assert (ends <= 1).all()
-    assert ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() >= 0.92
+    assert covered(samples, BOUNDED[draw], bounds=(0, 1)) >= 0.92
 
 
 @pytest.mark.slow
@@ -125,9 +143,7 @@ def test_covers_the_mean_of_bounded_values(name, n_queries):
     ("n_queries", "weighted"), [(30, False), (100, False), (200, False), (100, True)]
 )
 def test_covers_the_mean_without_bounds(n_queries, weighted):
-    (draw, truth), random = BOUNDED["reciprocal ranks"], np.random.default_rng(1)
+    random = np.random.default_rng(1)
     weights = random.uniform(0.5, 2, n_queries) if weighted else None
-    ends = np.array(
-        [mean_interval(moments(values, weights)) for values in draw(random, (1000, n_queries))]
-    )
-    assert 0.93 <= ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 0.97
+    samples = draw_reciprocal_ranks(random, (1000, n_queries))
+    assert 0.93 <= covered(samples, np.log(2), weights) <= 0.97

@@ -13,7 +13,7 @@ import numpy as np
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.types import Booleans, Ids, Numbers
+from skrank_metrics._input.types import Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics._bound import BoundMetric
@@ -110,9 +110,6 @@ def explain_difference(
     qid: Ids | None = None,
     metric: MetricLike = "ndcg@10",
     conventions: tuple[ConventionName, ConventionName] = ("sklearn", "lightgbm"),
-    sample_weight: Numbers | None = None,
-    retrieved: Booleans | None = None,
-    judged: Booleans | None = None,
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
@@ -124,13 +121,12 @@ def explain_difference(
     Parameters
     ----------
     y_true, y_score, qid : array-like
-        As in evaluate. Or pass only a RankingReport, such as the one of evaluate_run, as y_true.
+        As in evaluate. For weights, masks and lists by id, pass only a RankingReport, that of evaluate or evaluate_run,
+        as y_true.
     metric : str, metric function or bound metric, default="ndcg@10"
         Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
         Names of conventions, as in evaluate.
-    sample_weight, retrieved, judged : array-like, default=None
-        As in evaluate.
 
     Returns
     -------
@@ -162,14 +158,7 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (in_convention(metric, convention) for convention in conventions)
     check_one_value(first)
-    ranking = rows_or_report(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        retrieved=retrieved,
-        judged=judged,
-    )
+    ranking = rows_or_report(y_true, y_score, qid)
     changed = {}
     for name in CAUSES:
         if name in first.record.parameters and str(first.get(name)) != str(second.get(name)):
@@ -199,17 +188,15 @@ def check_one_value(metric: BoundMetric) -> None:
         )
 
 
-def rows_or_report(y_true: Any, y_score: Any, **columns: Any) -> Ranking:
+def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:
     """The ranking of a report, or of rows."""
-    if not isinstance(y_true, RankingReport):
-        if y_score is None:
-            raise TypeError("Pass labels and scores, y_true and y_score, or a report of evaluate.")
-        return ranking_from_rows(y_true, y_score, **columns)
-    given = {"y_score": y_score, **columns}
-    for name, column in given.items():
-        if column is not None:
-            raise TypeError(f"{name} must be left out with a report, which holds its documents.")
-    return y_true.own_ranking
+    if isinstance(y_true, RankingReport):
+        if y_score is not None or qid is not None:
+            raise TypeError("Pass a report alone, without y_score and qid; it holds its documents.")
+        return y_true.own_ranking
+    if y_score is None:
+        raise TypeError("Pass labels and scores, y_true and y_score, or a report of evaluate.")
+    return ranking_from_rows(y_true, y_score, qid=qid)
 
 
 def _values_by_changes(

@@ -16,7 +16,7 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_number, number
-from skrank_metrics._input.types import Booleans, Ids, Numbers
+from skrank_metrics._input.types import Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -163,9 +163,6 @@ def match_convention(
     value: float | str,
     metric: MetricLike = "ndcg",
     tolerance: float | None = None,
-    sample_weight: Numbers | None = None,
-    retrieved: Booleans | None = None,
-    judged: Booleans | None = None,
 ) -> ConventionMatch:
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
@@ -175,7 +172,8 @@ def match_convention(
     Parameters
     ----------
     y_true, y_score, qid : array-like
-        As in evaluate. Or pass only a RankingReport, such as the one of evaluate_run, as y_true.
+        As in evaluate. For weights, masks and lists by id, pass only a RankingReport, that of evaluate or evaluate_run,
+        as y_true.
     value : float or str
         The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
@@ -183,8 +181,6 @@ def match_convention(
     tolerance : float, default=None
         Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
         and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
-    sample_weight, retrieved, judged : array-like, default=None
-        As in evaluate.
 
     Returns
     -------
@@ -216,14 +212,7 @@ def match_convention(
         raise ValueError(
             f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}. Divide percentages by 100."
         )
-    ranking = rows_or_report(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        retrieved=retrieved,
-        judged=judged,
-    )
+    ranking = rows_or_report(y_true, y_score, qid)
     peers = {
         peer: in_convention(bound, peer)
         for peer, own in CONVENTIONS.items()

@@ -23,7 +23,8 @@ def test_explain(files, capsys):
     assert [row["cause"] for row in rows] == [row["cause"] for row in found["rows"]]
     assert [row["effect"] for row in found["rows"]] == [cause.effect for cause in expected.causes]
     masks = {"judged": files["known"], "retrieved": files["seen"]}
-    expected = explain_difference(files["y"], files["a"], qid=files["q"], metric="bpref", **masks)
+    report = evaluate(files["y"], files["a"], qid=files["q"], **masks)
+    expected = explain_difference(report, metric="bpref")
     assert (
         output_of(capsys, *words, "bpref", "--judged", "known", "--retrieved", "seen")
         == f"{expected}\n"

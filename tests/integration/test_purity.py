@@ -96,9 +96,7 @@ def reports(X, y, scores, qid, weights, retrieved):
     package.explain_difference(
         y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost")
     )
-    package.match_convention(
-        y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved
-    )
+    package.match_convention(y, scores, qid=qid, value=0.5)
     str(package.audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 

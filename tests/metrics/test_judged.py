@@ -231,11 +231,9 @@ def test_a_metric_of_a_function_sees_what_was_judged():
     assert seen == [([2], [1])]
 
 
-@pytest.mark.option("explain_difference.judged")
 def test_a_difference_between_conventions_is_explained_with_them():
-    difference = explain_difference(
-        **HAND, judged=JUDGED, metric="ndcg", conventions=("sklearn", "lightgbm")
-    )
+    report = evaluate(**HAND, judged=JUDGED)
+    difference = explain_difference(report, metric="ndcg", conventions=("sklearn", "lightgbm"))
     assert difference.start == ndcg_score(**HAND, judged=JUDGED)
     assert difference.end == ndcg_score(**HAND, judged=JUDGED, gain="exp2")
 

@@ -3,7 +3,14 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import explain_difference, get_metric, get_metric_names, ndcg_score, with_qid
+from skrank_metrics import (
+    evaluate,
+    explain_difference,
+    get_metric,
+    get_metric_names,
+    ndcg_score,
+    with_qid,
+)
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
@@ -36,21 +43,15 @@ def test_effects_are_means_over_all_orders(pair, metric):
     rng = np.random.default_rng(0)
     # In queries of few documents, some changes matter only after others.
     qid = np.repeat(range(10), [1, 2, 3, 3, 4, 4, 5, 5, 40, 60])
-    labels, scores = (
-        rng.integers(0, 10, len(qid)) / 4,
-        rng.integers(0, 9, len(qid)) // np.where(qid < 8, 4, 1),
-    )
+    labels = rng.integers(0, 10, len(qid)) / 4
     labels[qid == 3] = 0
-    rows = {
-        "y_true": labels,
-        "y_score": scores,
-        "qid": qid,
-        "retrieved": rng.random(len(qid)) < 0.9,
-    }
+    scores = rng.integers(0, 9, len(qid))
+    scores[qid < 8] //= 4
+    retrieved = rng.random(len(qid)) < 0.9
+    rows = {"y_true": labels, "y_score": scores, "qid": qid, "retrieved": retrieved}
     weights = np.arange(1, 11)
-    difference = explain_difference(
-        **rows, sample_weight=weights[qid], metric=metric, conventions=pair
-    )
+    report = evaluate(**rows, sample_weight=weights[qid], metrics=metric)
+    difference = explain_difference(report, metric=metric, conventions=pair)
     first, second = (get_metric(metric, convention=convention) for convention in pair)
     names = [n for n in first.record.parameters if first.get(n) != second.get(n)]
     orders = list(itertools.permutations(names))

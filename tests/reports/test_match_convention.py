@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skrank_metrics import (
+    evaluate,
     get_metric,
     get_metric_names,
     make_metric,
@@ -171,7 +172,7 @@ def test_tolerance_is_half_a_unit_of_the_last_digit():
     ],
 )
 def test_weights_and_masks_of_the_matched_mean(value, given):
-    match = match_convention(Y, SCORES, qid=QID, value=value, **given)
+    match = match_convention(evaluate(Y, SCORES, qid=QID, **given), value=value)
     assert match.matches[0].value == pytest.approx(value)
     assert ("lightgbm", "xgboost") in [way.peers for way in match.matches]
 

@@ -7,6 +7,7 @@ import pytest
 from support.command_line import ROWS, output_of, report_of, rows_of
 
 from skrank_metrics import (
+    evaluate,
     explain_difference,
     match_convention,
 )

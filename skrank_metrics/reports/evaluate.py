@@ -161,6 +161,7 @@ def evaluate(
     >>> evaluate(y, scores, qid=qid, metrics="mrr").verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
+    # Before the truth is made, whose errors name the models.
     models = scores_by_model(y_true, y_score)
     bound = bind_metrics(metrics, convention)
     retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
@@ -200,6 +201,7 @@ def scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
 def _rank_returned(documents: Documents, given: Any, retrieved: Any, model: str) -> Ranking:
     """The ranking of a model, which did not return the documents with a score of NaN."""
     name = f"y_score[{shown(model)}]"
+    # A frame of scores often has a column of ids or names, too.
     try:
         scores = to_float64(given, name)
     except TypeError as error:
@@ -209,6 +211,7 @@ def _rank_returned(documents: Documents, given: Any, retrieved: Any, model: str)
         raise ValueError(f"{name} must hold scores; all are NaN.")
     if returned.all():
         return rank_rows(documents, scores, retrieved=retrieved, name=name)
+    # A mask of another shape is refused, with its name, by rank_rows.
     if retrieved is not None and np.shape(retrieved) == returned.shape:
         returned = returned & np.asarray(retrieved)
     return rank_rows(documents, scores, retrieved=returned, name=name)

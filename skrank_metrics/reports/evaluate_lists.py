@@ -74,6 +74,7 @@ def evaluate_lists(
     retrieved = place < n_ranked[query]
     y_true = (n_missed > 0)[query].astype(np.float64)
     y_true[retrieved] = np.concatenate(lists)
+    # Places stand for scores, so that nothing ties.
     return evaluate(
         y_true,
         -place.astype(np.float64),

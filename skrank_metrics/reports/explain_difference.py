@@ -163,12 +163,14 @@ def explain_difference(
     for name in CAUSES:
         if name in first.record.parameters and str(first.get(name)) != str(second.get(name)):
             changed[name] = second.get(name)  # as text, NaN equals NaN
+    # There are 2^n subsets of the n parameters that differ, and conventions differ in five at most.
     values = _values_by_changes(ranking, first, changed)
     causes = [_cause(name, first, new, values) for name, new in changed.items()]
     remarks = []
     for convention in conventions:
         remark = CONVENTIONS[convention].differs.get(first.record.name)
         if remark:
+            # What no parameter imitates would otherwise look like a mistake of the user.
             remarks.append(f"Not reproduced from {convention}: {remark}")
     return Difference(
         metric if isinstance(metric, str) else str(get_metric(metric)),

@@ -50,6 +50,7 @@ def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, flo
         for metric, values in block.items():
             for name, number in facts_of(values).items():
                 key = f"{flat_name(metric)}_{name}".removesuffix("_mean") + end
+                # Numbering such keys would make them depend on the other metrics of the report.
                 if key in found:
                     raise ValueError(
                         f"to_dict(flat=True) needs metrics whose names differ in letters and digits; {metric!r} gives "
@@ -70,6 +71,7 @@ def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, l
             row = {"metric": metric, "slice": block, "n_queries": values.n_queries}
             row |= facts_of(values)
             for name, column in columns.items():
+                # Some facts do not exist, such as the interval of a median.
                 column.append(row.get(name, np.nan))
     if not slices:
         del columns["slice"]
@@ -100,6 +102,7 @@ def interval_method(printed: Sequence[MetricValues]) -> str:
     groups = printed[0].groups
     if groups is not None:
         over = counted(len(set(groups.tolist())), "group")
+    # Unbounded metrics have the plain interval, so they do not change the name of the method.
     bounds = {bounds_of(values.metric) for values in printed}
     bounded = {ends for ends in bounds if np.isfinite(ends).all()}
     method = f"Student's t over {over}"

@@ -90,6 +90,7 @@ def _by_group(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and total weight of each group; a mean over queries is the mean of these."""
     codes = group_rows(groups).codes
+    # Values that are left out of the mean have no weight in their group.
     shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
     totals = np.bincount(codes, shares).astype(np.float64)
     with np.errstate(invalid="ignore"):

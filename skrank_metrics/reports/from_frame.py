@@ -32,6 +32,7 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
     index = getattr(frame, "index", None)
     if "qid" not in columns and index is None:
         raise TypeError("frame must have a column 'qid', or the query ids as its index.")
+    # A column of ids comes before the index, which is often just a count of rows.
     columns.setdefault("qid", index)
     if len(set(map(np.shape, columns.values()))) > 1:
         raise ValueError(

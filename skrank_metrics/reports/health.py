@@ -147,6 +147,7 @@ def _reasons(
     earlier = {f"fewer than {least} documents": documents.grouping.sizes < least}
     if metric.record.unjudged != "counted":
         earlier = {"no judged document": documents.n_judged == 0, **earlier}
+    # Each query counts for the first reason that it has.
     for reason, has_reason in earlier.items():
         yield reason, int((undefined & has_reason).sum())
         undefined &= ~has_reason
@@ -156,6 +157,7 @@ def _reasons(
     if reason == NO_RELEVANT:
         options = documents.with_rounded_threshold(metric.computation.options)
         n_relevant = documents.n_relevant(options.get("relevance_threshold"))
+        # With gains of one's own, a relevant document may gain nothing.
         if n_relevant[undefined].any():
             reason = "no document with a gain"
     yield reason, int(undefined.sum())
@@ -180,6 +182,7 @@ def examine(
     """Count ties and degenerate queries, and describe them in sentences, before those on queries left out."""
     metrics = {name: own.metric for name, own in values.items()}
     counts = count(ranking, metrics, {name: own.result for name, own in values.items()})
+    # Documents that metrics leave out cannot tie.
     ties, tied = _count_ties(ranking.seen(ranking.sight("zero")))
     counts += ties
     tie_means = _means_by_order(ranking, values, tied)
@@ -244,6 +247,7 @@ def _means_by_order(
     """Means with ties in ascending and in descending order of labels; only the given queries have any."""
     if not len(tied):
         return {name: (own.mean, own.mean) for name, own in values.items()}
+    # In one pass, since the documents of each tie policy are ranked once for all metrics.
     metrics = [
         own.metric.replace(ties=ties) for ties in ("worst", "best") for own in values.values()
     ]
@@ -326,6 +330,7 @@ def _about_labels(
     cut = [
         name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None
     ]
+    # If only some documents are ranked, recall is the share of the relevant ones that were retrieved.
     if cut and counts["n_ranked"] == counts["n_documents"]:
         yield (
             f"No cutoff: without a cutoff rank, {', '.join(cut)} is the same for every order of the documents. Pass "

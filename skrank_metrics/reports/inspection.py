@@ -67,6 +67,7 @@ class InspectedQuery:
                 cells.append(values)
         rows = list(zip(*cells, strict=True))
         yield Table(heads, rows) if rows else "No documents are ranked."
+        # Four decimals are shown.
         if abs(self.rest) >= 5e-5:
             yield f"Ranks below {len(rows)} add {self.rest:.4f}."
         if self.unranked:
@@ -243,6 +244,7 @@ def _inspected(
     ranking = report.own_ranking.take(places)
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
+    # All queries at once, since each cutoff is a pass over the documents.
     added = ideal = np.full((len(places), depth), np.nan)
     rest = below = np.full(len(places), np.nan)
     if adds_up(metric):
@@ -295,7 +297,8 @@ def _ranked(ranking: Ranking, metric: BoundMetric) -> IntArray:
     if documents.judged is not None and ranking.sight(metric.record.unjudged) == "judged":
         is_ranked &= documents.judged
     sign = {"best": -1.0, "worst": 1.0}.get(metric.computation.ties, 0.0)
-    order = np.lexsort((sign * documents.labels, -ranking.scores))  # stable
+    # The sort is stable, so tied documents stay in the order of the rows unless labels decide.
+    order = np.lexsort((sign * documents.labels, -ranking.scores))
     return order[is_ranked[order]]
 
 
@@ -353,6 +356,7 @@ def contributions(
     # A query may have gains, but none above a cutoff.
     sums[np.isnan(sums) & ~np.isnan(numerators)[:, None]] = 0.0
     steps = np.diff(sums, axis=1)
+    # A rank that adds nothing would print as -0.0000.
     steps[np.abs(steps) <= ROUNDING * np.abs(numerators)[:, None]] = 0.0
     with np.errstate(invalid="ignore", divide="ignore"):
         steps = steps / total.denominators[:, None]
@@ -373,6 +377,7 @@ def ideal_contributions(
         if metric.record.transform == "gains":
             keys = gain(keys)
     everything = Ranking(seen.documents, keys)
+    # If the ideal has another denominator, the metric divides by the number of ranked documents.
     (given,), (ideal,) = (per_query(each, [metric.computation]) for each in (seen, everything))
     is_unknown = given.denominators != ideal.denominators
     is_unknown |= metric.record.unjudged == "counted" or not has_order

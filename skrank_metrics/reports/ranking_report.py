@@ -180,6 +180,7 @@ class RankingReport(Result):
         """Whether the labels and scores were kept."""
         return self.ranking is not None
 
+    # Taken when it is needed: there may be thousands of slices, and most are only asked for their means.
     @cached_property
     def own_ranking(self) -> Ranking:
         """The ranking of the documents of these queries."""
@@ -192,6 +193,7 @@ class RankingReport(Result):
 
     def rows_of(self, place: int) -> IntArray:
         """The evaluated rows of the query at a position, in the order of its documents."""
+        # Rows are those that were passed to evaluate, so a slice looks them up in the whole.
         ranking = self.own_ranking if self.ranking is None else self.ranking
         query = place if self.places is None else self.places[place]
         return np.flatnonzero(ranking.documents.grouping.codes == query)
@@ -257,6 +259,7 @@ class RankingReport(Result):
             results={name: result.take(places) for name, result in self.results.items()},
             places=places if self.places is None else self.places[places],
             recorded_counts=None if counts is None else counts.take(places),
+            # Both are about all queries; without documents, what was counted cannot be divided.
             recorded_health=None,
             left_out=(),
         )
@@ -323,6 +326,7 @@ class RankingReport(Result):
         Means come with the facts of ``to_dict``, first of all queries, then of each slice. The library can also be
         the first argument, as in other results.
         """
+        # All other results have the library first.
         if rows in LIBRARIES:
             return self._frame(rows, self._columns(), self._index)
         if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
@@ -348,6 +352,7 @@ class RankingReport(Result):
         """What a file holds, as JSON's types."""
         counts = self.counts
         if counts is not None:
+            # These alone notice that labels moved between the documents of a query.
             counts = replace(counts, id_digests=self.id_digests(in_this_process=False))
         return saved_fields(
             self.metrics, self.queries, self.results, self.condensed, counts, self.health
@@ -406,6 +411,7 @@ class RankingReport(Result):
 
     def _columns(self) -> dict[str, Any]:
         by: Any = self.by
+        # A library of frames would take tuples for rows or lists.
         if by is not None and by.dtype == object:
             by = [
                 name_of_slice(value) if isinstance(value, tuple) else value

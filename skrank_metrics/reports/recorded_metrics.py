@@ -48,6 +48,7 @@ class RecordedMetric:
 
 def metric_in_file(metric: BoundMetric) -> dict[str, Any]:
     """The name of a metric with its parameters, or what is known of its values if a file cannot hold its functions."""
+    # A name is preferred, since such metrics can be computed and compared after loading.
     with suppress(TypeError, ValueError):
         name = str(BoundMetric(metric.function, {}, metric.negative))
         known = {"name": name, "params": metric.params}

@@ -41,6 +41,7 @@ def saved_fields(
     """The fields of a report as JSON's types."""
     values = {}
     for name, result in results.items():
+        # Most values are no ratios, and a column of ones would double the size of a file.
         is_mean = (result.denominators == 1).all()
         values[name] = [result.numerators, None if is_mean else result.denominators]
     kept = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,6 @@ from skrank_metrics.metrics.names import get_metric
 N_QUERIES, LONGEST = 30, 5
 # The last cutoff is below every list.
 CUTOFFS = (None, 1, 3, LONGEST, LONGEST + 5)
-# What must be equal: the rule as "must ...", the value of each query, and the expected one.
-_Rules = Iterator[tuple[str, FloatArray, FloatArray]]
 # Sums over ranks are rounded differently in another order.
 ROUNDING = 1e-9
 
@@ -84,11 +82,11 @@ def check_metric(
         cutoffs = [{"k": k} for k in CUTOFFS]
     try:
         for ties, cutoff in itertools.product(TIE_POLICIES, cutoffs):
-            _check_rules(bound.replace(ties=ties, **cutoff), problem, _values, _ties)
+            _check_values(bound.replace(ties=ties, **cutoff), problem)
         if bound.record.has_cutoff:
-            _check_rules(bound, problem, _whole_lists)
+            _check_whole_lists(bound, problem)
         # Last, since processes take long to start.
-        _check_rules(bound, problem, _elsewhere)
+        _check_elsewhere(bound, problem)
     except (TypeError, ValueError) as error:
         raise AssertionError(
             f"{bound} must accept the labels {list(labels)}, or be checked with others, labels=...; got "
@@ -140,54 +138,65 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
     return _Problem(drawn, scores, qid, columns, queries)
 
 
-def _check_rules(metric: BoundMetric, problem: _Problem, *checks: Callable[..., _Rules]) -> None:
+def _check_equal(
+    metric: BoundMetric, problem: _Problem, rule: str, values: FloatArray, expected: FloatArray
+) -> None:
     """Raise an error that shows the first query for which values differ."""
-    for check in checks:
-        for rule, values, expected in check(metric, problem):
-            close = np.isclose(values, expected, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
-            if close.all():
-                continue
-            query = close.argmin()
-            rows = problem.queries[query]
-            raise AssertionError(
-                f"{metric} must {rule}; got {values[query]:g} instead of {expected[query]:g} for labels "
-                f"{problem.labels[rows].tolist()} with scores {problem.scores[rows].tolist()}."
-            )
+    close = np.isclose(values, expected, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
+    if close.all():
+        return
+    query = close.argmin()
+    rows = problem.queries[query]
+    raise AssertionError(
+        f"{metric} must {rule}; got {values[query]:g} instead of {expected[query]:g} for labels "
+        f"{problem.labels[rows].tolist()} with scores {problem.scores[rows].tolist()}."
+    )
 
 
-def _values(metric: BoundMetric, problem: _Problem) -> _Rules:
+def _check_values(metric: BoundMetric, problem: _Problem) -> None:
     values = problem.values(metric)
-    yield "give the same values when called again", problem.values(metric), values
-    bounds = [metric.record.lower, metric.record.upper]
+    again = problem.values(metric)
+    _check_equal(metric, problem, "give the same values when called again", again, values)
+    low, high = metric.record.lower, metric.record.upper
     if metric.negative:
-        bounds = [-bound for bound in reversed(bounds)]
-    low, high = bounds
-    yield f"be within its bounds, {low:g} to {high:g}", values, values.clip(low, high)
+        low, high = -high, -low
+    rule = f"be within its bounds, {low:g} to {high:g}"
+    _check_equal(metric, problem, rule, values, values.clip(low, high))
+    rule = "be the mean over all orders of tied documents that the policy allows"
+    _check_equal(metric, problem, rule, values, _means_over_orders(metric, problem))
 
 
-def _whole_lists(metric: BoundMetric, problem: _Problem) -> _Rules:
-    whole = problem.values(metric.replace(k=None))
+def _check_whole_lists(metric: BoundMetric, problem: _Problem) -> None:
+    whole = problem.values(metric)
     cut = problem.values(metric.replace(k=LONGEST))
     are_longest = np.bincount(problem.qid) == LONGEST
-    expected = np.where(are_longest, whole, cut)
-    yield f"be the same with k={LONGEST} as without a cutoff", cut, expected
+    rule = f"be the same with k={LONGEST} as without a cutoff"
+    _check_equal(metric, problem, rule, cut, np.where(are_longest, whole, cut))
 
 
-def _ties(metric: BoundMetric, problem: _Problem) -> _Rules:
-    ties = metric.computation.ties
+def _check_elsewhere(metric: BoundMetric, problem: _Problem) -> None:
+    from joblib import Parallel, delayed
+
+    try:
+        (values,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
+    except Exception as error:
+        raise AssertionError(
+            f"{metric} must be picklable to be used with n_jobs; got {type(error).__name__}: {error}"
+        ) from error
+    _check_equal(metric, problem, "be the same in another process", values, problem.values(metric))
+
+
+def _means_over_orders(metric: BoundMetric, problem: _Problem) -> FloatArray:
     orders = list[IntArray]()
     for rows in problem.queries:
-        orders.extend(_orders(rows, problem, ties))
+        orders += _orders(rows, problem, metric.computation.ties)
     flat = np.concatenate(orders)
     # Each order is a query of its own, without ties.
     number = np.repeat(np.arange(len(orders)), [len(order) for order in orders])
     of_order = problem.values(metric, flat, y_score=-np.arange(float(len(flat))), qid=number)
     query = problem.qid[[order[0] for order in orders]]
-    means = np.bincount(query, of_order) / np.bincount(query)
-    rule = "order tied documents correctly"
-    if ties == "average":
-        rule = "be the mean over all orders of tied documents"
-    yield f"{rule} under ties={ties!r}", problem.values(metric), means
+    means: FloatArray = np.bincount(query, of_order) / np.bincount(query)
+    return means
 
 
 def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
@@ -199,15 +208,3 @@ def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
     allowed = sorted(keys)
     orders = itertools.permutations(range(len(rows)))
     return [rows[list(order)] for order in orders if [keys[place] for place in order] == allowed]
-
-
-def _elsewhere(metric: BoundMetric, problem: _Problem) -> _Rules:
-    from joblib import Parallel, delayed
-
-    try:
-        (values,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
-    except Exception as error:
-        raise AssertionError(
-            f"{metric} must be picklable to be used with n_jobs; got {type(error).__name__}: {error}"
-        ) from error
-    yield "be the same in another process", values, problem.values(metric)

@@ -66,16 +66,7 @@ def expand(metrics: Iterable[Any]) -> list[Any]:
 
 def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, Any]]:
     """The function of a name, whether the name stands for its negative, and the parameters that it sets."""
-    # Names may come from requests and files, so what they cost is bounded.
-    if len(spec) > MAX_LENGTH:
-        raise ValueError(
-            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
-        )
-    several = expand([spec])
-    if len(several) > 1:
-        raise ValueError(
-            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
-        )
+    _check_is_one(spec)
     in_library = own_spelling(spec, convention)
     # Names of trec_eval are understood everywhere: they are common, and like no name of this package.
     here = in_library or own_spelling(spec, "trec_eval") or spec
@@ -101,6 +92,19 @@ def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, An
         if name == "map" and is_of_peer and in_library is None:
             _check_divides_by_relevant(spec, convention, params)
     return function, name.startswith(NEGATIVE), params
+
+
+def _check_is_one(spec: str) -> None:
+    # Names may come from requests and files, so what they cost is bounded.
+    if len(spec) > MAX_LENGTH:
+        raise ValueError(
+            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
+        )
+    several = expand([spec])
+    if len(several) > 1:
+        raise ValueError(
+            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
+        )
 
 
 def own_spelling(spec: str, convention: Any) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,9 +82,13 @@ class SearchReport(CrossEvaluation):
 
     def _table_of_params(self) -> Table:
         """The parameters that vary, of the candidates that were compared; no rows if none varies."""
-        candidates = list(self.params.values())
-        names = dict.fromkeys(name for params in candidates for name in params)
-        varying = [name for name in names if _varies(name, candidates)]
+        candidates = list(self.params)
+        texts: dict[str, list[str]] = {}
+        for place, params in enumerate(self.params.values()):
+            for name, value in params.items():
+                # What some candidates lack varies, too.
+                texts.setdefault(name, [""] * len(candidates))[place] = repr(value)
+        varying = [name for name, of_name in texts.items() if len(set(of_name)) > 1]
         if not varying:
             return Table((), [])
         heads = [name.rpartition("__")[2] for name in varying]
@@ -92,12 +97,15 @@ class SearchReport(CrossEvaluation):
         rows = []
         for candidate in self.names:
             params = self.params[candidate]
-            rows.append((candidate, *(_text(params, name) for name in varying)))
+            rows.append((candidate, *(spelled_value(params.get(name, "")) for name in varying)))
         return Table(("", *heads), rows)
 
     def _notes(self) -> Iterator[Any]:
-        reasons = list(self.not_compared.values())
-        n_whole = len(self.names) + sum(reason.startswith("not among") for reason in reasons)
+        reasons = Counter(self.not_compared.values())
+        n_whole = len(self.names)
+        for reason, n_candidates in reasons.items():
+            if reason.startswith("not among"):
+                n_whole += n_candidates
         if n_whole > 1 and f"{self.naive_score:.4f}" != f"{self.expected_score:.4f}":
             yield (
                 f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}. The best of "
@@ -105,7 +113,7 @@ class SearchReport(CrossEvaluation):
                 f"scores {self.expected_score:.4f}."
             )
         if reasons:
-            counts = (f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))
+            counts = (f"{number} {reason}" for reason, number in reasons.items())
             yield f"Not compared: {', '.join(counts)}."
         if self.changed > 1e-9:
             yield (
@@ -121,16 +129,6 @@ class SearchReport(CrossEvaluation):
             values = [self.params[own].get(name) for own in self.names]
             columns[f"param {name}" if name in columns else name] = values
         return columns
-
-
-def _varies(name: str, candidates: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a parameter differs between candidates, or some candidates lack it."""
-    texts = {repr(params[name]) if name in params else None for params in candidates}
-    return len(texts) > 1
-
-
-def _text(params: Mapping[str, Any], name: str) -> str:
-    return spelled_value(params[name]) if name in params else ""
 
 
 def search_report(
@@ -213,8 +211,7 @@ def search_report(
         raise ValueError(
             "search must have a candidate with a score in every fold; each has NaN in some fold."
         )
-    names = {row: f"#{row + 1}" for row in ranked}
-    compared = {row: names[row] for row in whole[:n_candidates]}
+    compared = {row: _number(row) for row in whole[:n_candidates]}
     found = _kept(search, key, metrics[key], compared)
     if found is None:
         _check_data(scorers[key], X, y)
@@ -223,20 +220,36 @@ def search_report(
         data = check_rows_of_models(X, y, qid=qid, by=None, groups=groups, params=of_fit)
         found = _fitted_again(search, key, compared, data, n_jobs, verbose)
     comparison = comparison_of_folds(found)
-    means = comparison.fold_means()
-    changes = [np.abs(means[name] - scores[row]) for row, name in compared.items()]
-    others = [row for row in ranked if row not in compared]
+    params_of, not_compared = {}, {}
+    for row in ranked:
+        params_of[_number(row)] = search.cv_results_["params"][row]
+        if row not in compared:
+            not_compared[_number(row)] = _reason(search, row, scores, n_candidates)
     return SearchReport(
         comparison.reports,
         comparison.metrics,
         comparison.plan,
         scores=comparison.scores,
-        params={names[row]: search.cv_results_["params"][row] for row in ranked},
-        not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in others},
+        params=params_of,
+        not_compared=not_compared,
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
-        changed=float(np.nanmax(changes)),
+        changed=_change(comparison, compared, scores),
     )
+
+
+def _number(row: int) -> str:
+    """The name of a candidate, given its row in the results."""
+    return f"#{row + 1}"
+
+
+def _change(found: CrossEvaluation, names: Mapping[int, str], scores: FloatArray) -> float:
+    """Largest difference between the score of a fold here and in the search."""
+    means = found.fold_means()
+    change = 0.0
+    for row, name in names.items():
+        change = max(change, float(np.nanmax(np.abs(means[name] - scores[row]))))
+    return change
 
 
 def expected_score(scores: FloatArray) -> float:
@@ -258,27 +271,24 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     folds = getattr(search, "_fold_values", [])
     if not folds or key != search._key_of_values:
         return None
+    ids, first_rows, values, defined, weights = zip(*folds, strict=True)
+    rows = list(names)
+    # If error_score is a number, candidates that failed in a fold have a score there, but no values.
+    failed = any(np.isnan(of_fold[rows]).all(axis=1).any() for of_fold in values)
     # In order of first appearance, as in a report of rows, since random signs are drawn in this order.
-    order = np.argsort(np.concatenate([fold.first_rows for fold in folds]))
-    ids = np.concatenate([fold.ids for fold in folds])[order]
-    if len(set(ids.tolist())) < len(ids):  # queries are tested several times
+    order = np.argsort(np.concatenate(first_rows))
+    qid = np.concatenate(ids)[order]
+    if failed or len(set(qid.tolist())) < len(qid):  # queries that are tested several times
         return None
-    weights = None
-    if folds[0].weights is not None:
-        weights = np.concatenate([fold.weights for fold in folds])[order]
+    queries = Queries(qid, None if weights[0] is None else np.concatenate(weights)[order])
+    of_candidates = np.concatenate(values, axis=1)[:, order]
+    of_candidates[~np.concatenate(defined, axis=1)[:, order]] = np.nan
     reports = {}
     for row, name in names.items():
-        values = [np.where(fold.defined[row], fold.values[row], np.nan) for fold in folds]
-        # If error_score is a number, candidates that failed in a fold have a score there, but no values.
-        if any(np.isnan(fold.values[row]).all() for fold in folds):
-            return None
-        in_order = np.concatenate(values)[order]
-        reports[name] = RankingReport(
-            {str(metric): metric},
-            Queries(ids, weights),
-            {str(metric): PerQuery(-in_order if metric.negative else in_order, np.ones(len(ids)))},
-        )
-    numbers = np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])
+        of_row = -of_candidates[row] if metric.negative else of_candidates[row]
+        result = PerQuery(of_row, np.ones(len(qid)))
+        reports[name] = RankingReport({str(metric): metric}, queries, {str(metric): result})
+    numbers = np.repeat(np.arange(len(folds)), list(map(len, ids)))
     return OutOfFold(reports, numbers[order], {})
 
 

@@ -166,20 +166,18 @@ class FittedQueries:
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
-    arguments = dict(rows.further)
     way = way_of_queries(estimator)
+    arguments: dict[str, Any] = {}
+    if way == "group_id":
+        arguments = {"group_id": rows.codes, "group_weight": rows.weights}
+    elif way == "qid":
+        arguments = {"qid": rows.codes, "sample_weight": rows.weights_of_queries}
+    else:
+        arguments = {"sample_weight": rows.weights}
     if way == "group":
         arguments["group"] = rows.sizes
-    elif way is not None:
-        arguments[way] = rows.codes
-    if rows.weights is not None:
-        of_way = {
-            "group_id": ("group_weight", rows.weights),
-            "qid": ("sample_weight", rows.weights_of_queries),
-        }
-        name, weights = of_way.get(str(way), ("sample_weight", rows.weights))
-        arguments[name] = weights
-    return arguments
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return {**rows.further, **given}
 
 
 def way_of_queries(estimator: Any) -> str | None:

@@ -20,11 +20,8 @@ from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
-# Boosters that take a metric by name, with the parameters that are part of the name.
-_NAMED = {"xgboost": {}, "catboost": {"ndcg": ("gain",), "dcg": ("gain",)}}
 # Names of XGBoost's own metrics; a custom metric of the same name would share their list of values.
 _COMPUTED_BY_XGBOOST = re.compile(r"(ndcg|map|auc)(@\d+)?")
-_CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
 
 
 @dataclass(frozen=True)
@@ -240,31 +237,34 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
     >>> builtin_metric("ndcg@10", "xgboost"), builtin_metric("ndcg(gain=exp2)@10", "catboost")
     ('ndcg@10', 'NDCG:top=10;type=Exp')
     """
-    free = _NAMED[check_choice(booster, "booster", _NAMED)]
+    check_choice(booster, "booster", ("xgboost", "catboost"))
     names = CONVENTIONS[booster].names
     bound = get_metric(metric, convention=booster, **params)
-    name, gain = bound.record.name, bound.values.get("gain")
+    name = bound.record.name
     if name not in names:
         raise ValueError(
             f"metric must be one that {booster} computes, {', '.join(names)}; got {name}."
         )
+    # CatBoost's names say which of two gains it uses; all other parameters are as in the convention.
+    spelled, gains = names[name], {}
+    if spelled.endswith("type=Base"):
+        gains = {"linear": "type=Base", "exp2": "type=Exp"}
+        gain = bound.get("gain")
+        if not isinstance(gain, str) or gain not in gains:
+            raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
+        spelled = spelled.replace("type=Base", gains[gain])
     expected = get_metric(name, convention=booster)
-    for parameter in bound.record.parameters.keys() - {"k", *free.get(name, ())}:
+    for parameter in bound.record.parameters.keys() - {"k", "gain" if gains else "k"}:
         value, only = bound.get(parameter), expected.get(parameter)
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))
-    if booster == "xgboost" and bound.k is None:
+    if bound.k:
+        return re.sub(r"\bk\b", str(bound.k), spelled)
+    if booster == "xgboost":
         raise ValueError(
             f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32."
         )
-    spelled = (
-        re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
-    )
-    if name in free:
-        if not isinstance(gain, str) or gain not in _CATBOOST_TYPES:
-            raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
-        spelled = spelled.replace("Base", _CATBOOST_TYPES[gain])
-    return spelled.replace(":;", ":").rstrip(":")
+    return spelled.replace("top=k", "").replace(":;", ":").rstrip(":")
 
 
 def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:

@@ -19,14 +19,37 @@ from skrank_metrics._input.arrays import (
     count_rows,
     to_float64,
 )
-from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._input.types import Seed
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
-from skrank_metrics.rankers import _fitting, _validation
+from skrank_metrics.rankers._fitting import (
+    METRIC,
+    FittedQueries,
+    SortedRows,
+    best_iteration,
+    check_is_estimator,
+    check_names,
+    check_prefixes,
+    check_starts,
+    clone_estimator,
+    fit_arguments,
+    hold_out,
+    label_column,
+    per_row,
+    requests_of_fit,
+    sorted_rows,
+)
+from skrank_metrics.rankers._validation import (
+    check_early_stopping,
+    check_new_queries,
+    given_sets,
+    sorted_set,
+    takes_queries_of_validation,
+    validation_arguments,
+)
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -84,7 +107,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     """
 
     # For searches: the metric of score, and the parameter and the attribute that hold the estimator.
-    _metric_of_score = _fitting.METRIC
+    _metric_of_score = METRIC
     _wraps: ClassVar[tuple[str, str]] = ("estimator", "estimator_")
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
         ("qid", "groups", "eval_set", "X_val", "y_val"), True
@@ -107,7 +130,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
-        _fitting.check_is_estimator(self.estimator)
+        check_is_estimator(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
@@ -118,7 +141,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         without = copy.copy(self)
         without.estimator = None
         cloned: QueryRanker = super(QueryRanker, without).__sklearn_clone__()
-        cloned.estimator = _fitting.clone_estimator(self.estimator)
+        cloned.estimator = clone_estimator(self.estimator)
         return cloned
 
     def set_params(self, **params: Any) -> QueryRanker:
@@ -139,7 +162,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         ValueError
             If there is no such parameter; the error says so if the estimator has it.
         """
-        _fitting.check_prefixes(self, params)
+        check_prefixes(self, params)
         super().set_params(**params)
         return self
 
@@ -152,7 +175,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             What ``fit`` and ``score`` request.
         """
         routing = super().get_metadata_routing()
-        for name, alias in _fitting.requests_of_fit(self.estimator).items():
+        for name, alias in requests_of_fit(self.estimator).items():
             routing.fit.add_request(param=name, alias=alias)
         return routing
 
@@ -206,78 +229,71 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
         if task:
             task.call_on_fit_task_begin(estimator=self)
-        _fitting.check_is_estimator(self.estimator)
+        check_is_estimator(self.estimator)
         check_seed(self.random_state)
         sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
-        takes_sets = _validation.takes_queries_of_validation(self.estimator)
-        pairs = _validation.given_sets(**sets) if takes_sets else []
-        rounds = _validation.check_early_stopping(self, len(pairs), takes_sets=takes_sets)
+        takes_sets = takes_queries_of_validation(self.estimator)
+        pairs = given_sets(**sets) if takes_sets else []
+        rounds = check_early_stopping(self, len(pairs), takes_sets=takes_sets)
         given = fit_params if takes_sets else {**fit_params, **sets}
         given = {name: value for name, value in given.items() if value is not None}
-        _fitting.check_names(self.estimator, given, takes_sets=takes_sets)
+        check_names(self.estimator, given, takes_sets=takes_sets)
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
-        rows, grouping = self._grouped_rows(X, columns, given)
+        rows = self._checked_rows(X, columns, given)
         if pairs:
-            _fitting.check_starts(rows.further)
-        self.n_queries_ = len(grouping.ids)
-        self._fitted = _fitting.FittedQueries.of(grouping.ids, grouping.sizes)
+            check_starts(rows.further)
+        self.n_queries_ = len(rows.ids)
+        self._fitted = FittedQueries.of(rows.ids, rows.sizes)
         validation = []
         for number, pair in enumerate(pairs):
-            validation.append(_validation.sorted_set(self.estimator_, pair, f"eval_set[{number}]"))
+            validation.append(sorted_set(self.estimator_, pair, f"eval_set[{number}]"))
         others = {name: given[name] for name in given.keys() - rows.further.keys()}
         self._fit_sorted(rows, validation, rounds, others)
         if task:
             # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
-            carried: Any = y
+            labels: Any = y
             if ids_in_index(y) is None:
-                carried = partial(with_qid, y, grouping.spread(grouping.ids))
-            task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
+                labels = partial(with_qid, y, groups if qid is None else qid)
+            task.call_on_fit_task_end(estimator=self, X=X, y=labels, reconstruction_attributes={})
         return self
 
-    def _grouped_rows(
-        self, X: Any, columns: dict[str, Any], given: dict[str, Any]
-    ) -> tuple[_fitting.SortedRows, Grouping]:
-        """Clone the estimator, and check and sort the rows for it; with the queries in the given order."""
+    def _checked_rows(self, X: Any, columns: dict[str, Any], given: dict[str, Any]) -> SortedRows:
+        """Clone the estimator, and check and sort the rows for it."""
         if columns["y"] is None:
             raise ValueError(
                 "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
             )
-        labels = _fitting.label_column(columns["y"])
+        labels = label_column(columns["y"])
         check_consistent_length(X, labels)
-        further = _fitting.per_row(given, len(labels))
+        further = per_row(given, len(labels))
         columns = check_rows(X, **columns, **further)
         further = {name: columns.pop(name) for name in further}
         hint = how_to_pass_ids("qid")
         grouping = group_by_query(len(labels), "QueryRanker.fit", hint=hint, X=X, **columns)
         validate_data(self, X, skip_check_array=True)
-        self.estimator_ = _fitting.clone_estimator(self.estimator)
+        self.estimator_ = clone_estimator(self.estimator)
         weights = columns["sample_weight"]
-        return (
-            _fitting.sorted_rows(self.estimator_, X, labels, grouping, weights, further),
-            grouping,
-        )
+        return sorted_rows(self.estimator_, X, labels, grouping, weights, further)
 
     def _fit_sorted(
         self,
-        rows: _fitting.SortedRows,
-        validation: list[_fitting.SortedRows],
+        rows: SortedRows,
+        validation: list[SortedRows],
         rounds: int | None,
         arguments: dict[str, Any],
     ) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
         if self.validation_fraction is not None:
-            rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
+            rows, held_out = hold_out(rows, self.validation_fraction, self.random_state)
             validation = [held_out]
         elif rounds is not None:
-            _validation.check_new_queries(self._fitted, validation[0])
+            check_new_queries(self._fitted, validation[0])
         if validation:
-            arguments = _validation.validation_arguments(
-                self.estimator_, validation, rounds, arguments
-            )
-        queries = _fitting.fit_arguments(self.estimator_, rows)
+            arguments = validation_arguments(self.estimator_, validation, rounds, arguments)
+        queries = fit_arguments(self.estimator_, rows)
         self.estimator_.fit(rows.X, rows.y, **queries, **arguments)
         if rounds is not None:
-            self.best_iteration_ = _fitting.best_iteration(self.estimator_)
+            self.best_iteration_ = best_iteration(self.estimator_)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -341,7 +357,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             If some, but not all, of the queries were used in the fit; all are assumed to be scored on purpose.
         """
         check_consistent_length(X, check_label_column(y))
-        score = RankingScore((get_metric(_fitting.METRIC),), 0, "QueryRanker.score")
+        score = RankingScore((get_metric(METRIC),), 0, "QueryRanker.score")
         return score(y, self.predict(X), X=X, qid=qid, groups=groups, sample_weight=sample_weight)
 
 

@@ -53,47 +53,43 @@ class TiedQuery:
 
         The draw depends only on documents and ties, not on the order of rows or queries.
         """
-        if not self.tied:
-            yield (
-                _read_only(self.labels.copy()),
-                {name: _read_only(column) for name, column in self.columns.items()},
-            )
-            return
-        order = np.arange(
-            len(self.kinds)
-        )  # ranks of the documents, with tied ones in order of their kind
-        for group in self.tied:
-            order[group] = group.start + np.argsort(self.kinds[group], kind="stable")
-        ranks = np.concatenate([np.arange(group.start, group.stop) for group in self.tied])
-        orders = self._all_orders(order) if self.enumerable else self._random_orders(order, ranks)
-        rows = np.arange(len(self.labels) + len(self.unranked))
-        for rows[ranks] in orders:
+        n_ranked = len(self.labels)
+        rows = np.arange(n_ranked + len(self.unranked))
+        tied = np.concatenate([rows[:0], *(rows[ranks] for ranks in self.tied)])
+        for order_of_tied in self._all_orders() if self.enumerable else self._random_orders():
+            rows[tied] = order_of_tied
             columns = {name: _read_only(column[rows]) for name, column in self.columns.items()}
-            yield _read_only(self.labels[rows[: len(order)]]), columns
+            yield _read_only(self.labels[rows[:n_ranked]]), columns
 
-    def _all_orders(self, ascending: IntArray) -> Iterator[IntArray]:
+    def _by_kind(self, ranks: slice) -> IntArray:
+        """Tied documents, in order of their kind."""
+        return ranks.start + np.argsort(self.kinds[ranks], kind="stable")
+
+    def _all_orders(self) -> Iterator[IntArray]:
         """Combine the orders of the tied groups, side by side."""
-        # Each order of the kinds corresponds to the same number of orders of the documents.
-        each = [
-            ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())]
-            for ranks in self.tied
-        ]
+        each = [np.arange(0)[None]]
+        for ranks in self.tied:
+            ascending = self._by_kind(ranks)
+            # Each order of the kinds corresponds to the same number of orders of the documents.
+            each.append(ascending[_distinct_orders(self.kinds[ascending].tolist())])
         return map(np.concatenate, itertools.product(*each))
 
-    def _random_orders(self, ascending: IntArray, ranks: IntArray) -> Iterator[IntArray]:
-        tied, seed = ascending[ranks], zlib.crc32(self.labels[ascending].tobytes())
-        seed = zlib.crc32(self.kinds[ascending].tobytes(), seed) if self.columns else seed
-        group = np.repeat(
-            np.arange(len(self.tied)), [of_group.stop - of_group.start for of_group in self.tied]
-        )
+    def _random_orders(self) -> Iterator[IntArray]:
+        ascending = np.arange(len(self.labels))
+        for ranks in self.tied:
+            ascending[ranks] = self._by_kind(ranks)
+        seed = zlib.crc32(self.labels[ascending].tobytes())
+        if self.columns:
+            seed = zlib.crc32(self.kinds[ascending].tobytes(), seed)
         rng = np.random.default_rng(seed)
-        rows = max(
-            1, 1_000_000 // len(tied)
-        )  # in one step, since a query may have a million documents
-        for first in range(0, N_DRAWN, rows):
-            yield from tied[
-                np.argsort(group + rng.random((min(rows, N_DRAWN - first), len(tied))), axis=1)
-            ]
+        tied = np.concatenate([ascending[ranks] for ranks in self.tied])
+        sizes = [ranks.stop - ranks.start for ranks in self.tied]
+        group = np.repeat(np.arange(len(self.tied)), sizes)
+        # Not all in one step, since a query may have a million documents.
+        n_drawn = max(1, 1_000_000 // len(tied))
+        for first in range(0, N_DRAWN, n_drawn):
+            draws = rng.random((min(n_drawn, N_DRAWN - first), len(tied)))
+            yield from tied[np.argsort(group + draws, axis=1)]
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:
@@ -104,14 +100,16 @@ def _read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 def _distinct_orders(kinds: list[float]) -> list[list[int]]:
     """Each order of ascending kinds once, in lexicographic order, as positions."""
-    order, last, found = list(range(len(kinds))), len(kinds) - 1, []
+    order, last = list(range(len(kinds))), len(kinds) - 1
+    found = []
     while True:
         found.append(order.copy())
-        rise = next(
-            (i for i in range(last - 1, -1, -1) if kinds[order[i]] < kinds[order[i + 1]]), -1
-        )
-        if rise < 0:
+        rises = [place for place in range(last) if kinds[order[place]] < kinds[order[place + 1]]]
+        if not rises:
             return found
-        above = next(i for i in range(last, rise, -1) if kinds[order[i]] > kinds[order[rise]])
+        rise = rises[-1]
+        above = last
+        while kinds[order[above]] <= kinds[order[rise]]:
+            above -= 1
         order[rise], order[above] = order[above], order[rise]
         order[rise + 1 :] = order[:rise:-1]

@@ -39,9 +39,9 @@ class RankedBlock:
     _groups: _ties.TieGroups | None  # None if the order is settled
     k: int | None = None
     _judged: Mask | None = None  # None if all were
-    # If there are columns of documents: the rows in grouped order, and ties that labels do not settle.
+    # The rows in grouped order, and which are alike to the previous one; None of an order by label.
     _rows: IntArray | None = None
-    _open: _ties.TieGroups | None = None
+    _alike: Mask | None = None
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     @property
@@ -163,8 +163,9 @@ class RankedBlock:
         if self._groups is None:
             return count_inversions(_ordinal_codes(gains)), n_unequal
         # A tied pair counts half: it is inverted in the worst order, but not in the best.
-        best = count_inversions(_ordinal_codes(_settle(gains, self._groups, -gains)))
-        worst = count_inversions(_ordinal_codes(_settle(gains, self._groups, gains)))
+        codes = _ordinal_codes(gains)
+        best = count_inversions(codes.take(_settled_places(self._groups, -codes)))
+        worst = count_inversions(codes.take(_settled_places(self._groups, codes)))
         return (best + worst) / 2, n_unequal
 
     def centred_ranks(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -193,10 +194,6 @@ class RankedBlock:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
         return self._documents.ideal(gain, discount, self.k)[self._queries]
 
-    def ideal_without_cutoff(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
-        """Largest sum of gain / discount over all ranks; one value per query."""
-        return self._documents.ideal(gain, discount, None)[self._queries]
-
     def ideal_of_ranks_filled(
         self, gain: GainFunction, discount: DiscountFunction, *, only_retrieved: bool
     ) -> FloatArray:
@@ -214,10 +211,10 @@ class RankedBlock:
         self, gain: GainFunction, discount: DiscountFunction, grade: float
     ) -> FloatArray:
         """Sum of gain / discount over a list of documents of this grade down to the cutoff; one value per query."""
-        sizes, numbers = np.unique(self.cutoff, return_inverse=True)
-        weights = 1 / discount(np.arange(1.0, sizes.max(initial=0) + 1))
+        cutoff = self.cutoff
+        weights = 1 / discount(np.arange(1.0, cutoff.max(initial=0) + 1))
         sums = np.concatenate(([0.0], np.cumsum(weights)))
-        return (gain(np.array([grade])) * sums[sizes])[numbers]
+        return gain(np.array([grade])) * sums[cutoff]
 
     def share_of_best_order(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """The sum of gain / discount, relative to that of the same documents in their best order."""
@@ -236,41 +233,42 @@ class RankedBlock:
         Needs lists that are ranked to the end.
         """
         documents, unranked = self._documents, self._ranking.unranked()
-        n_ranked = self.n_retrieved.tolist()
-        all_tied = self._tied(any_label=bool(columns))
-        for row, query in enumerate(self._queries.tolist()):
-            first, size = documents.grouping.starts[query], documents.grouping.sizes[query]
-            labels, tied = self._labels[row, : n_ranked[row]], all_tied.get(row, [])
+        all_tied = self._tied_ranks(with_columns=bool(columns))
+        for row, (query, n_ranked) in enumerate(
+            zip(self._queries.tolist(), self.n_retrieved.tolist(), strict=True)
+        ):
+            labels, tied = self._labels[row, :n_ranked], all_tied.get(row, [])
             others = np.arange(0)
             if unranked is not None:
+                first, size = documents.grouping.starts[query], documents.grouping.sizes[query]
                 others = first + np.flatnonzero(unranked[first : first + size])
             values: dict[str, NDArray[Any]] = {}
             kinds: FloatArray | IntArray = labels
             if columns and self._rows is not None:
-                ranked = self._rows[row, : n_ranked[row]]
+                ranked = self._rows[row, :n_ranked]
                 rows = np.concatenate([ranked, others])
                 values = {name: documents.columns[name][rows] for name in columns}
                 if tied:
                     codes = [documents.column_codes(name)[ranked] for name in columns]
                     kinds = _kinds(labels, codes)
-            yield TiedQuery(
-                documents.grouping.ids[query], labels, tied, documents.labels[others], values, kinds
-            )
+            qid = documents.grouping.ids[query]
+            yield TiedQuery(qid, labels, tied, documents.labels[others], values, kinds)
 
-    def _tied(self, any_label: bool) -> dict[int, list[slice]]:
-        """Ranges of tied ranks with different labels, or with any labels, by row."""
-        groups = self._open if any_label else self._groups
+    def _tied_ranks(self, with_columns: bool) -> dict[int, list[slice]]:
+        """Ranges of tied ranks whose order can matter, by row: all, or without columns those of different labels."""
+        groups = self._groups
+        if with_columns and self._alike is not None:
+            groups = _ties.TieGroups.from_tied(self._alike)
         if groups is None:
             return {}
         labels, starts = self._labels.ravel(), groups.starts
         differ = np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts)
-        matters = (groups.sizes > 1) & (differ | any_label)
+        matters = (groups.sizes > 1) & (differ | with_columns)
+        rows, firsts = np.divmod(starts[matters], self._labels.shape[1])
+        lasts = firsts + groups.sizes[matters]
         found: dict[int, list[slice]] = {}
-        for start, size in zip(
-            starts[matters].tolist(), groups.sizes[matters].tolist(), strict=True
-        ):
-            row, column = divmod(start, self._labels.shape[1])
-            found.setdefault(row, []).append(slice(column, column + size))
+        for row, first, last in zip(rows.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
+            found.setdefault(row, []).append(slice(first, last))
         return found
 
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
@@ -312,19 +310,17 @@ def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> 
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
         second = {"best": -labels, "worst": labels, "stable": columns}[ties]
-        if documents.columns:
-            rows = _settle(rows, groups, second)
-        labels, groups = _settle(labels, groups, second), None
-        if documents.columns:
-            tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
+        places = _settled_places(groups, second)
+        labels, rows = labels.take(places), rows.take(places)
+        # Documents with equal scores and labels are alike to all metrics but those of further columns.
+        tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
+        groups = None
     judged = None
     if documents.judged is not None:
         judged, labels = labels >= 0, labels.clip(min=0.0)
-    block = RankedBlock(ranking, top.queries, labels, padding, groups, _judged=judged)
-    if not documents.columns:
-        return block
-    # Documents with equal scores and labels are alike to all metrics but those of further columns.
-    return replace(block, _rows=rows, _open=_ties.TieGroups.from_tied(tied))
+    return RankedBlock(
+        ranking, top.queries, labels, padding, groups, _judged=judged, _rows=rows, _alike=tied
+    )
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -368,13 +364,13 @@ def _flat_places(columns: IntArray, width: int) -> IntArray:
     return columns + np.arange(len(columns))[:, None] * width
 
 
-def _settle(values: NDArray[T], groups: _ties.TieGroups, second_keys: NDArray[Any]) -> NDArray[T]:
-    """Reorder values within tie groups by a second key, ascending."""
+def _settled_places(groups: _ties.TieGroups, second_keys: NDArray[Any]) -> IntArray:
+    """Positions in a flattened block that order the documents of each tie group by a second key, ascending."""
+    places = np.arange(second_keys.size).reshape(second_keys.shape)
     cells = np.flatnonzero(groups.spread(groups.sizes) > 1)
     group = groups.spread(np.arange(len(groups.sizes))).ravel()[cells]
-    settled = values.copy()
-    settled.ravel()[cells] = values.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
-    return settled
+    places.ravel()[cells] = cells[np.lexsort((second_keys.ravel()[cells], group))]
+    return places
 
 
 def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:

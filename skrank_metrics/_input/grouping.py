@@ -109,7 +109,9 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
             # Differences of small integers overflow; those modulo 2**64 do not.
-            return (values.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.intp)
+            offsets = values.astype(np.uint64)
+            offsets -= np.uint64(low % 2**64)
+            return offsets.view(np.int64).astype(np.intp, copy=False)
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
     # Sorting strings is ten times as slow, and ids of mixed types have no order.

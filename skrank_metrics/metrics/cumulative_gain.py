@@ -109,7 +109,7 @@ def _ideal_dcg(
     if ideal == "judged":
         return ranked.ideal(gain, discount)
     if ideal == "all":
-        return ranked.ideal_without_cutoff(gain, discount)
+        return ranked.cut(None).ideal(gain, discount)
     if isinstance(ideal, str):
         of_list = ideal == "retrieved"
         best = ranked.ideal_of_ranks_filled(gain, discount, only_retrieved=of_list)

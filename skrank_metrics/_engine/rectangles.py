@@ -18,8 +18,6 @@ BUCKET_RATIO = 1.25
 # A block of 512 KiB and its temporaries stay in the caches. For small inputs, a block has an eighth of all cells, so
 # that temporaries are smaller than the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
-# This many documents at a time stay in the cache.
-SLAB = 131_072
 # glibc keeps freed memory, up to twice the largest block that it ever returned to the system. Thanks to this block,
 # which is never touched, the next call reuses the pages of the temporaries of the previous one.
 np.empty(2**23, dtype=np.uint8)

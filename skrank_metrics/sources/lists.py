@@ -82,11 +82,11 @@ class Ids:
 def valid_ids(values: Iterable[Any], name: str) -> list[Any]:
     """Ids that can be compared, none of which may be missing."""
     ids = list(values)
-    if set(map(type, ids)) <= PLAIN:
-        return ids
-    array = np.fromiter(ids, dtype=object, count=len(ids))  # NumPy would make rows of tuples
-    group_ids(array, len(ids), name)
-    return [comparable(one) for one in ids]
+    if not set(map(type, ids)) <= PLAIN:
+        # NumPy would make rows of tuples.
+        array = np.fromiter(ids, dtype=object, count=len(ids))
+        group_ids(array, len(ids), name)
+    return comparable(ids)
 
 
 def is_from(value: Any, library: str) -> bool:
@@ -116,19 +116,20 @@ def python_ids(ids: NDArray[Any]) -> list[Any]:
     # These are Python's own numbers after tolist.
     if ids.dtype.kind in "biuf":
         return ids.tolist()
-    listed = as_python(ids)
-    if set(map(type, listed)) <= PLAIN:
-        return listed
-    return [comparable(one) for one in listed]
+    return comparable(as_python(ids))
 
 
-def comparable(one: Any) -> Any:
-    """An id that equals the same id of another library: times have a type for each resolution."""
-    if isinstance(one, np.datetime64 | np.timedelta64) and "pandas" in sys.modules:
-        pandas = sys.modules["pandas"]
-        kind = pandas.Timestamp if isinstance(one, np.datetime64) else pandas.Timedelta
-        return kind(one)
-    return one
+def comparable(ids: list[Any]) -> list[Any]:
+    """Ids that equal the same ids of other libraries; times of NumPy have a type for each resolution."""
+    if set(map(type, ids)) <= PLAIN or "pandas" not in sys.modules:
+        return ids
+    pandas = sys.modules["pandas"]
+    kinds = {np.datetime64: pandas.Timestamp, np.timedelta64: pandas.Timedelta}
+    converted = list(ids)
+    for place, one in enumerate(ids):
+        if type(one) in kinds:
+            converted[place] = kinds[type(one)](one)
+    return converted
 
 
 def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:

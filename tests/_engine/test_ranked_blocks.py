@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skrank_metrics import cg_score, evaluate, get_metrics, recall_at_k_score
-from skrank_metrics._engine import rectangles, top_k
+from skrank_metrics._engine import rectangles
 from skrank_metrics._engine.ranked_blocks import sort_each_row
 
 LARGEST, TINY = np.finfo(float).max, 5e-324
@@ -101,7 +101,7 @@ def cg_by_full_sort(labels, scores, ties, k):
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("share", [None, 0.5, 0.02], ids=["all", "half", "few"])
 def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, share):
-    monkeypatch.setattr(top_k, "SLAB", 500)
+    monkeypatch.setattr(rectangles, "LEAST_BLOCK_CELLS", 500)
     sizes = sizes(rng)
     qid, n = np.repeat(np.arange(len(sizes)), sizes), sizes.sum()
     y_true, y_score = rng.integers(0, 4, n), scores(rng, n)

@@ -43,7 +43,11 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "divisor": ("k", "retrieved", "min"),
     "ties": TIE_POLICIES,
     UNDEFINED: (0.0, 1.0, math.nan),
+    "average": ("macro", "micro"),
 }
+AVERAGE = "average"
+# What happens to values per query, after everything that depends on documents.
+AFTERWARDS = (UNDEFINED, AVERAGE)
 # Values that agree to so many decimals are equal up to rounding.
 DECIMALS = 12
 # Number of values per query that are in memory at a time.
@@ -167,7 +171,7 @@ def match_convention(
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
     Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations except
-    those of an unusual discount with an unusual ideal.
+    those of an unusual discount with an unusual ideal. Ratios such as precision are also pooled over documents.
 
     Parameters
     ----------
@@ -245,7 +249,7 @@ def _tried(
 ) -> dict[str, list[Any]]:
     """Values of each parameter that the metric leaves open, without those that the labels do not allow."""
     tried: dict[str, list[Any]] = {}
-    for name in CAUSES:
+    for name in (*CAUSES, AVERAGE):
         if _is_open(bound, name):
             of_peers = [peer.get(name) for peer in peers.values()]
             values = [bound.get(name), *TRIED.get(name, ()), *of_peers]
@@ -275,7 +279,10 @@ def _is_open(bound: BoundMetric, name: str) -> bool:
     # An option of a custom metric has a meaning of its own.
     is_custom = option is not None and option.annotation == "Any"
     is_idle = name == UNDEFINED and bound.always_defined
-    return name in bound.values and name not in bound.params and not is_custom and not is_idle
+    is_not_pooled = name == AVERAGE and bound.record.pooled is not True
+    if is_custom or is_idle or is_not_pooled:
+        return False
+    return name in bound.values and name not in bound.params
 
 
 def _is_likely(options: Mapping[str, Any]) -> bool:
@@ -300,11 +307,15 @@ def _ways(
     peers_by_setting: dict[tuple[str, ...], list[str]] = {}
     for peer, metric in peers.items():
         peers_by_setting.setdefault(_setting(metric, fixed), []).append(peer)
-    # The value of undefined queries needs no second pass over the documents.
-    fillers = [{UNDEFINED: filler} for filler in tried.get(UNDEFINED, ())] or [{}]
+    # What is done with the values per query needs no second pass over the documents.
+    names = [name for name in AFTERWARDS if name in tried]
+    settings = [
+        dict(zip(names, values, strict=True))
+        for values in product(*(tried[name] for name in names))
+    ]
     for ranked, result in _computed(ranking, bound, tried):
-        for filler in fillers:
-            options = {**ranked, **filler}
+        for setting in settings:
+            options = {**ranked, **setting}
             metric = _changed(bound, options)
             found = float(metric.aggregate(result, ranking.documents.weights))
             if not math.isnan(found):
@@ -328,8 +339,8 @@ def _changed(bound: BoundMetric, options: Mapping[str, Any]) -> BoundMetric:
 def _computed(
     ranking: Ranking, bound: BoundMetric, tried: Mapping[str, list[Any]]
 ) -> Iterator[tuple[dict[str, Any], PerQuery]]:
-    """Values per query by all likely combinations of options, but of those for undefined queries."""
-    names = [name for name in tried if name != UNDEFINED]
+    """Values per query by all likely combinations of the options that they depend on."""
+    names = [name for name in tried if name not in AFTERWARDS]
     combinations = []
     computations = []
     for combination in product(*(tried[name] for name in names)):

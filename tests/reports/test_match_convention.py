@@ -233,6 +233,20 @@ def test_gains_that_the_labels_do_not_allow_are_left_out():
         match_convention(Y, SCORES, qid=QID, value=0.5, metric="err(gain=linear)")
 
 
+def test_ratios_pooled_over_documents_are_tried():
+    # As in implicit: hits of all users, divided by the hits that perfect lists of two would have.
+    found = match_convention(
+        [1, 0, 1, 1, 0],
+        [3, 2, 1, 2, 1],
+        qid=[0, 0, 0, 1, 1],
+        metric="precision@2",
+        value=(1 + 1) / (2 + 1),
+    )
+    pooled = {"average": "micro", "divisor": "min"}
+    assert any(way.options.items() >= pooled.items() for way in found.matches)
+    assert "average" not in match_convention([1, 0], [2, 1], qid=[0, 0], value=1).ways[0].options
+
+
 def test_no_ideal_grade_is_tried_that_gains_less_than_another():
     metric = get_metric("ndcg", gain=[0, 5, 2])
     found = match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric, value=0.5)

@@ -71,6 +71,10 @@ class Display(ABC):
     def _draw(self, ax: Any) -> None:
         """Draw into the axes or a new figure, and store them and what was drawn."""
 
+    def panel(self, ax: Any, height: float) -> Any:
+        """Axes of a picture of one panel, with the height of a new figure in inches."""
+        return self.panels(ax, [height])[0]
+
     def panels(
         self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)
     ) -> list[Any]:

@@ -136,11 +136,13 @@ class ComparisonDisplay(Display):
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
-        is_worse = [self._colour_of(name) == look.soft for name in self._names]
-        inks = [look.soft if worse else look.ink for worse in is_worse]
+        # Names are black or grey, as the colour of marks is too light for large text.
+        inks = {look.best: look.ink}
+        colours = [self._colour_of(name) for name in self._names]
         bold = [n for n, row in enumerate(self._rows) if row.status in ("best", "better")]
-        has_names = ax is self.ax_ or style.is_narrow()
-        style.draw_rows(ax, self._names if has_names else [""] * len(inks), inks, bold=bold)
+        style.draw_rows(ax, self._names, [inks.get(one, one) for one in colours], bold=bold)
+        if ax is not self.ax_ and not style.is_narrow():
+            ax.tick_params(labelleft=False)  # the names of the first panel are those of all
         ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
 
     def _mark(self, ax: Any, row: int, value: float, ends: Interval) -> str:

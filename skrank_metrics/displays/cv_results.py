@@ -61,7 +61,7 @@ class CVResultsDisplay(Display):
             self._label += f",\nbest {n_shown} of {found.n_tried} candidates"
 
     def _draw(self, ax: Any) -> None:
-        (ax,) = self.panels(ax, [style.height_of(self.candidates, ROW)])
+        ax = self.panel(ax, style.height_of(self.candidates, ROW))
         look = style.polish(ax)
         folds = {"linestyle": "none", "marker": "|", "markersize": 8, "alpha": 0.7}
         for row, scores in enumerate(self.scores):

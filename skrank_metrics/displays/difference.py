@@ -43,7 +43,7 @@ class DifferenceDisplay(Display):
         names = [found.conventions[0], *causes, found.conventions[1]]
         effects = [cause.effect for cause in found.causes]
         levels = list(accumulate(effects, initial=found.start))
-        (ax,) = self.panels(ax, [style.height_of(names)])
+        ax = self.panel(ax, style.height_of(names))
         look, last = style.polish(ax), len(names) - 1
         ax.use_sticky_edges = False  # of bars, which leave no margin
         for row, effect in enumerate(effects, start=1):

@@ -71,7 +71,7 @@ class GridDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         is_curve = len(self._names) == 1
-        (ax,) = self.panels(ax, [CURVE_HEIGHT if is_curve else 1 + CELL * len(self._values[0])])
+        ax = self.panel(ax, CURVE_HEIGHT if is_curve else 1 + CELL * len(self._values[0]))
         look = style.polish(ax, "y")
         means = self.scores.mean(axis=-1)
         labels = [style.broken(name.rpartition("__")[2]) for name in self._names]

@@ -59,7 +59,7 @@ class MetricAtKDisplay(Display):
         from matplotlib.ticker import MaxNLocator
 
         names = self._ranked()
-        (ax,) = self.panels(ax, [max(HEIGHT, 1 + style.height_below(style.wrapped(names)))])
+        ax = self.panel(ax, max(HEIGHT, 1 + style.height_below(style.wrapped(names))))
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
         colours = dict(zip(coloured, look.curves, strict=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 import warnings
@@ -12,6 +11,10 @@ from skrank_metrics.displays import style
 
 # Widths of the two drawings in inches, and of the page below which the narrow one is shown.
 WIDE, SLIM, PHONE = 8.0, 4.6, "40rem"
+_STYLE = (
+    "figure{margin:1.5rem 0}figure svg{width:100%;height:auto;display:block}figure svg+svg{display:none}"
+    f"@media (max-width:{PHONE}){{figure svg{{display:none}}figure svg+svg{{display:block}}}}"
+)
 
 
 def page_picture(result: Any) -> str:
@@ -25,24 +28,15 @@ def page_picture(result: Any) -> str:
         drawings = [_svg(result, width) for width in (WIDE, SLIM)]
     except ImportError:
         return ""
-    key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
-    light, dark = _css(style.LIGHT), _css(style.DARK)
-    css = (
-        f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
-        f"#{key} svg+svg{{display:none}}"
-        f"@media (max-width:{PHONE}){{#{key} svg{{display:none}}#{key} svg+svg{{display:block}}}}"
-        f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
+    colours = f"figure{{{_css(style.LIGHT)}}}@media (prefers-color-scheme:dark){{figure{{{_css(style.DARK)}}}}}"
+    start = (
+        f'<figure role="img" aria-label="{type(result).__name__}"><style>{colours}{_STYLE}</style>'
     )
-    # Ids, those of clipping paths and marks, are unique on the page.
-    shown = ""
-    for number, svg in enumerate(drawings):
-        shown += _in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg)
-    kind = type(result).__name__
-    return f'<figure id="{key}" role="img" aria-label="{kind}"><style>{css}</style>{shown}</figure>'
+    return f"{start}{''.join(drawings)}</figure>"
 
 
 def _css(look: style.Theme) -> str:
-    return ";".join(f"{name}:{colour}" for name, colour in style.variables(look).items())
+    return "".join(f"{name}:{colour};" for name, colour in style.variables(look).items())
 
 
 def _svg(result: Any, width: float) -> str:

@@ -69,7 +69,7 @@ class QueryPairDisplay(Display):
         texts = outcomes_of_queries(pair)
         # What is below takes the place of the label of the horizontal axis.
         above = style.broken(f"{pair.metric} of {pair.second}, per query")
-        (ax,) = self.panels(ax, [PAIR_HEIGHT + style.height_below([above, *texts])])
+        ax = self.panel(ax, PAIR_HEIGHT + style.height_below([above, *texts]))
         style.polish(ax, "both")
         one, other = pair.values
         lead = pair.differences if self._board.greater_is_better else -pair.differences

@@ -74,7 +74,7 @@ class QueryScoreDisplay(Display):
     def _draw(self, ax: Any) -> None:
         names = [row.name for row in self._rows]
         edges = self._edges()
-        (ax,) = self.panels(ax, [style.height_of(names, ROW)])
+        ax = self.panel(ax, style.height_of(names, ROW))
         look = style.polish(ax)
         inks = []
         for place, row in enumerate(self._rows):

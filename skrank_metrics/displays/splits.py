@@ -60,10 +60,11 @@ class SplitDisplay(Display):
         panels = self.panels(ax, 3 * [height], (1, 1, 1))
         inks = [style.theme().alarm if n_leaks else style.theme().ink for n_leaks in leaks]
         for panel, column in zip(panels, _TITLES, strict=True):
-            has_names = panel is self.ax_ or style.is_narrow()
             self._draw_bars(panel, column)
-            style.draw_rows(panel, names if has_names else [""] * len(names), inks)
+            style.draw_rows(panel, names, inks)
             panel.set(xlabel=_TITLES[column], xticks=[])
+            if panel is not self.ax_ and not style.is_narrow():
+                panel.tick_params(labelleft=False)
         if ax is None:
             style.entitle(self.figure_, title)
 
@@ -72,11 +73,10 @@ class SplitDisplay(Display):
         ax.grid(visible=False)  # each bar has its value
         values = self.result.table[column]
         places = range(len(values))
-        ax.barh(places, values, height=0.55, color=look.best)
+        bars = ax.barh(places, values, height=0.55, color=look.best)
+        ax.bar_label(bars, fmt=_FORMATS[column], padding=7, color=look.ink, size="small")
         if column == "queries":
             ax.barh(places, self._counts("leaking"), height=0.55, color=look.alarm)
-        for row, value in enumerate(values.tolist()):
-            style.write_beside(ax, (value, row), _FORMATS[column].format(value), look.ink)
 
     def _counts(self, kind: str) -> list[int]:
         """Number of leaks of a kind in each fold."""

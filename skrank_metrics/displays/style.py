@@ -92,7 +92,7 @@ def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iter
         rc: Any = {
             **settings(look),
             "svg.fonttype": "none",
-            "svg.hashsalt": "skrank",
+            "svg.hashsalt": f"skrank {width}",  # ids of two drawings on a page differ
             "font.size": 10,
         }
         with rc_context(rc):

@@ -117,17 +117,14 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
     ``runs/a/model.txt`` and ``runs/b/model.txt`` are a and b. A single path stays.
     """
     parts = [path.split("/") for path in paths]
-    if len(parts) < 2:
-        return {path: path for path in paths}
-    most = min(map(len, parts)) - 1  # something must remain of the shortest
-    start = 0
-    while start < most and len({path[start] for path in parts}) == 1:
-        start += 1
-    end = 0
-    while end < most - start and len({path[-1 - end] for path in parts}) == 1:
-        end += 1
-    short = ["/".join(path[start : len(path) - end]) for path in parts]
-    return dict(zip(paths, short, strict=True))
+    for end in (0, -1):
+        # Something must remain of the shortest.
+        while (
+            len(parts) > 1 and min(map(len, parts)) > 1 and len({path[end] for path in parts}) == 1
+        ):
+            for path in parts:
+                path.pop(end)
+    return dict(zip(paths, map("/".join, parts), strict=True))
 
 
 def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:

@@ -24,11 +24,13 @@ class Progress:
     """
 
     def __init__(self, verbose: int | None) -> None:
-        is_wanted = bool(
-            verbose if isinstance(verbose, bool) else check_int(verbose, "verbose", 0, or_none=True)
-        )
-        self._terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.shown = sys.stderr is not None and (self._terminal if verbose is None else is_wanted)
+        if not isinstance(verbose, bool):
+            check_int(verbose, "verbose", 0, or_none=True)
+        # Programs without a console have no standard error.
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.shown = self._is_terminal
+        if verbose is not None:
+            self.shown = bool(verbose) and sys.stderr is not None
         self._started = self._last = time.monotonic()
         self._said = (0, "")
         self._written = False
@@ -37,7 +39,7 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._written and self._terminal:
+        if self._written and self._is_terminal:
             print(REPLACE, end="", file=sys.stderr, flush=True)
 
     def count(self, parts: Iterable[T], n_parts: int, what: str) -> Iterator[T]:
@@ -61,10 +63,11 @@ class Progress:
 
     def _say(self, text: str, *, is_last: bool = False) -> None:
         """Write a line, unless the previous one is recent."""
-        now, apart = time.monotonic(), ON_A_TERMINAL if self._terminal else ELSEWHERE
-        is_due = now - self._last >= apart or (is_last and not self._terminal)
-        if not (self.shown and is_due):
-            return
-        self._last, self._written = now, True
-        before, end = (REPLACE, "") if self._terminal else ("", "\n")
-        print(before + text, end=end, file=sys.stderr, flush=True)
+        now = time.monotonic()
+        before, end, apart = "", "\n", ELSEWHERE
+        if self._is_terminal:
+            before, end, apart = REPLACE, "", ON_A_TERMINAL
+        is_due = now - self._last >= apart or (is_last and not self._is_terminal)
+        if self.shown and is_due:
+            self._last, self._written = now, True
+            print(before + text, end=end, file=sys.stderr, flush=True)

@@ -104,9 +104,11 @@ class Result(ABC):
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture, if there is one, below the first table."""
         blocks = [_part_as_html(part, "p", inline=False) for part in parts]
-        is_table = [isinstance(part, Table) for part in parts]
-        below = is_table.index(True) + 1 if any(is_table) else 0
-        blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
+        tables = [place for place, part in enumerate(parts, start=1) if isinstance(part, Table)]
+        blocks.insert(
+            min(tables, default=0),
+            importlib.import_module("skrank_metrics.displays").page_picture(self),
+        )
         return blocks
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -133,9 +135,9 @@ def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
     n_more = len(sentences) - MOST_NOTES
     if n_more <= 0:
         return sentences
-    are = "is" if n_more == 1 else "are"
-    place = "--output json" if on_command_line() else everywhere
-    return [*sentences[:MOST_NOTES], f"{counted(n_more, 'further note')} {are} in {place}."]
+    if on_command_line():
+        everywhere = "--output json"
+    return [*sentences[:MOST_NOTES], f"For {counted(n_more, 'further note')}, see {everywhere}."]
 
 
 def parts_of(result: Result) -> Sequence[Part]:
@@ -181,5 +183,8 @@ def _part_as_text(part: Part) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Put a number before its noun: "1 query", "2 queries"."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number} {noun if number == 1 else plural}"
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        noun = noun[:-1] + "ie"
+    return f"{number} {noun}s"

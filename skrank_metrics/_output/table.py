@@ -31,6 +31,10 @@ _RULE = (
     "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
 )
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
+# Of numbers and of names.
+_ALIGN = ("text-align:right;font-variant-numeric:tabular-nums", "text-align:left")
+# Heads may take several lines; numbers are not broken.
+_OF_TAG = {"th": "font-weight:600;vertical-align:bottom", "td": "white-space:nowrap"}
 
 
 def visible(text: str) -> str:
@@ -55,7 +59,9 @@ def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
         low, high = value
-        return "none" if np.isnan(low) else f"[{low:{spec}}, {high:{spec}}]"
+        if np.isnan(low):
+            return "none"
+        return f"[{low:{spec}}, {high:{spec}}]"
     if isinstance(value, float):
         return format(value, spec)
     return str(value)
@@ -69,14 +75,18 @@ def signed(value: Any) -> str:
 def plus_minus(value: tuple[float, float]) -> str:
     """Format a mean and its spread; a mean of NaN is shown as none."""
     mean, spread = value
-    return "none" if np.isnan(mean) else f"{mean:z.4f} ± {spread:.4f}"
+    if np.isnan(mean):
+        return "none"
+    return f"{mean:z.4f} ± {spread:.4f}"
 
 
 def p_text(p: float) -> str:
     """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
     if np.isnan(p):
         return "none"
-    return f"{p:.4f}" if p >= 5e-5 else "<0.0001"
+    if p < 5e-5:
+        return "<0.0001"
+    return f"{p:.4f}"
 
 
 @dataclass(frozen=True)
@@ -96,33 +106,30 @@ class Table:
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[Any]]
 
-    @cached_property
-    def _by_column(self) -> list[tuple[Column, list[Any]]]:
-        columns = [Column(column) if isinstance(column, str) else column for column in self.columns]
-        return [
-            (column, [row[number] for row in self.rows]) for number, column in enumerate(columns)
-        ]
+    @property
+    def _declared(self) -> list[Column]:
+        return [Column(column) if isinstance(column, str) else column for column in self.columns]
 
     @cached_property
     def _shown(self) -> list[_Shown]:
-        return [
-            _as_shown(column.head, column.text, values)
-            for column, values in self._by_column
-            if column.head is not None
-        ]
+        shown = []
+        for number, column in enumerate(self._declared):
+            if column.head is not None:
+                values = [row[number] for row in self.rows]
+                shown.append(_as_shown(column.head, column.text, values))
+        return shown
 
     @property
     def meanings(self) -> dict[str, str]:
         """What columns mean, by their heads."""
-        return {
-            column.head: column.meaning
-            for column, _ in self._by_column
-            if column.head and column.meaning
-        }
+        return {str(column.head): column.meaning for column in self._declared if column.meaning}
 
     def for_frame(self) -> dict[str, list[Any]]:
         """Values by the names of a frame's columns."""
-        return {column.name or column.head or "": values for column, values in self._by_column}
+        columns = {}
+        for number, column in enumerate(self._declared):
+            columns[column.name or column.head or ""] = [row[number] for row in self.rows]
+        return columns
 
     def as_text(self) -> str:
         """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
@@ -140,34 +147,56 @@ class Table:
 
     def as_html(self, *, inline: bool = True) -> str:
         """A table with inline styles, since notebooks drop style sheets, or one that scrolls, for a page."""
-        head = "".join(_cell("th", column.head, column, inline=inline) for column in self._shown)
+        as_cell = _inline_cell if inline else _cell
+        head = "".join(as_cell("th", column.head, column.is_name) for column in self._shown)
         body = ""
         for row in range(len(self.rows)):
-            cells = (_cell("td", one.cells[row], one, inline=inline) for one in self._shown)
+            cells = (as_cell("td", column.cells[row], column.is_name) for column in self._shown)
             body += f"<tr>{''.join(cells)}</tr>"
-        style = f' style="{_TABLE}"' if inline else ""
-        table = f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         if inline:
-            return table
-        return f'<div class="wide" tabindex="0">{table}</div>'
+            return f'<table style="{_TABLE}">{table}'
+        return f'<div class="wide" tabindex="0"><table>{table}</div>'
 
 
-class Rows(list[T]):
-    """Named tuples of one kind, a list that prints as a table."""
+def _cell(tag: str, text: str, is_name: bool) -> str:
+    if is_name:
+        return f"<{tag}>{escape(text)}</{tag}>"
+    return f'<{tag} class="n">{escape(text)}</{tag}>'
+
+
+def _inline_cell(tag: str, text: str, is_name: bool) -> str:
+    style = ";".join((_CELL, _RULE, _ALIGN[is_name], _OF_TAG[tag]))
+    return f'<{tag} style="{style}">{escape(text)}</{tag}>'
+
+
+class _Small:
+    """A list or dict that prints as a table."""
 
     def _table(self) -> Table:
-        names: tuple[str, ...] = getattr(self[0], "_fields", ()) if self else ()
-        return Table(names, [tuple(row) for row in self])
+        raise NotImplementedError
 
     def __repr__(self) -> str:
-        return self._table().as_text() if self else "[]"
+        if not self:
+            return super().__repr__()
+        return self._table().as_text()
 
     def _repr_html_(self) -> str:
-        return self._table().as_html() if self else "[]"
+        if not self:
+            return super().__repr__()
+        return self._table().as_html()
 
 
-class QueryValues(dict[Any, float]):
-    """Values of a metric by query id, a dict that prints as a table."""
+class Rows(_Small, list[T]):
+    """Named tuples of one kind."""
+
+    def _table(self) -> Table:
+        names: tuple[str, ...] = getattr(self[0], "_fields", ())
+        return Table(names, self)
+
+
+class QueryValues(_Small, dict[Any, float]):
+    """Values of a metric by query id."""
 
     def __init__(self, values: Iterable[tuple[Any, float]] = (), *, name: str = "") -> None:
         super().__init__(values)
@@ -175,12 +204,6 @@ class QueryValues(dict[Any, float]):
 
     def _table(self) -> Table:
         return Table((Column("qid", str), self._name), list(self.items()))
-
-    def __repr__(self) -> str:
-        return self._table().as_text() if self else "{}"
-
-    def _repr_html_(self) -> str:
-        return self._table().as_html() if self else "{}"
 
 
 @dataclass(frozen=True)
@@ -202,16 +225,6 @@ def _shortened(text: str) -> str:
     if len(text) > LONGEST_NAME:
         text = text[: LONGEST_NAME - 3] + "..."
     return visible(text)
-
-
-def _cell(tag: str, text: str, column: _Shown, *, inline: bool) -> str:
-    if not inline:
-        kind = "" if column.is_name else ' class="n"'
-        return f"<{tag}{kind}>{escape(text)}</{tag}>"
-    align = "left" if column.is_name else "right;font-variant-numeric:tabular-nums"
-    # Heads may take several lines; numbers are not broken.
-    rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
-    return f'<{tag} style="{_CELL};{_RULE};text-align:{align};{rest}">{escape(text)}</{tag}>'
 
 
 class _Wrapper(textwrap.TextWrapper):
@@ -260,17 +273,17 @@ def _beside(columns: Sequence[_Shown]) -> list[str]:
             left -= more
     formats, wrapped = [], []
     for column, width in zip(columns, widths, strict=True):
+        # The lines of each cell; a short one is not changed in its blanks.
         texts = [column.head, *column.cells]
-        broken = [[text] if len(text) <= width else _wrapped(text, width) for text in texts]
-        widest = _longest(list(chain.from_iterable(broken)))
+        cells = [[text] if len(text) <= width else _wrapped(text, width) for text in texts]
         align = "<" if column.is_name else ">"
-        formats.append(f"{{:{align}{widest}}}")
-        wrapped.append(broken)
+        formats.append(f"{{:{align}{_longest(list(chain.from_iterable(cells)))}}}")
+        wrapped.append(cells)
     line_format = GAP.join(formats)
     heads, *rows = zip(*wrapped, strict=True)
     # Heads are aligned at the bottom.
     upside_down = list(zip_longest(*map(reversed, heads), fillvalue=""))
     lines = upside_down[::-1]
-    for cells in rows:
-        lines += zip_longest(*cells, fillvalue="")
+    for row in rows:
+        lines += zip_longest(*row, fillvalue="")
     return [line_format.format(*line).rstrip() for line in lines]

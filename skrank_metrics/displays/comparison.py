@@ -106,8 +106,8 @@ class ComparisonDisplay(Display):
             ends = self.result.reports[name].intervals(confidence)[metric]
             colour = self._mark(ax, row, means[name], ends)
             end = float(np.nanmax([means[name], *ends]))
-            weight = "bold" if name == best else "normal"
-            style.write_beside(ax, (end, row), style.spelled(means[name]), colour, weight=weight)
+            text = style.spelled(means[name])
+            style.write_beside(ax, (end, row), text, colour, is_bold=name == best)
         label = style.broken(f"{metric}{style.DIRECTION[board.greater_is_better]}")
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
 
@@ -119,7 +119,7 @@ class ComparisonDisplay(Display):
             if math.isnan(difference):  # as that of the baseline is
                 difference = 0.0
             else:
-                text = f"{style.spelled(difference, signed=True)}\N{EN SPACE}{text}"
+                text = f"{style.signed(difference)}\N{EN SPACE}{text}"
             colour = self._mark(ax, row, difference, standing.interval)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)

@@ -50,7 +50,7 @@ class DifferenceDisplay(Display):
             before, after = levels[row - 1], levels[row]
             colour = look.best if effect >= 0 else look.alarm
             ax.barh(row, effect, left=before, height=0.55, color=colour)
-            text = style.spelled(effect, signed=True)
+            text = style.signed(effect)
             style.write_beside(ax, (max(before, after), row), text, colour)
         for row, level in enumerate(levels):  # from each step to the next
             ax.plot([level, level], [row, row + 1], color=look.soft, linewidth=0.8, zorder=0)

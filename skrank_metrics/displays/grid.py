@@ -105,7 +105,7 @@ class GridDisplay(Display):
         ax.imshow(means, cmap=LinearSegmentedColormap.from_list("means", shades), aspect="auto")
         centred = {"color": look.ink, "size": "small", "ha": "center", "va": "center"}
         for row, column in np.argwhere(np.isfinite(means)).tolist():
-            weight = "bold" if (row, column) == self._best else "normal"
+            weight = style.WEIGHTS[(row, column) == self._best]
             text = style.spelled(means[row, column])
             ax.annotate(text, (column, row), weight=weight, **centred)
         row, column = self._best

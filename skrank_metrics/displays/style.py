@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skrank_metrics._output.table import as_text, visible
+from skrank_metrics._output.table import visible
 
 # Width of new figures, and below which panels are stacked, in inches.
 WIDTH, _NARROW = 8.0, 6.0
@@ -20,6 +20,7 @@ WIDTH, _NARROW = 8.0, 6.0
 _ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
 # Longer names are wrapped, in wide and in narrow pictures; longer labels of axes and lines below a panel, too.
 _NAME_WIDTHS, _LABEL_WIDTH, BELOW_WIDTH = (36, 17), 36, 31
+WEIGHTS = {True: "bold", False: "normal"}
 # Added to labels of axes; the name of a metric does not tell which values are better.
 DIRECTION = {True: "", False: "\n(lower is better)"}
 
@@ -143,9 +144,14 @@ def plain(text: str) -> str:
     return visible(text).replace("$", r"\$")
 
 
-def spelled(number: float, *, signed: bool = False) -> str:
+def spelled(number: float, spec: str = "z.4f") -> str:
     """A number with the digits of the tables, and a true minus sign."""
-    return as_text(float(number), "+z.4f" if signed else "z.4f").replace("-", "\N{MINUS SIGN}")
+    return format(number, spec).replace("-", "\N{MINUS SIGN}")
+
+
+def signed(number: float) -> str:
+    """The same with its sign."""
+    return spelled(number, "+z.4f")
 
 
 class _Wrapper(textwrap.TextWrapper):
@@ -211,7 +217,7 @@ def draw_rows(
     ax.tick_params(axis="y", labelsize="medium")
     inks = colours or [theme().ink] * len(names)
     for row, label in enumerate(ax.get_yticklabels()):
-        label.set(color=inks[row], weight="bold" if row in bold else "normal")
+        label.set(color=inks[row], weight=WEIGHTS[row in bold])
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
@@ -221,10 +227,17 @@ def mark_mean(ax: Any, mean: float, row: float, ends: tuple[float, float], **loo
 
 
 def write_beside(
-    ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any
+    ax: Any,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    *,
+    is_bold: bool = False,
+    **options: Any,
 ) -> None:
     """Write a value beside its mark."""
-    look = {"color": colour, "size": "small", "ha": "left", "va": "center"}
+    look = {"color": colour, "size": "small", "weight": WEIGHTS[is_bold]}
+    look |= {"ha": "left", "va": "center"}
     ax.annotate(
         text,
         place,
@@ -269,6 +282,5 @@ def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
     wanted = np.array([ends[name] for name in names], dtype=float) - above
     shifts = np.clip(np.maximum.accumulate(wanted), low, high - heights.sum())
     for name, text, y in zip(names, texts, shifts + above, strict=True):
-        weight = "bold" if name in bold else "normal"
-        place = {"xycoords": ("axes fraction", "data"), "weight": weight}
-        write_beside(ax, (1, y), text, lines[name].get_color(), **place)
+        colour, beside = lines[name].get_color(), ("axes fraction", "data")
+        write_beside(ax, (1, y), text, colour, is_bold=name in bold, xycoords=beside)

@@ -174,7 +174,7 @@ def report_with(monkeypatch):
 @pytest.mark.parametrize("n_findings", range(7))
 def test_a_print_has_at_most_four_notes_and_says_where_the_others_are(n_findings, report_with):
     report = report_with(n_findings)
-    further = {5: ["1 further note is in .health."], 6: ["2 further notes are in .health."]}
+    further = {5: ["For 1 further note, see .health."], 6: ["For 2 further notes, see .health."]}
     shown = FINDINGS[: min(n_findings, 4)]
     lines = str(report).splitlines()[3:]
     assert lines[1:] == shown + further.get(n_findings, [])
@@ -185,7 +185,7 @@ def test_a_print_has_at_most_four_notes_and_says_where_the_others_are(n_findings
 def test_a_comparison_says_where_further_notes_are(report_with):
     reports = {"one": report_with(6), "other": report_with(6)}
     comparison = compare(reports)
-    assert str(comparison).endswith("further notes are in .details().")
+    assert str(comparison).endswith("further notes, see .details().")
     assert all(finding in str(comparison.details()) for finding in FINDINGS)
     with naming_options({"margin": "--margin"}):
-        assert str(comparison).endswith("further notes are in --output json.")
+        assert str(comparison).endswith("further notes, see --output json.")

@@ -303,7 +303,10 @@ def test_ids_of_several_types_stay_what_they_are():
 
 def test_scores_of_several_models_make_a_comparison():
     labels, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
-    scores = {"one": [2.0, 1.0, 2.0, 1.0], "other": [1.0, 2.0, 1.0, 2.0]}
+    scores = {
+        "one": [2.0, 1.0, 2.0, 1.0],
+        "other": [1.0, 2.0, 1.0, 2.0],
+    }
     expected = {name: evaluate(labels, column, qid=qid).mean for name, column in scores.items()}
     for models in (scores, pd.DataFrame(scores)):
         several = RankingAccumulator(["ndcg@10", "map", "mrr"])

@@ -130,7 +130,11 @@ def test_a_query_that_comes_back_is_an_error():
 
 def test_contiguous_queries_of_one_or_two_rows():
     # The relevant documents of 5, 9, 7 and 8 are at rank 2, 1, 1 and 1.
-    rows = {"y": [0, 1, 1, 1, 1], "s": [2.0, 1.0, 1.0, 1.0, 1.0], "q": [5, 5, 9, 7, 8]}
+    rows = {
+        "y": [0, 1, 1, 1, 1],
+        "s": [2.0, 1.0, 1.0, 1.0, 1.0],
+        "q": [5, 5, 9, 7, 8],
+    }
     assert evaluate_batches([rows], **NAMES | {"metrics": "mrr"}).mean == {
         "mrr": (1 / 2 + 1 + 1 + 1) / 4
     }
@@ -498,7 +502,11 @@ def test_without_pyarrow(monkeypatch):
 
 @ORDERS
 def test_batches_whose_memory_is_used_again_are_copied(order):
-    arrays = {"y": np.zeros(2), "s": np.zeros(2), "q": np.zeros(2, dtype=np.int64)}
+    arrays = {
+        "y": np.zeros(2),
+        "s": np.zeros(2),
+        "q": np.zeros(2, dtype=np.int64),
+    }
     frame = pd.DataFrame(arrays)
 
     def again(batch):

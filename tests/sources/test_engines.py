@@ -151,7 +151,11 @@ def test_one_giant_query(engine, tmp_path):
     ],
 )
 def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
-    rows = {"q": [1, 1, 2, 2], "y": [0, 1, 1, 0], "s": [0.5, 1.5, 2.5, 0.25]}
+    rows = {
+        "q": [1, 1, 2, 2],
+        "y": [0, 1, 1, 0],
+        "s": [0.5, 1.5, 2.5, 0.25],
+    }
     rows[column][2] = value
     pq.write_table(pa.table(rows), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=message):
@@ -286,7 +290,12 @@ def test_schedulers_of_one_machine(scheduler):
         assert found == pytest.approx(in_memory(TABLE).mean, abs=1e-12)
 
 
-ROWS = [("a", 1, 2.0), ("b", 0, 2.0), ("a", 0, 1.0), ("b", 1, 1.0)]
+ROWS = [
+    ("a", 1, 2.0),
+    ("b", 0, 2.0),
+    ("a", 0, 1.0),
+    ("b", 1, 1.0),
+]
 
 
 def test_names_of_columns_are_taken_literally(on_spark):

@@ -44,14 +44,25 @@ def test_whole_numbers_may_have_decimals_in_a_later_batch(order):
     # "a" goes on in the second batch: its relevant document is at rank 2, that of "b" at rank 1.
     source = [
         {"y": [1], "s": [1], "q": ["a"]},
-        {"y": np.array([0, 0.5]), "s": np.array([1.5, 0.5]), "q": ["a", "b"]},
+        {
+            "y": np.array([0, 0.5]),
+            "s": np.array([1.5, 0.5]),
+            "q": ["a", "b"],
+        },
         {"y": [False], "s": [0], "q": ["b"]},
     ]
     assert evaluate_batches(source, **NAMES, order=order).mean == {"mrr": (1 / 2 + 1) / 2}
 
 
 def test_integers_that_floats_cannot_hold_are_an_error():
-    source = [{"y": [1], "s": [2**53 + 1], "q": ["a"]}, {"y": [1], "s": [0.5], "q": ["a"]}]
+    source = [
+        {
+            "y": [1],
+            "s": [2**53 + 1],
+            "q": ["a"],
+        },
+        {"y": [1], "s": [0.5], "q": ["a"]},
+    ]
     with pytest.raises(
         ValueError, match=r"column 's' must hold numbers, and integers within .*9007199254740993"
     ):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, nearest
 
@@ -101,36 +100,32 @@ class Columns:
             if argument not in NUMBERS:
                 continue
             values = table[name].to_numpy()
-            may_be_negative = argument == "score" or (argument == "label" and signed)
-            bad, expected = _invalid(values, may_be_negative, may_be_infinite=argument == "score")
+            high, expected = _largest(values.dtype, may_be_infinite=argument == "score")
+            low = -high
+            if argument != "score" and not (argument == "label" and signed):
+                low, expected = 0, expected.replace("numbers", "numbers >= 0")
+            # NaN fails both comparisons.
+            valid = (values >= low) & (values <= high)
             mask = masks.get(argument)
-            if bad is not None and mask is not None:
-                bad &= table[mask].to_numpy()
-            if bad is None or not bad.any():
+            if mask is not None:
+                valid |= ~table[mask].to_numpy()
+            if valid.all():
                 continue
-            row = int(np.argmax(bad))
+            row = int(np.argmin(valid))
             if np.isnan(values[row]):
                 return row, f"column {name!r} contains NaN, first"
             return row, f"column {name!r} must hold {expected}; got {values[row]}"
         return None
 
 
-def _invalid(
-    values: NDArray[Any], may_be_negative: bool, *, may_be_infinite: bool
-) -> tuple[NDArray[np.bool_] | None, str]:
-    """Which numbers are invalid, None if none are; and what they should be."""
-    sign = "" if may_be_negative else " >= 0"
-    high, expected = np.inf, f"numbers{sign}"
-    if values.dtype.kind != "f":
-        high, expected = LARGEST_EXACT_INTEGER, f"numbers{sign}, and {EXACT_INTEGERS}"
-    elif not may_be_infinite:
-        # The largest float64 would become an infinite float32.
-        high, expected = float(np.finfo(values.dtype).max), f"finite numbers{sign}"
-    low = -high if may_be_negative else 0
-    # NaN fails both comparisons, and each takes only one pass over memory.
-    if values.min() >= low and values.max() <= high:
-        return None, expected
-    return ~((values >= low) & (values <= high)), expected
+def _largest(kind: np.dtype[Any], *, may_be_infinite: bool) -> tuple[float, str]:
+    """The largest valid number of a type, and what numbers should be."""
+    if kind.kind != "f":
+        return LARGEST_EXACT_INTEGER, f"numbers, and {EXACT_INTEGERS}"
+    if may_be_infinite:
+        return np.inf, "numbers"
+    # The largest float64 would become an infinite float32.
+    return float(np.finfo(kind).max), "finite numbers"
 
 
 def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], holder: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import as_numpy, refuse_rounded
 from skrank_metrics._input.columns import document_columns
 from skrank_metrics._output.result import counted
-from skrank_metrics.sources.column_roles import ColumnNames, find_column, has_columns
+from skrank_metrics.sources.column_roles import ColumnNames, find_column
 from skrank_metrics.sources.id_types import refuse_look_alikes
 from skrank_metrics.sources.lists import Ids
 
@@ -25,13 +25,8 @@ def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query"
         if len(table) < len(values):
             raise ValueError(f"{name} has a {what} twice in its index.")
     if not isinstance(table, Mapping):
-        hint = (
-            " Pass one of its columns as a Series, with the ids as index."
-            if has_columns(values)
-            else ""
-        )
         raise TypeError(
-            f"{name} must be a dict or a Series by {what} id; got {type(values).__name__}.{hint}"
+            f"{name} must be a dict, or a Series with the {what} ids as index; got {type(values).__name__}."
         )
     # A dict counts each id once, and keeps their order.
     absent = dict.fromkeys(one for one in ids if one not in table)
@@ -48,15 +43,13 @@ def columns_by_id(
     documents: Any, names: ColumnNames, ids: Sequence[Any]
 ) -> dict[str, NDArray[Any]]:
     """The entries of documents, with the given ids, in each column."""
-    if documents is None:
-        return {}
     columns = document_columns(documents)
     if isinstance(documents, Mapping):
-        found = {
-            name: values_by_id(column, ids, f"documents[{name!r}]", "document")
-            for name, column in columns.items()
-        }
-        return {name: to_column(values, f"documents[{name!r}]") for name, values in found.items()}
+        found = {}
+        for name, column in columns.items():
+            holder = f"documents[{name!r}]"
+            found[name] = to_column(values_by_id(column, ids, holder, "document"), holder)
+        return found
     given = _ids_of_frame(documents, columns, names)
     table = {one: place for place, one in enumerate(Ids.from_column(given, "documents").tolist())}
     if len(table) < len(given):

@@ -564,7 +564,12 @@ WRONG = [
     (A, A, "exclude must be .* got others than tuples of two ids", {"exclude": ["ab"]}),
     (A, A, "exclude must be .*; got the path", {"exclude": "train.txt"}),
     (QRELS, RUN, "by has no value for 1 query, such as 'q3'", {"by": {"q 1": 1, "q2": 2}}),
-    (QRELS, RUN, "by must be a dict or a Series by query id; got list", {"by": ["x", "y", "z"]}),
+    (
+        QRELS,
+        RUN,
+        "by must be a dict, or a Series with the query ids as index; got list",
+        {"by": ["x", "y", "z"]},
+    ),
     (A, A, "groups has a query twice in its index", {"groups": pd.Series(1, index=["q", "q"])}),
     (A, A, "sample_weight contains -1", {"sample_weight": {"q": -1}}),
     (
@@ -594,7 +599,7 @@ WRONG = [
     (
         A,
         A,
-        r"documents\['price'\] must be a dict or a Series by document id",
+        r"documents\['price'\] must be a dict, or a Series with the document ids as index",
         OWN | {"documents": {"price": [1.0]}},
     ),
 ]

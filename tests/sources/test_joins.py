@@ -274,7 +274,7 @@ def test_frames_that_are_not_in_memory_are_refused():
     weights = pd.DataFrame({"weight": [1.0, 2.0]}, index=["u", "v"])
     for name in ("sample_weight", "by", "groups"):
         with pytest.raises(
-            TypeError, match=rf"{name} must be a dict or a Series .* DataFrame\. Pass"
+            TypeError, match=rf"{name} must be a dict, or a Series .* got DataFrame"
         ):
             evaluate_run(TRUTH, LISTS, **{name: weights})
 

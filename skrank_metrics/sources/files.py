@@ -17,6 +17,7 @@ from skrank_metrics._input.arrays import (
     FloatArray,
     is_rounded,
 )
+from skrank_metrics._input.interface import shown
 
 SUFFIXES = {
     "parquet": (".parquet", ".pq"),
@@ -79,28 +80,29 @@ def _check_text(data: bytes, name: str) -> bytes:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        start, end = before.rfind(b"\n") + 1, data.find(b"\n", error.start)
-        refuse(
-            name, before.count(b"\n") + 1, data[start : None if end < 0 else end], "text in UTF-8"
-        )
+        refuse_at(name, data, error.start, "text in UTF-8")
     return data
+
+
+def refuse_at(name: str, data: bytes, place: int, expected: str) -> NoReturn:
+    """Raise an error that shows the line at a place."""
+    number = data.count(b"\n", 0, place)
+    refuse(name, number + 1, data.split(b"\n")[number], expected)
 
 
 def refuse(name: str, number: int, line: bytes, expected: str) -> NoReturn:
     """Raise an error that shows a line."""
-    shown = line.decode(errors="backslashreplace").rstrip("\r")
-    shown = shown if len(shown) <= 100 else shown[:100] + "..."
-    raise ValueError(f"{name}, line {number}: expected {expected}; got {shown!r}.")
+    text = line.decode(errors="backslashreplace").rstrip("\r")
+    raise ValueError(f"{name}, line {number}: expected {expected}; got {shown(text)}.")
 
 
-def to_number(field: bytes) -> float | None:
-    """A decimal number, which may be infinite; None if the field is none."""
-    try:
-        value = float(field)
-    except ValueError:
-        return None
-    return None if value != value or b"_" in field else value  # float accepts 1_0
+def to_number(word: bytes) -> float:
+    """A decimal number, which may be infinite; anything else raises ValueError."""
+    value = float(word)
+    # float accepts 1_0.
+    if np.isnan(value) or b"_" in word:
+        raise ValueError
+    return value
 
 
 def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
@@ -111,14 +113,17 @@ def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
     labels, ids = [], []
     for name, number, line in _lines_of(path):
         row = line.partition(b"#")[0].split(None, 2)
-        if row:
-            if len(row) < 2 or not row[1].startswith(_QID) or len(row[1]) == len(_QID):
-                refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
-            label = to_number(row[0])
-            if label is None or not 0 <= label < np.inf:
-                refuse(name, number, line, "a finite label >= 0")
-            labels.append(label)
-            ids.append(row[1].removeprefix(_QID).decode())
+        if not row:
+            continue
+        if len(row) < 2 or not row[1].startswith(_QID) or row[1] == _QID:
+            refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
+        try:
+            labels.append(to_number(row[0]))
+        except ValueError:
+            labels.append(np.inf)
+        if not 0 <= labels[-1] < np.inf:
+            refuse(name, number, line, "a finite label >= 0")
+        ids.append(row[1].removeprefix(_QID).decode())
     if not labels:
         raise ValueError(f"{path} has only comments, and no rows.")
     return np.array(labels), ids
@@ -128,9 +133,13 @@ def read_scores(path: Any, n_rows: int, rows: str) -> FloatArray:
     """One score per line, as many as the file named ``rows`` has rows."""
     scores = []
     for name, number, line in _lines_of(path):
-        score = to_number(line.strip())
-        if score is None or (abs(score) >= LARGEST_EXACT_INTEGER and is_rounded(line.decode())):
-            refuse(name, number, line, f"a number, and {EXACT_INTEGERS}")
+        expected = f"a number, and {EXACT_INTEGERS}"
+        try:
+            score = to_number(line.strip())
+        except ValueError:
+            refuse(name, number, line, expected)
+        if abs(score) >= LARGEST_EXACT_INTEGER and is_rounded(line.decode()):
+            refuse(name, number, line, expected)
         scores.append(score)
     if len(scores) != n_rows:
         raise ValueError(
@@ -142,8 +151,6 @@ def read_scores(path: Any, n_rows: int, rows: str) -> FloatArray:
 def _lines_of(path: Any) -> Iterator[tuple[str, int, bytes]]:
     """The lines of a text file that are not blank, with the name of the file and their numbers."""
     data, name = read_bytes(path, text=True)
-    return (
-        (name, number, line)
-        for number, line in enumerate(data.split(b"\n"), start=1)
-        if line.strip()
-    )
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            yield name, number, line

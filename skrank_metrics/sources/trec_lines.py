@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
-from skrank_metrics.sources.files import read_bytes, refuse
+from skrank_metrics.sources.files import read_bytes, refuse, refuse_at, to_number
 from skrank_metrics.sources.join import refuse_twice
 from skrank_metrics.sources.lists import Ids, Lists, from_ranks
 
@@ -69,8 +69,7 @@ def read_lines(
     data, name = read_bytes(source, text=True, argument=argument)
     # Such a file is binary or UTF-16, in which ids would match nothing.
     if b"\0" in data:
-        number = data.count(b"\n", 0, data.index(b"\0"))
-        refuse(name, number + 1, data.split(b"\n")[number], "text without NUL")
+        refuse_at(name, data, data.index(b"\0"), "text without NUL")
     ranked = argument == "run" and _n_fields(data) == len(FORMS["ranks"].fields)
     form = FORMS["ranks" if ranked else kind]
     topics = _read_topics(data, form, name, duplicates)
@@ -102,7 +101,7 @@ def _read_topics(
     topics: dict[str, dict[str, float]] = {}
     topic, documents = b"", dict[str, float]()
     n_expected, place, place_of_value = len(form.fields), form.document, form.value
-    to_number = _converter(data, form)
+    convert = _converter(data, form)
     # What follows the last field that matters is not split.
     most = n_expected - 1 if form.more else n_expected
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -116,7 +115,7 @@ def _read_topics(
             topic = fields[0]
             documents = topics.setdefault(topic.decode(), {})
         try:
-            value = to_number(fields[place_of_value])
+            value = convert(fields[place_of_value])
         except ValueError:
             refuse(name, number, line, form.expected)
         document = fields[place].decode()
@@ -146,18 +145,11 @@ def _converter(data: bytes, form: Form) -> Callable[[bytes], float]:
         return _whole_number
     # A call of a function of Python takes as long as the rest of the line.
     plain = b"_" not in data and b"nan" not in data.lower()
-    return float if plain else _number
-
-
-def _number(word: bytes) -> float:
-    value = float(word)
-    if value != value or b"_" in word:  # float accepts 1_0
-        raise ValueError
-    return value
+    return float if plain else to_number
 
 
 def _whole_number(word: bytes) -> float:
-    value = _number(word)
+    value = to_number(word)
     if abs(value) > LARGEST_EXACT_INTEGER or value != int(value):
         raise ValueError
     return value

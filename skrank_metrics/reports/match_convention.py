@@ -76,7 +76,7 @@ class ConventionMatch(Result):
     """Ways of computing a metric, sorted by how near they come to a known value.
 
     Prints the values that match, or the nearest if none does, each with one of the ways that give it, their number, and
-    the conventions that give it on these data. ``to_frame()`` gives one row per way.
+    the conventions that give it on these data. ``to_frame()`` gives these rows.
 
     Attributes
     ----------
@@ -114,14 +114,13 @@ class ConventionMatch(Result):
         within = np.format_float_positional(self.tolerance, trim="-")
         parts: list[Part] = [
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
-            f"{'match' if n > 1 else 'matches'}, within {within}"
+            f"{'match' if n > 1 else 'matches'}, within {within}",
+            self._table(shown),
         ]
-        if shown:
-            parts.append(self._table(shown))
-        if n > 0 and len(ways_of) > len(shown):
-            parts.append(f"{len(ways_of) - len(shown)} more values match: see .matches.")
-        if n == 0 and shown:
+        if n == 0 and self.ways:
             parts.append(f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}")
+        elif len(ways_of) > len(shown):
+            parts.append(f"{len(ways_of) - len(shown)} more values match: see .matches.")
         return parts
 
     def _table(self, ways_of: Sequence[Sequence[Way]]) -> Table:
@@ -138,25 +137,9 @@ class ConventionMatch(Result):
             "ways",
             Column("value", "{:.5f}".format),
             Column("distance", "{:+z.5f}".format),
-            "as in",
+            Column("as in", name="peers"),
         )
         return Table(columns, rows)
-
-    def _columns(self) -> dict[str, list[Any]]:
-        columns = {
-            "value": [way.value for way in self.ways],
-            "distance": [way.distance for way in self.ways],
-        }
-        for name in self.ways[0].options if self.ways else ():
-            columns[name] = _column([way.options[name] for way in self.ways])
-        return {**columns, "peers": [", ".join(way.peers) for way in self.ways]}
-
-
-def _column(values: list[Any]) -> list[Any]:
-    """Words and grades as text, since columns of some frames have one type."""
-    if not any(isinstance(value, str) for value in values):
-        return values
-    return [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
 
 
 def match_convention(

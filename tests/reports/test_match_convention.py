@@ -201,29 +201,26 @@ def test_text_if_nothing_or_much_matches(rows):
     assert f"{n_values - 10} more values match: see .matches." in text
 
 
-def test_frame_has_a_row_per_way():
+def test_frame_has_the_rows_that_are_printed():
     match = match_convention(Y, SCORES, qid=QID, value=0.8984)
     frame = match.to_frame()
-    assert list(frame) == [
-        "value",
-        "distance",
-        "k",
-        "gain",
-        "discount",
-        "ideal",
-        "ties",
-        "replace_undefined_by",
-        "peers",
-    ]
-    assert set(frame["ideal"]) == {"judged", "shown", "all", "retrieved", "top", "2"}
-    assert frame["value"].tolist() == [way.value for way in match.ways]
-    assert np.isnan(frame.loc[0, "k"])
-    assert frame.loc[0, "peers"] == "lightgbm, xgboost"
-    assert match.to_frame(library="polars")["peers"].to_list() == frame["peers"].tolist()
-    thresholds = match_convention(
-        [0.25, 0.75, 1], [3, 2, 1], qid=[0] * 3, value=0.5, metric="mrr"
-    ).to_frame()
-    assert set(thresholds["relevance_threshold"].dropna()) == {math.nextafter(0.5, 1), 1}
+    assert list(frame) == ["metric", "ways", "value", "distance", "peers"]
+    (row,) = frame.itertuples(index=False)
+    first = match.matches[0]
+    assert (row.metric, row.ways) == (str(first.metric), len(match.matches))
+    assert (row.value, row.distance) == (first.value, first.distance)
+    assert row.peers == "lightgbm, xgboost"
+    assert match.to_frame(library="polars")["peers"].to_list() == [row.peers]
+
+
+def test_what_is_tried_beside_the_conventions():
+    match = match_convention(Y, SCORES, qid=QID, value=0.5)
+    ideals = {way.options["ideal"] for way in match.ways}
+    assert ideals == {"judged", "shown", "all", "retrieved", "top", 2.0}
+    labels = [0.25, 0.75, 1]
+    found = match_convention(labels, [3, 2, 1], qid=[0] * 3, value=0.5, metric="mrr")
+    thresholds = {way.options["relevance_threshold"] for way in found.ways}
+    assert thresholds == {None, math.nextafter(0.5, 1), 1}
 
 
 def test_gains_that_the_labels_do_not_allow_are_left_out():

@@ -16,8 +16,10 @@ def test_values_by_hand():
     assert report.per_query["mrr"].tolist() == [1, 1 / 2, 0, 1 / 3]
     assert report.per_query["hit_rate@2"].tolist() == [1, 1, 0, 0]
     assert report.per_query["recall@3"].tolist() == [1, 1, 0, 1 / 2]
-    log3, log5 = np.log2(3), np.log2(5)
-    ndcg = [1, 1 / log3, 0, (7 / 2 + 1 / log5) / (7 + 1 / log3)]
+    # Grade 3 gains 7. The last list has it at rank 3, before grade 1.
+    second = 1 / np.log2(3)
+    dcg = 7 / 2 + 1 / np.log2(5)
+    ndcg = [1, second, 0, dcg / (7 + second)]
     np.testing.assert_allclose(report.per_query["ndcg(gain=exp2)"], ndcg, rtol=1e-12)
     assert report.qid.tolist() == [0, 1, 2, 3]
     assert report.n_undefined["mrr"] == 1
@@ -27,7 +29,8 @@ def test_values_by_hand():
 def test_forms_of_lists():
     array = np.array([[1, 0, 0], [0, 1, 0]])
     expected = evaluate(array, -np.tile(np.arange(3.0), (2, 1)), metrics=METRICS)
-    for labels in (array, array.tolist(), [np.array(row) for row in array], map(tuple, array)):
+    forms = [array, array.tolist(), list(array), map(tuple, array)]
+    for labels in forms:
         assert evaluate_lists(labels, METRICS).mean == expected.mean
     by_id = evaluate_lists({"a": [1], ("b", 2): (True, False)}, "mrr")
     assert by_id.qid.tolist() == ["a", ("b", 2)]
@@ -54,27 +57,32 @@ def test_conventions_and_bound_metrics():
 
 
 @pytest.mark.parametrize(
-    ("labels", "options", "error", "message"),
+    ("labels", "error", "message"),
     [
-        (
-            [1, 0, 1],
-            {},
-            TypeError,
-            r"one list of labels per query, as in \[\[1, 0\], \[0, 1, 0\]\]; got 1",
-        ),
-        ("101", {}, TypeError, "a sequence of lists of labels; got str"),
-        (3, {}, TypeError, "a sequence of lists of labels; got int"),
-        ([], {}, ValueError, "at least one list; got none"),
-        ({"a": {"x": 1}}, {}, TypeError, "Pass documents by their ids to evaluate_run"),
-        ([["x"]], {}, (TypeError, ValueError), "labels"),
-        ([[[1]]], {}, ValueError, "flat lists"),
-        ([[-1]], {}, ValueError, "Labels must be >= 0 for mrr"),
-        ([[1]], {"n_relevant": [1, 2]}, ValueError, "one whole number per list"),
-        ([[1]], {"n_relevant": [1.5]}, ValueError, "one whole number per list"),
-        ([[1, 1]], {"n_relevant": [1]}, ValueError, "which has 2"),
-        ([[1, 2]], {"n_relevant": [3]}, ValueError, "unless all labels are 0 or 1"),
+        ([1, 0, 1], TypeError, r"one list of labels per query, as in \[\[1, 0\], .*; got 1"),
+        ("101", TypeError, "a sequence of lists of labels; got str"),
+        (3, TypeError, "a sequence of lists of labels; got int"),
+        ([], ValueError, "at least one list; got none"),
+        ({"a": {"x": 1}}, TypeError, "Pass documents by their ids to evaluate_run"),
+        ([["x"]], (TypeError, ValueError), "labels"),
+        ([[[1]]], ValueError, "flat lists"),
+        ([[-1]], ValueError, "Labels must be >= 0 for mrr"),
     ],
 )
-def test_bad_input(labels, options, error, message):
+def test_bad_lists(labels, error, message):
     with pytest.raises(error, match=message):
-        evaluate_lists(labels, "mrr", **options)
+        evaluate_lists(labels, "mrr")
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_relevant", "message"),
+    [
+        ([1], [1, 2], "one whole number per list"),
+        ([1], [1.5], "one whole number per list"),
+        ([1, 1], [1], "which has 2"),
+        ([1, 2], [3], "unless all labels are 0 or 1"),
+    ],
+)
+def test_bad_numbers_of_relevant_documents(labels, n_relevant, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_lists([labels], "mrr", n_relevant=n_relevant)

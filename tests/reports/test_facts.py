@@ -28,9 +28,8 @@ def test_a_new_fact_is_one_declaration(monkeypatch, report):
 
 def test_frame_of_means(report):
     frame = report.to_frame("means")
-    assert list(frame) == [
-        "metric", "slice", "n_queries", "mean", "low", "high", "std", "median", "n_undefined",
-    ]  # fmt: skip
+    assert list(frame)[:3] == ["metric", "slice", "n_queries"]
+    assert list(frame)[3:] == list(facts.NAMES)
     assert frame["metric"].tolist() == ["mrr", "dcg"] * 3
     assert frame["slice"].tolist() == ["all"] * 2 + ["a"] * 2 + ["b"] * 2
     assert frame["n_queries"].tolist() == [3, 3, 1, 1, 2, 2]

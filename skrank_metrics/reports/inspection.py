@@ -244,12 +244,7 @@ def _inspected(
     ranking = report.own_ranking.take(places)
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
-    # All queries at once, since each cutoff is a pass over the documents.
-    added = ideal = np.full((len(places), depth), np.nan)
-    rest = below = np.full(len(places), np.nan)
-    if adds_up(metric):
-        added, rest = contributions(ranking, metric, depth)
-        ideal, below = ideal_contributions(ranking, metric, depth)
+    added, rest, ideal, ideal_values = _shares(ranking, metric, depth)
     values = report.per_query[metric_name][places].tolist()
     ids = as_python(report.qid[places])
     for number, place in enumerate(places.tolist()):
@@ -260,10 +255,9 @@ def _inspected(
         kind, names = _names(of_query.documents, report.rows_of(place))
         shown = order[:depth]
         columns = {kind: names[shown], **_columns_of_ranks(of_query, metric, order, depth)}
-        ideal_value = float(ideal[number].sum() + below[number])
         if not np.isnan(rest[number]):
             columns["added"] = added[number, : len(shown)]
-        if not np.isnan(ideal_value):
+        if not np.isnan(ideal_values[number]):
             columns["ideal"] = ideal[number, : len(shown)]
         for key, column in of_query.documents.columns.items():
             columns[OF_DOCUMENTS + key] = column[shown]
@@ -274,11 +268,26 @@ def _inspected(
             is_defined=not np.isnan(report.results[metric_name].values[place]),
             columns=columns,
             rest=float(rest[number]),
-            ideal_value=ideal_value,
+            ideal_value=float(ideal_values[number]),
             n_ranked=len(order),
             n_relevant=int(is_relevant.sum()),
             unranked=names[unranked].tolist(),
         )
+
+
+def _shares(
+    ranking: Ranking, metric: BoundMetric, depth: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What the first ranks and all others add, and the same in the ideal order with its value; NaN if unknown."""
+    if not adds_up(metric):
+        n_queries = ranking.documents.n_queries
+        unknown = np.full(n_queries, np.nan)
+        by_rank = np.full((n_queries, depth), np.nan)
+        return by_rank, unknown, by_rank, unknown
+    # All queries at once, since each cutoff is a pass over the documents.
+    added, rest = contributions(ranking, metric, depth)
+    ideal, below = ideal_contributions(ranking, metric, depth)
+    return added, rest, ideal, ideal.sum(axis=1) + below
 
 
 def _names(documents: Documents, rows: IntArray) -> tuple[str, NDArray[Any]]:

@@ -249,9 +249,8 @@ class RankingReport(Result):
         """The report of some of the queries, by position, without slices."""
         places = np.asarray(places)
         if places.dtype.kind != "i" or places.min() < 0 or places.max() >= self.n_queries:
-            raise ValueError(
-                f"places must hold positions in qid, 0 to {self.n_queries - 1}; got {places}."
-            )
+            last = self.n_queries - 1
+            raise ValueError(f"places must hold positions in qid, 0 to {last}; got {places}.")
         counts = self.recorded_counts
         return replace(
             self,
@@ -272,10 +271,7 @@ class RankingReport(Result):
         return self.recorded_health or Health(self.n_queries, self.n_documents)
 
     def worst(self, n: int = 10, metric: Any = None) -> QueryValues:
-        """Values of the n worst queries by id, the worst first, without those for which the metric is undefined.
-
-        The dict prints as a table.
-        """
+        """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
         check_int(n, "n", 1)
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
@@ -413,14 +409,11 @@ class RankingReport(Result):
         by: Any = self.by
         # A library of frames would take tuples for rows or lists.
         if by is not None and by.dtype == object:
-            by = [
-                name_of_slice(value) if isinstance(value, tuple) else value
-                for value in as_python(by)
-            ]
+            values = as_python(by)
+            by = [name_of_slice(one) if isinstance(one, tuple) else one for one in values]
         columns = {"qid": self.qid, "by": by, "group": self.groups, "weight": self.weights}
-        return {
-            name: column for name, column in columns.items() if column is not None
-        } | self.per_query
+        known = {name: column for name, column in columns.items() if column is not None}
+        return known | self.per_query
 
     @cached_property
     def shown_slices(self) -> dict[str, RankingReport]:

@@ -22,6 +22,8 @@ from skrank_metrics.reports.recorded_metrics import metric_of_column
 _ROUNDING = 1e-9
 # Columns that hold no values of a metric.
 _ABOUT = ("qid", "weight", "by", "group")
+# Columns that hold query ids, not values, though they may be numbers.
+_LIKE_QID = ("query", "query_id", "topic", "user", "user_id")
 
 
 def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
@@ -32,6 +34,11 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
     index = getattr(frame, "index", None)
     if "qid" not in columns and index is None:
         raise TypeError("frame must have a column 'qid', or the query ids as its index.")
+    unnamed = [name for name in columns if name.casefold() in _LIKE_QID]
+    if "qid" not in columns and metrics is None and unnamed:
+        raise ValueError(
+            f"frame must have the query ids as its column 'qid', or as its index; got {unnamed[0]!r}. Rename it."
+        )
     # A column of ids comes before the index, which is often just a count of rows.
     columns.setdefault("qid", index)
     if len(set(map(np.shape, columns.values()))) > 1:

@@ -496,6 +496,12 @@ def test_values_from_anywhere_are_compared():
     [
         ({"map": [0.5]}, TypeError, "frame must have a column 'qid'"),
         (pl.DataFrame({"map": [0.5]}), TypeError, "frame must have a column 'qid'"),
+        # Its numbers would be a metric, and the places of rows their ids.
+        (
+            pd.DataFrame({"query_id": [7, 8], "map": [0.5, 1]}),
+            ValueError,
+            "query ids as its column 'qid', or as its index; got 'query_id'",
+        ),
         ({"qid": [1, 1], "map": [0.5, 1]}, ValueError, "query ids repeat"),
         ({"qid": [1, 2], "map": [0.5, 0.4, 0.1]}, ValueError, "different lengths"),
         (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES
 from skrank_metrics._cli.parsing import Chosen
@@ -29,90 +28,115 @@ Reports = dict[str, RankingReport]
 Metrics = Mapping[str, BoundMetric]
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """The files of a command, and the rankings that they and --score name."""
+
+    chosen: Chosen
+    files: list[str]
+    form: str  # of the files that are not saved reports
+
+    @property
+    def scores(self) -> list[str]:
+        """Columns of scores, or files of them."""
+        return self.chosen.score or []
+
+    @property
+    def saved(self) -> list[str]:
+        """Files with saved reports."""
+        return [file for file in self.files if is_saved(file)]
+
+    @property
+    def others(self) -> list[str]:
+        """Judgments and runs, or rows."""
+        return [file for file in self.files if not is_saved(file)]
+
+    @property
+    def all_files(self) -> list[str]:
+        """Files that are read, so that no output may replace them."""
+        files = [*self.files]
+        if self.form == "svmlight":
+            files += self.scores
+        if self.chosen.exclude:
+            files.append(self.chosen.exclude)
+        return files
+
+    def names(self) -> list[str]:
+        """The names of the rankings, in the order of the files."""
+        names = list[str]()
+        for file in self.files:
+            if is_saved(file) or self.form in LISTS:
+                names.append(file)
+            else:
+                names += [self.name(file, score) for score in self.scores]
+        if self.form in LISTS:
+            names.remove(self.others[0])  # the judgments
+        return names
+
+    def name(self, file: str, score: str) -> str:
+        """The name of scores: their column if there is one table, the table if it has one column, or both."""
+        if len(self.others) == 1:
+            return score
+        return file if len(self.scores) == 1 else f"{file}: {score}"
+
+    def check(self) -> None:
+        """Refuse too few rankings, equal names, and outputs that would overwrite an input."""
+        names = self.names()
+        if self.form == "svmlight" and len(self.others) > 1:
+            got = ", ".join(self.others)
+            raise ValueError(f"Pass a single file of rows; got {len(self.others)}: {got}.")
+        least, what = 1, "a ranking"
+        if self.chosen.command == "compare":
+            least, what = 2, "two or more rankings"
+        # A table without --score gets an error that names its columns.
+        is_named_later = self.form in TABLES and not self.scores
+        if len(names) < least and not is_named_later:
+            how = "runs after the judgments, --score, or saved reports"
+            got = ", ".join(names) or "none"
+            raise ValueError(f"Pass {what}: {how}; got {got}.{hint_of_commas(self.scores)}")
+        if len(set(names)) < len(names):
+            raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
+        self._check_first_is_known()
+        check_outputs(self.all_files, self.chosen)
+
+    def _check_first_is_known(self) -> None:
+        """Refuse a gate whose baseline would be the first ranking if files and --score name rankings."""
+        if self.chosen.margin is None or self.chosen.baseline is not None or self.form in LISTS:
+            return
+        # A table with one column of scores is a ranking itself, so files alone tell the order.
+        is_named_by_file = self.form in TABLES and len(self.scores) == 1
+        if self.saved and self.others and not is_named_by_file:
+            raise ValueError(
+                f"Name the baseline with --baseline: the first ranking may be {self.saved[0]} or one of --score."
+            )
+
+
 def read_reports(chosen: Chosen) -> Reports:
     """One report per ranking, by what differs in its paths, or by column; what needs no reading is checked first."""
     metrics, files = split_words(chosen)
-    form = format_of_files(files, chosen)
-    saved = [file for file in files if is_saved(file)]
-    others = [file for file in files if not is_saved(file)]
-    names = _names_of_rankings(form, files, others, chosen)
-    inputs = [*files]
-    if form == "svmlight":
-        inputs += chosen.score or []
-    if chosen.exclude:
-        inputs.append(chosen.exclude)
-    check_outputs(inputs, chosen)
-
-    loaded = {file: RankingReport.load(file) for file in saved}
+    inputs = Inputs(chosen, files, format_of_files(files, chosen))
+    inputs.check()
+    loaded = {file: RankingReport.load(file) for file in inputs.saved}
     if not metrics:
         metrics = _default_metrics(loaded, chosen)
     reports = {name: _selected(report, name, metrics) for name, report in loaded.items()}
-    chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    if form in LISTS:
-        reports |= _reports_of_runs(others, _bound(metrics, chosen), chosen)
-    elif form != "saved":
-        for file in others:
-            found = _reports_of_rows(file, form, _bound(metrics, chosen), chosen)
-            reports |= {_name(file, score, others, chosen): found[score] for score in found}
+    if chosen.convention is None:
+        chosen.convention = "trec_eval" if inputs.form == "trec" else "sklearn"
+    if inputs.form in LISTS:
+        reports |= _reports_of_runs(inputs.others, _bound(metrics, chosen), chosen)
+    elif inputs.form != "saved":
+        for file in inputs.others:
+            found = _reports_of_rows(file, inputs.form, _bound(metrics, chosen), chosen)
+            reports |= {inputs.name(file, score): found[score] for score in found}
     _check_slices_and_groups(reports, chosen)
-    if form in TABLES and len(others) == 1:  # columns, which are no paths
+    names = inputs.names()
+    if inputs.form in TABLES and len(inputs.others) == 1:  # columns, which are no paths
         return {name: reports[name] for name in names}
     short = short_paths(names)
+    # The baseline may be named by its whole path, too.
     if chosen.baseline is not None:
         chosen.baseline = short.get(chosen.baseline, chosen.baseline)
     return {short[name]: reports[name] for name in names}
-
-
-def _names_of_rankings(
-    form: str, files: Sequence[str], others: Sequence[str], chosen: Chosen
-) -> list[str]:
-    """The names in the order of the files: of saved reports, of runs after the judgments, and of scores."""
-    scores = chosen.score or []
-    if form == "svmlight" and len(others) > 1:
-        raise ValueError(f"Pass a single file of rows; got {len(others)}: {', '.join(others)}.")
-    names = list[str]()
-    for file in files:
-        if is_saved(file) or form in LISTS:
-            names.append(file)
-        else:
-            names += [_name(file, score, others, chosen) for score in scores]
-    if form in LISTS:
-        names.remove(others[0])  # the judgments
-    least, what = (2, "two or more rankings") if chosen.command == "compare" else (1, "a ranking")
-    # A table without --score gets an error that names its columns.
-    is_named_later = form in TABLES and not chosen.score
-    if len(names) < least and not is_named_later:
-        how = "runs after the judgments, --score, or saved reports"
-        got = ", ".join(names) or "none"
-        raise ValueError(f"Pass {what}: {how}; got {got}.{hint_of_commas(scores)}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
-    _check_first_is_known(form, files, others, chosen)
-    return names
-
-
-def _check_first_is_known(
-    form: str, files: Sequence[str], others: Sequence[str], chosen: Chosen
-) -> None:
-    """Refuse a gate whose baseline would be the first ranking if files and --score name rankings beside each other.
-
-    A table with one column of scores is a ranking itself, so files alone tell the order.
-    """
-    if chosen.margin is None or chosen.baseline is not None or form in LISTS:
-        return
-    saved = [file for file in files if is_saved(file)]
-    is_named_by_file = form in TABLES and len(chosen.score or []) == 1
-    if saved and others and not is_named_by_file:
-        raise ValueError(
-            f"Name the baseline with --baseline: the first ranking may be {saved[0]} or one of --score."
-        )
-
-
-def _name(file: str, score: str, files: Sequence[str], chosen: Chosen) -> str:
-    """The name of scores in a table: their column if there is one table, the table if it has one column, or both."""
-    if len(files) == 1:
-        return score
-    return file if len(chosen.score or []) == 1 else f"{file}: {score}"
 
 
 def _default_metrics(loaded: Reports, chosen: Chosen) -> list[str]:
@@ -124,20 +148,13 @@ def _default_metrics(loaded: Reports, chosen: Chosen) -> list[str]:
 
 def _bound(metrics: Sequence[str], chosen: Chosen) -> Metrics:
     """The metrics with the options that are meant for all of them."""
-    given = {"ties": chosen.ties, "replace_undefined_by": chosen.replace_undefined_by}
-    params = {name: value for name, value in given.items() if value is not None}
+    params = chosen.given("ties", "replace_undefined_by")
     return get_metrics(*metrics, convention=chosen.convention or "sklearn", **params)
 
 
 def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> Reports:
     """Reports of runs, which follow the judgments."""
-    given = {
-        "missing": chosen.missing,
-        "exclude": chosen.exclude,
-        "duplicates": chosen.duplicates,
-    }
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    options["convention"] = chosen.convention
+    options = chosen.given("missing", "exclude", "duplicates", "convention")
     options["condense"] = bool(chosen.condense)
     if chosen.columns:
         options["columns"] = dict(chosen.columns)
@@ -163,21 +180,13 @@ def _reports_of_rows(file: str, form: str, metrics: Metrics, chosen: Chosen) -> 
     else:
         signed = all(metric.computation.signed for metric in metrics.values())
         rows = read_table(file, form, chosen, signed=signed)
+    options = rows.others | chosen.given("convention")
+    options["condense"] = bool(chosen.condense)
     try:
-        return {
-            name: evaluate(
-                rows.labels,
-                scores,
-                qid=rows.qid,
-                metrics=metrics,
-                convention=chosen.convention or "sklearn",
-                condense=bool(chosen.condense),
-                **rows.others,
-            )
-            for name, scores in rows.scores.items()
-        }
+        found = evaluate(rows.labels, rows.scores, qid=rows.qid, metrics=metrics, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {error}") from None
+    return found.reports
 
 
 def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:
@@ -202,9 +211,6 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
         columns[metric] = column
-    own, results = report.metrics, report.results
-    return replace(
-        report,
-        metrics={metric: own[column] for metric, column in columns.items()},
-        results={metric: results[column] for metric, column in columns.items()},
-    )
+    bound = {metric: report.metrics[column] for metric, column in columns.items()}
+    results = {metric: report.results[column] for metric, column in columns.items()}
+    return replace(report, metrics=bound, results=results)

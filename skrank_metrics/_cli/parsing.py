@@ -62,6 +62,11 @@ class Chosen(argparse.Namespace):
     output: str
     output_file: str | None
 
+    def given(self, *options: str) -> dict[str, Any]:
+        """The values of some options that were passed, by their attributes."""
+        values = {option: getattr(self, option) for option in options}
+        return {option: value for option, value in values.items() if value is not None}
+
     def is_given(self, option: CommandOption) -> bool:
         """Whether an option without a default was passed; 0 is a value, too."""
         value = getattr(self, option.attribute)

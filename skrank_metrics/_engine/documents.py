@@ -24,12 +24,13 @@ T = TypeVar("T", bound=np.generic)
 MAX_COUNTED_GRADE = 16
 
 
-def _taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | None:
+def taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | None:
+    """Some entries of a column that there need not be."""
     return None if column is None else column[places]
 
 
 def _each_taken(columns: Queries | DocumentCounts, places: IntArray) -> list[Any]:
-    return [_taken(getattr(columns, one.name), places) for one in fields(columns)]
+    return [taken(getattr(columns, one.name), places) for one in fields(columns)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,7 @@ class Documents:
 
     def subset(self, rows: IntArray | Mask, grouping: Grouping, queries: Queries) -> Documents:
         """Some of the documents, grouped as told."""
-        judged = _taken(self.judged, rows)
+        judged = taken(self.judged, rows)
         return replace(
             self,
             grouping=grouping,
@@ -176,8 +177,10 @@ class Documents:
     @cached_property
     def only_judged(self) -> tuple[Mask, Documents]:
         """The judged documents, and their mask, with one document of each query that has none."""
-        everything = np.ones(self.n_documents, dtype=bool)
-        return self.restricted(everything if self.judged is None else self.judged)
+        judged = self.judged
+        if judged is None:
+            judged = np.ones(self.n_documents, dtype=bool)
+        return self.restricted(judged)
 
     # Labels
 
@@ -282,8 +285,10 @@ class Documents:
         """Number of documents of each query with a label of at least ``threshold``."""
         labels: NDArray[Any] = self.labels
         lowest = threshold
-        if self.grades is not None:  # comparing 8-bit grades with the next whole number is faster
-            labels, lowest = self.grades, math.ceil(threshold)
+        if self.grades is not None:
+            # Comparing 8-bit grades with the next whole number is faster.
+            labels = self.grades
+            lowest = math.ceil(threshold)
         if lowest not in self._counts:
             # Sums of the smallest integers that can hold them take half of the time.
             reached = (labels >= lowest).view(np.uint8)
@@ -307,8 +312,10 @@ class Documents:
     def _checked_table(self, gain: GainFunction) -> FloatArray:
         """Gains of the labels that occur, whose sum over a query is finite."""
         # Gains other than these two grow with the label, so it is enough to check the largest.
-        all_matter = isinstance(gain, CallableGain | GradeGains)
-        table = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
+        labels = np.array([self.largest_label])
+        if isinstance(gain, CallableGain | GradeGains):
+            labels = self.distinct_labels
+        table = gain(labels)
         n = int(self.grouping.sizes.max())
         if table.max() > np.finfo(np.float64).max / n:
             raise ValueError(
@@ -341,7 +348,8 @@ class Documents:
         # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
         # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
         depth = int(self.grouping.sizes.max())
-        depth = depth if k is None else min(k, depth)
+        if k is not None:
+            depth = min(k, depth)
         weights = 1 / discount(np.arange(1.0, depth + 1))
         sums = np.concatenate(([0.0], np.cumsum(weights)))
         ideal = np.zeros(self.n_queries)
@@ -352,7 +360,8 @@ class Documents:
     def _sort_ideal(
         self, gain: GainFunction, discount: DiscountFunction, k: int | None
     ) -> FloatArray:
-        gains, ideal = self.gains(gain, self.labels), np.zeros(self.n_queries)
+        gains = self.gains(gain, self.labels)
+        ideal = np.zeros(self.n_queries)
         for queries in self.blocks():
             best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, :k]
             ideal[queries] = best @ (1 / discount(np.arange(1.0, best.shape[1] + 1)))

@@ -95,12 +95,9 @@ def per_query(ranking: Ranking, computations: Sequence[Computation]) -> list[Per
         for ties, members in by_ties.items():
             _compute(seen, ties, members)
     for computation, result in zip(computations, results, strict=True):
-        if computation.min_documents > 1:
-            result.numerators[documents.grouping.sizes < computation.min_documents] = np.nan
-    if documents.judged is not None:
-        for computation, result in zip(computations, results, strict=True):
-            if computation.unjudged != "counted" and not computation.always_defined:
-                result.numerators[documents.n_judged == 0] = np.nan
+        result.numerators[documents.grouping.sizes < computation.min_documents] = np.nan
+        if computation.unjudged != "counted" and not computation.always_defined:
+            result.numerators[documents.n_judged == 0] = np.nan
     return results
 
 
@@ -119,8 +116,8 @@ def _check_suitable(documents: Documents, computation: Computation) -> None:
 
 
 def _compute(ranking: Ranking, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:
-    cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
-    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+    needs_all = any(one.needs_all_ranks or one.k is None for one, _ in members)
+    depth = None if needs_all else max(one.k or 0 for one, _ in members)
     for queries, block in ranked_blocks(ranking, depth, ties):
         for computation, result in members:
             _compute_block(computation, block, queries, result)
@@ -130,15 +127,15 @@ def _compute_block(
     computation: Computation, block: RankedBlock, queries: IntArray, result: PerQuery
 ) -> None:
     values = computation.kernel(block.cut(computation.k), **computation.options)
-    is_ratio = isinstance(values, tuple)
-    numerators, denominators = values if isinstance(values, tuple) else (values, 1.0)
-    result.numerators[queries] = numerators
-    result.denominators[queries] = denominators
+    if isinstance(values, tuple):
+        result.numerators[queries], result.denominators[queries] = values
+    else:
+        result.numerators[queries] = values
     if computation.needs_relevant:
-        threshold = computation.options.get("relevance_threshold")
-        undefined = block.n_relevant(threshold) == 0
-        if not is_ratio:  # a sum, which need not be 0 if non-relevant documents have gains
-            undefined &= numerators == 0
+        undefined = block.n_relevant(computation.options.get("relevance_threshold")) == 0
+        if not isinstance(values, tuple):
+            # A sum need not be 0 if non-relevant documents have gains.
+            undefined &= values == 0
         result.numerators[queries[undefined]] = np.nan
 
 
@@ -158,16 +155,11 @@ def aggregate(
             return float("nan")  # as for no queries at all
         weights = _at_most_one(weights)
     if average == "median":
-        values = _replaced(result, replace_undefined_by)
-        defined = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        ones = np.ones_like(values) if weights is None else weights
-        return _median(values[defined], ones[defined]) if defined.any() else float("nan")
+        return _median(_replaced(result, replace_undefined_by), weights)
     terms, shares = ratio_terms(result, weights, average, replace_undefined_by)
-    equal = average != "micro" and weights is None
-    total = math.fsum(terms.tolist())  # exact, so it does not depend on the order of the queries
-    return ratio(
-        total, len(shares) if equal else math.fsum(shares.tolist()), average, replace_undefined_by
-    )
+    # Exact sums do not depend on the order of the queries.
+    numerator = math.fsum(terms.tolist())
+    return ratio(numerator, math.fsum(shares.tolist()), average, replace_undefined_by)
 
 
 def ratio_terms(
@@ -175,17 +167,28 @@ def ratio_terms(
 ) -> tuple[FloatArray, FloatArray]:
     """Terms of the numerator and of the denominator of an average other than the median."""
     if average == "micro":
-        undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
-        replaced = 0.0 if left_out else replace_undefined_by * result.denominators
-        terms = np.where(undefined, replaced, result.numerators)
-        shares = np.where(undefined & left_out, 0.0, result.denominators)
+        terms, shares = _pooled_terms(result, replace_undefined_by)
     else:
         values = _replaced(result, replace_undefined_by)
+        if average == "geometric":
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
         defined = ~np.isnan(values)
-        terms, shares = values[defined], np.ones(int(defined.sum()))
-        weights = None if weights is None else weights[defined]
-        terms = np.log(np.maximum(terms, GEOMETRIC_FLOOR)) if average == "geometric" else terms
-    return (terms, shares) if weights is None else (weights * terms, weights * shares)
+        terms = values[defined]
+        shares = np.ones(len(terms))
+        if weights is not None:
+            weights = weights[defined]
+    if weights is None:
+        return terms, shares
+    return weights * terms, weights * shares
+
+
+def _pooled_terms(result: PerQuery, replace_undefined_by: float) -> tuple[FloatArray, FloatArray]:
+    undefined = np.isnan(result.values)
+    if np.isnan(replace_undefined_by):
+        terms = np.where(undefined, 0.0, result.numerators)
+        return terms, np.where(undefined, 0.0, result.denominators)
+    replaced = replace_undefined_by * result.denominators
+    return np.where(undefined, replaced, result.numerators), result.denominators
 
 
 def ratio(numerator: float, denominator: float, average: str, replace_undefined_by: float) -> float:
@@ -193,7 +196,9 @@ def ratio(numerator: float, denominator: float, average: str, replace_undefined_
     if not denominator:
         return replace_undefined_by if average == "micro" else float("nan")
     mean = numerator / denominator
-    return math.exp(mean) if average == "geometric" else mean
+    if average == "geometric":
+        return math.exp(mean)
+    return mean
 
 
 def _replaced(result: PerQuery, replace_undefined_by: float) -> FloatArray:
@@ -202,13 +207,18 @@ def _replaced(result: PerQuery, replace_undefined_by: float) -> FloatArray:
     return values
 
 
-def _median(values: FloatArray, weights: FloatArray) -> float:
+def _median(values: FloatArray, weights: FloatArray | None) -> float:
     """Value at half of the total weight; the mean of this value and the next if it ends at exactly half."""
-    order = np.argsort(values, kind="stable")
-    order = order[weights[order] > 0]
+    if weights is None:
+        weights = np.ones_like(values)
+    counted = np.flatnonzero(~np.isnan(values) & (weights > 0))
+    if not counted.size:
+        return float("nan")
+    order = counted[np.argsort(values[counted], kind="stable")]
     up_to = np.cumsum(weights[order])
     # Sums that equal half of the weight up to rounding count as half of it.
-    low, high = np.searchsorted(up_to, up_to[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12]))
+    half = up_to[-1] / 2
+    low, high = np.searchsorted(up_to, [half * (1 - 1e-12), half * (1 + 1e-12)])
     return float((values[order[low]] + values[order[high]]) / 2)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.documents import Documents, taken
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 
 # Which documents a metric sees.
@@ -83,7 +83,7 @@ class Ranking:
 
     def _of(self, documents: Documents, rows: IntArray | Mask, retrieved: Mask | None) -> Ranking:
         """The same scores for some of the documents."""
-        retrieved = None if retrieved is None else retrieved[rows]
+        retrieved = taken(retrieved, rows)
         if retrieved is not None and retrieved.all():
             retrieved = None
         return Ranking(documents, self.scores[rows], retrieved)

@@ -27,7 +27,8 @@ def count_inversions(codes: IntArray) -> FloatArray:
         sizes = np.diff(starts, append=len(values))
         has_bit = values >> bit & 1
         is_zero = 1 - has_bit
-        zeros_before = np.cumsum(is_zero) - is_zero  # in all pieces so far
+        # Counted in all pieces so far, from which those before the piece are taken off.
+        zeros_before = np.cumsum(is_zero) - is_zero
         zeros_before -= np.repeat(zeros_before[starts], sizes)
         counts += np.bincount(row, weights=has_bit * zeros_before, minlength=n_rows)
         # In each piece, codes without the bit come before the others.

@@ -130,7 +130,8 @@ class Documents:
 
     def detached(self) -> Documents:
         """The same with arrays of its own, since callers may use theirs again while a report keeps the documents."""
-        if self.grouping.order is not None:  # sorting has copied them
+        # Sorting has copied them.
+        if self.grouping.order is not None:
             return self
         return replace(
             self,

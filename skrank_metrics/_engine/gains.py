@@ -29,9 +29,8 @@ def exp2_gain(labels: FloatArray) -> FloatArray:
 def _exp2_minus_1(labels: FloatArray) -> FloatArray:
     gains: FloatArray = np.exp2(labels) - 1
     fractions = (labels > 0) & (labels < 1)
-    if (
-        fractions.any()
-    ):  # the difference of two numbers near 1 loses digits, below 1e-16 all of them
+    if fractions.any():
+        # The difference of two numbers near 1 loses digits, below 1e-16 all of them.
         gains[fractions] = np.expm1(labels[fractions] * np.log(2))
     return gains
 
@@ -82,8 +81,9 @@ class RelevanceGain:
     relevance_threshold: float | None
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        threshold = self.relevance_threshold
-        return (labels > 0 if threshold is None else labels >= threshold).astype(np.float64)
+        if self.relevance_threshold is None:
+            return (labels > 0).astype(np.float64)
+        return (labels >= self.relevance_threshold).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,10 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
-    with np.errstate(over="warn"):  # callers check the values
-        result = np.asarray(
-            function(values.copy()), dtype=np.float64
-        )  # a copy, since the function may work in place
+    # Callers check the values.
+    with np.errstate(over="warn"):
+        # A copy, since the function may work in place.
+        result = np.asarray(function(values.copy()), dtype=np.float64)
     if result.shape != values.shape:
         raise ValueError(
             f"{name} must return one number for each entry of its argument; got shape {result.shape} for "

@@ -36,9 +36,8 @@ class Computation:
     needs_all_ranks: bool = False  # even with a cutoff
     always_defined: bool = False  # even if no document was judged
     min_documents: int = 1  # undefined for a query with fewer, ranked or not
-    unjudged: str = (
-        "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
-    )
+    # How documents that nobody judged are treated: as label 0 ("zero"), "left out", or "counted".
+    unjudged: str = "zero"
     name: str = ""  # of the metric, in errors
     signed: bool = False  # whether labels may be negative
     documents: tuple[str, ...] = ()  # columns that the kernel needs
@@ -152,7 +151,8 @@ def aggregate(
         return _replaced(result, replace_undefined_by)
     if weights is not None:
         if not weights.any():
-            return float("nan")  # as for no queries at all
+            # As for no queries at all.
+            return float("nan")
         weights = _at_most_one(weights)
     if average == "median":
         return _median(_replaced(result, replace_undefined_by), weights)

@@ -232,20 +232,21 @@ class RankedBlock:
 
         Needs lists that are ranked to the end.
         """
-        documents, unranked = self._documents, self._ranking.unranked()
+        documents = self._documents
+        unranked = self._ranking.unranked()
         all_tied = self._tied_ranks(with_columns=bool(columns))
-        for row, (query, n_ranked) in enumerate(
-            zip(self._queries.tolist(), self.n_retrieved.tolist(), strict=True)
-        ):
-            labels, tied = self._labels[row, :n_ranked], all_tied.get(row, [])
+        sizes = self.n_retrieved.tolist()
+        for row, query in enumerate(self._queries.tolist()):
+            labels = self._labels[row, : sizes[row]]
+            tied = all_tied.get(row, [])
             others = np.arange(0)
             if unranked is not None:
-                first, size = documents.grouping.starts[query], documents.grouping.sizes[query]
-                others = first + np.flatnonzero(unranked[first : first + size])
+                of_query = documents.rows_of(np.array([query]))
+                others = of_query[unranked[of_query]]
             values: dict[str, NDArray[Any]] = {}
             kinds: FloatArray | IntArray = labels
             if columns and self._rows is not None:
-                ranked = self._rows[row, :n_ranked]
+                ranked = self._rows[row, : sizes[row]]
                 rows = np.concatenate([ranked, others])
                 values = {name: documents.columns[name][rows] for name in columns}
                 if tied:
@@ -261,7 +262,8 @@ class RankedBlock:
             groups = _ties.TieGroups.from_tied(self._alike)
         if groups is None:
             return {}
-        labels, starts = self._labels.ravel(), groups.starts
+        labels = self._labels.ravel()
+        starts = groups.starts
         differ = np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts)
         matters = (groups.sizes > 1) & (differ | with_columns)
         rows, firsts = np.divmod(starts[matters], self._labels.shape[1])
@@ -311,13 +313,15 @@ def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> 
     if groups is not None and ties != "average":
         second = {"best": -labels, "worst": labels, "stable": columns}[ties]
         places = _settled_places(groups, second)
-        labels, rows = labels.take(places), rows.take(places)
+        labels = labels.take(places)
+        rows = rows.take(places)
         # Documents with equal scores and labels are alike to all metrics but those of further columns.
         tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
         groups = None
     judged = None
     if documents.judged is not None:
-        judged, labels = labels >= 0, labels.clip(min=0.0)
+        judged = labels >= 0
+        labels = labels.clip(min=0.0)
     return RankedBlock(
         ranking, top.queries, labels, padding, groups, _judged=judged, _rows=rows, _alike=tied
     )
@@ -331,22 +335,16 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     are sorted again.
     """
     width = keys.shape[1]
-    bits = keys.view(np.int64)
-    packed = bits >> 63
-    packed &= np.iinfo(
-        np.int64
-    ).max  # flipping the other bits of negative floats gives integers in the same order
-    packed ^= bits
     in_column = (1 << (width - 1).bit_length()) - 1
+    packed = _in_order_of_integers(keys)
     packed &= ~in_column
     packed |= np.arange(width)
     packed.sort(axis=1)
     if depth is not None and depth < width:
-        last, padding = (
-            packed[:, depth - 1] | in_column,
-            np.array(np.inf).view(np.int64) | in_column,
-        )
-        if not (((packed[:, depth] | in_column) == last) & (last != padding)).any():
+        last = packed[:, depth - 1] | in_column
+        is_tied = (packed[:, depth] | in_column) == last
+        is_padding = last == np.array(np.inf).view(np.int64) | in_column
+        if not (is_tied & ~is_padding).any():
             packed = packed[:, :depth]
     packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
@@ -357,6 +355,16 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
         order[wrong] = np.argsort(keys[wrong], axis=1)[:, : order.shape[1]]
         ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
     return order, ranked
+
+
+def _in_order_of_integers(keys: FloatArray) -> NDArray[np.int64]:
+    """Integers in the same order as floats."""
+    bits = keys.view(np.int64)
+    # All other bits of negative floats are flipped, since their size falls with the number.
+    flipped = bits >> 63
+    flipped &= np.iinfo(np.int64).max
+    flipped ^= bits
+    return flipped
 
 
 def _flat_places(columns: IntArray, width: int) -> IntArray:

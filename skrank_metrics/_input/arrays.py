@@ -265,22 +265,15 @@ def holds_masked(values: Any) -> bool:
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
     values = array.ravel().tolist()
-    kinds = set(map(type, values))
-    if not all(issubclass(kind, numbers.Real) for kind in kinds):
-        _refuse_unreal(values, array, name)
-    rational = {kind for kind in kinds if issubclass(kind, numbers.Rational)}
-    exact = [value for value in values if type(value) in rational]
-    if exact:
-        _check_exact(min(exact), max(exact), name)
-    return array.astype(np.longdouble)
-
-
-def _refuse_unreal(values: list[Any], array: NDArray[Any], name: str) -> None:
     for place, value in enumerate(values):
         if not isinstance(value, numbers.Real):
             raise TypeError(
                 f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
             )
+    exact = [value for value in values if isinstance(value, numbers.Rational)]
+    if exact:
+        _check_exact(min(exact), max(exact), name)
+    return array.astype(np.longdouble)
 
 
 def is_rounded(word: str) -> bool:

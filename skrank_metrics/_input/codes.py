@@ -17,7 +17,8 @@ Codes = NDArray[np.integer[Any]]
 def codes_of_library(ids: Any) -> Codes | None:
     """Numbers for ids of pandas, polars or pyarrow: different if the ids are, below 0 if missing. None for others."""
     for name, codes in (("pandas", _of_pandas), ("polars", _of_polars), ("pyarrow", _of_arrow)):
-        library = sys.modules.get(name)  # no ids can come from a library that is not imported
+        # No ids can come from a library that is not imported.
+        library = sys.modules.get(name)
         found = None if library is None else codes(ids, library)
         if found is not None:
             return found

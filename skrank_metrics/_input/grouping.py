@@ -64,7 +64,8 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     """The first row of each query, and the rows grouped by numbers that stand for the ids."""
     changes = codes[1:] != codes[:-1]
-    if 2 * np.count_nonzero(changes) > len(codes):  # shuffled, or very short queries
+    # Of shuffled rows or very short queries, there are not much fewer runs than rows.
+    if 2 * np.count_nonzero(changes) > len(codes):
         numbers, first = _number_by_first_appearance(codes)
         sizes = np.bincount(numbers)
         return first, Grouping(first, sizes, None if len(first) == len(codes) else numbers)
@@ -96,7 +97,8 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
-    if np.array_equal(by_appearance, np.arange(len(first))):  # as libraries number them
+    # Libraries number them like this.
+    if np.array_equal(by_appearance, np.arange(len(first))):
         return codes, first
     numbers = np.empty_like(first)
     numbers[by_appearance] = np.arange(len(seen))
@@ -107,7 +109,8 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
     """Equal numbers >= 0 for equal values, not many more than there are values."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
-        if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
+        # A table with gaps is ten times as fast as sorting.
+        if high - low < 4 * len(values):
             # Differences of small integers overflow; those modulo 2**64 do not.
             offsets = values.astype(np.uint64)
             offsets -= np.uint64(low % 2**64)

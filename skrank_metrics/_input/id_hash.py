@@ -44,11 +44,11 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
     """Hashes of a pyarrow array, without one Python object per id."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(ids.type):
-        return hash_arrow(ids.dictionary, name)[ids.indices.to_numpy()]
     if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
-        coded = ids.dictionary_encode()
-        return _of_texts(_encoded(coded.dictionary.to_pylist()))[coded.indices.to_numpy()]
+        ids = ids.dictionary_encode()
+    if pa.types.is_dictionary(ids.type):
+        different = ids.dictionary.to_numpy(zero_copy_only=False)
+        return hash_ids(different, name)[ids.indices.to_numpy()]
     return hash_ids(ids.to_numpy(zero_copy_only=False), name)
 
 
@@ -87,7 +87,8 @@ def _of_object(one: Any, name: str) -> int:
         return int(_of_texts(_encoded([one]))[0])
     if isinstance(one, bytes):
         return int(_of_texts([one], "bytes")[0])
-    if hasattr(one, "to_numpy"):  # times of pandas, with nanoseconds
+    # Times of pandas have nanoseconds.
+    if hasattr(one, "to_numpy"):
         one = one.to_numpy()
     if isinstance(one, datetime.datetime) and one.tzinfo is not None:
         one = one.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -130,7 +130,8 @@ def _carried_column(y: Any, name: str, given: Any) -> Any:
         return level
     column = as_numpy(lists_as_objects(given))
     if column.shape != level.shape:
-        return given  # raises an error of its own later
+        # Its length raises an error of its own later.
+        return given
     if not np.array_equal(column, level):
         row = int(np.argmax(column != level))
         raise ValueError(
@@ -350,8 +351,10 @@ def _take(ids: Any, rows: IntArray) -> Any:
 def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     """Ids that are equal only if their hashes are, and a mask of the missing ones."""
     if ids.dtype.kind != "O":
-        return ids, ids != ids  # as NaN and NaT are
-    if set(map(type, ids)) <= {str, bytes, int}:  # a tenth of the time of looking at each
+        # NaN and NaT are unlike themselves.
+        return ids, ids != ids
+    # This takes a tenth of the time of looking at each.
+    if set(map(type, ids)) <= {str, bytes, int}:
         return ids, np.zeros(len(ids), dtype=bool)
     # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
     ids = _to_objects(list(map(_of_python, ids)))
@@ -364,10 +367,12 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
 
 
 def _kind(name: str) -> str:
-    return "value" if name == "by" else "id"  # slices are no ids
+    # Slices are no ids.
+    return "value" if name == "by" else "id"
 
 
-WIDE = ("Int128", "UInt128")  # types of polars that NumPy does not have
+# Types of polars that NumPy does not have.
+WIDE = ("Int128", "UInt128")
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
@@ -424,7 +429,8 @@ def _of_python(value: Any) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Whether an id is None, NaN, NA or NaT, or a tuple or set with one of these."""
-    if isinstance(value, tuple | frozenset):  # these compare NaN by identity
+    # These compare NaN by identity.
+    if isinstance(value, tuple | frozenset):
         return any(map(is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are recognized by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

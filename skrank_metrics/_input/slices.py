@@ -72,7 +72,8 @@ def _common_length(
 def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
     """Columns by their names in errors."""
     if isinstance(given, list | tuple):
-        given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
+        # NumPy would make a second dimension of tuples.
+        given = to_id_array(given, name)
     named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given, name)]
     if not named and not isinstance(given, Mapping):
         named = [(name, own) for own in _columns_of_tuples(given) or [given]]

@@ -1,18 +1,12 @@
 """Ranking metrics, scorers and query-aware splitters for scikit-learn's model selection."""
 
-import os
 from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = (
-    "dask",
-    "datasets",
-    "displays",
-    "spark",
-    "trec",
-)  # used as skrank_metrics.datasets.load_digits_retrieval
+# Used as skrank_metrics.datasets.load_digits_retrieval, and loaded only then: most need further libraries.
+_NAMESPACES = ("dask", "datasets", "displays", "spark", "trec")
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {
@@ -63,8 +57,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     of_modules = {name for name in globals() if name.startswith("__")}
     return sorted({*of_modules, *_NAMESPACES, *__getattr__("__all__")})
-
-
-if os.environ.get("EAGER_IMPORT"):
-    for _name in __getattr__("__all__"):
-        __getattr__(_name)

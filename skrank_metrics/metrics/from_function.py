@@ -40,6 +40,8 @@ _RESERVED = {
     *DATA_KEYWORDS,
     *SHARED_DEFAULTS,
 } - {"k"}
+# Names that strings can spell, so neither the prefix of negatives nor a cutoff, as in "ndcg_at_10".
+_NAME = re.compile(r"(?!neg_)(?!.*_at_[1-9][0-9]*\Z)[a-z][a-z0-9_]{0,63}")
 # Values beyond the bounds by less are rounded.
 _ROUNDING = 1e-9
 
@@ -257,13 +259,7 @@ def make_metric(
 
 def _check_name(name: Any) -> str:
     """Refuse names that a metric cannot have."""
-    known = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name)
-    if (
-        not known
-        or name in COLUMNS
-        or name.startswith(NEGATIVE)
-        or re.search(r"_at_[1-9][0-9]*$", name)
-    ):
+    if not isinstance(name, str) or name in COLUMNS or not _NAME.fullmatch(name):
         raise ValueError(
             "name must be at most 64 lower-case letters, digits and underscores, begin with a letter but not with "
             "'neg_' (pass greater_is_better=False), not end in a cutoff rank, as 'ndcg_at_10' does, and not be that of "

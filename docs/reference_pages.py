@@ -165,7 +165,7 @@ def conventions_page() -> str:
     for name, convention in CONVENTIONS.items():
         rows = []
         for metric, peer in convention.names.items():
-            defaults = {**convention.shared, **convention.own.get(metric, {})}.items()
+            defaults = convention_defaults(name, metric).items()
             spelled = ", ".join(f"``{parameter}={value!r}``" for parameter, value in defaults)
             page = metric.removeprefix(NEGATIVE)
             rows.append(

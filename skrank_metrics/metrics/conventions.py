@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
+from skrank_metrics.metrics._record import SHARED_DEFAULTS
 
 ConventionName: TypeAlias = Literal[
     "sklearn",
@@ -59,20 +60,19 @@ class Convention:
 
     peer: str  # the library and the versions that were compared
     names: Mapping[str, str]  # the library's name of each metric
-    shared: _Defaults = field(default_factory=dict)  # parameters of all metrics
-    own: Mapping[str, _Defaults] = field(
-        default_factory=dict
-    )  # further parameters of single metrics
+    ties: str = "stable"  # a plain sort by score keeps the order of rows
+    # Other parameters, of single metrics.
+    own: Mapping[str, _Defaults] = field(default_factory=dict)
     not_imitated: tuple[str, ...] = ()  # differences that parameters cannot reproduce
-    differs: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the same for single metrics, which may have no name
+    # The same for single metrics, which may have no name.
+    differs: Mapping[str, str] = field(default_factory=dict)
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
     {
         "sklearn": Convention(
             peer="scikit-learn 1.6 to 1.9",
+            ties="average",
             names={"ndcg": "ndcg_score", "dcg": "dcg_score"},
             not_imitated=(
                 "A query of a single document is an error there.",
@@ -94,7 +94,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "bpref": "bpref",
                 "rbp": "rbp",
             },
-            shared={"ties": "stable"},
             own={"map": {"normalizer": "relevant"}, "rbp": {"p": 0.9, "gain": "linear"}},
             not_imitated=(
                 "In rbp, divide labels above 1 by the largest one.",
@@ -106,7 +105,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         "lightgbm": Convention(
             peer="LightGBM 4.3 to 4.7",
             names={"ndcg": "ndcg", "map": "map"},
-            shared={"ties": "stable"},
             own={
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0},
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0},
@@ -119,7 +117,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         "xgboost": Convention(
             peer="XGBoost 3.0 to 3.2",
             names={"ndcg": "ndcg@k", "map": "map@k", "precision": "pre@k"},
-            shared={"ties": "stable"},
             own={
                 # Names without a cutoff mean @32 there, whatever lambdarank_num_pair_per_sample is.
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0, "k": 32},
@@ -151,7 +148,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "auc": "QueryAUC:type=Classic",
                 "pairwise_accuracy": "QueryAUC:type=Ranking",
             },
-            shared={"ties": "worst"},
+            ties="worst",
             own={
                 "ndcg": {"replace_undefined_by": 1.0},
                 "map": {**_ABOVE_HALF},
@@ -182,7 +179,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "hit_rate": "hit_rate@k",
                 "r_precision": "r-precision",
             },
-            shared={"ties": "stable"},
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "ndcg_burges and dcg_burges are gain='exp2' here; hits is the number of hits, not the hit rate.",
@@ -208,7 +204,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "err": "ERR@k",
                 "auc": "Accuracy",
             },
-            shared={"ties": "stable"},
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
@@ -234,7 +229,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "recall_metric, recall_metric(topn=k)",
                 "pairwise_accuracy": "opa_metric",
             },
-            shared={"ties": "stable"},
             own=_LIKE_RAX,
             not_imitated=(
                 "Values, scores and labels are float32, as is the default of JAX.",
@@ -249,7 +243,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": "precisionAt(k)",
                 "recall": "recallAt(k)",
             },
-            shared={"ties": "stable"},
             not_imitated=(
                 "Documents come in ranked order, without scores; sort the rows in that order.",
                 "Names with a cutoff end in AtK in RankingEvaluator, whose k is 10 by default.",
@@ -260,6 +253,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "tf_ranking": Convention(
             peer="TF-Ranking 0.5.5, the examples of its documentation",
+            ties="average",
             names={
                 "ndcg": "NDCGMetric, NDCGMetric(topn=k)",
                 "dcg": "DCGMetric, DCGMetric(topn=k)",
@@ -282,6 +276,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "torchmetrics": Convention(
             peer="TorchMetrics 1.9, the examples of its documentation",
+            ties="average",
             names={
                 "ndcg": "RetrievalNormalizedDCG, RetrievalNormalizedDCG(top_k=k)",
                 "map": "RetrievalMAP, RetrievalMAP(top_k=k)",
@@ -317,7 +312,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": "P@k",
                 "err": "ERR@k",
             },
-            shared={"ties": "stable"},
             own={
                 "ndcg": {"gain": "exp2", "ideal": "top"},
                 "dcg": {"gain": "exp2"},
@@ -340,7 +334,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "recall",
                 "err": "expected_reciprocal_rank",
             },
-            shared={"ties": "stable"},
             own={
                 # Requests without k return ten hits.
                 "ndcg": {"gain": "exp2", "ideal": "shown", "k": 10},
@@ -363,7 +356,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": "precision_at_k",
                 "recall": "recall_at_k",
             },
-            shared={"ties": "stable"},
             own={
                 "ndcg": {"gain": "binary", "ideal": "shown"},
                 "precision": {"divisor": "retrieved"},
@@ -383,7 +375,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "recall",
                 "hit_rate": "hit_rate",
             },
-            shared={"ties": "stable"},
             own={
                 "ndcg": {"gain": "binary", "ideal": "all"},
                 "map": {"normalizer": "relevant"},
@@ -402,7 +393,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": "precision_at_k",
                 "recall": "recall_at_k",
             },
-            shared={"ties": "stable"},
             own={"ndcg": {"gain": "binary"}},
             not_imitated=(
                 "score_type='raw' of ndcg_at_k is gain='linear' here, and 'exp' is gain='exp2'.",
@@ -425,7 +415,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "Recall@k",
                 "hit_rate": "Accuracy@k",
             },
-            shared={"ties": "stable"},
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Values are rounded to five decimals.",
@@ -441,7 +430,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
-    """Return the defaults of a metric in another library."""
+    """Return the defaults of a metric in another library, if they differ from this package's."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
+    ties = {} if chosen.ties == SHARED_DEFAULTS["ties"] else {"ties": chosen.ties}
     # What is set for a single metric is more specific.
-    return {**chosen.shared, **chosen.own.get(metric, {})}
+    return {**ties, **chosen.own.get(metric, {})}

@@ -149,11 +149,9 @@ def compare(
     seed: Any = random_state  # a plan draws a number from a generator
     plan = Plan(baseline, margin, test, correction, confidence, seed)
     if isinstance(reports, Comparison):
-        reports.check_whole("decided again")
-        # What a subclass adds, such as scores, parameters and folds, does not depend on how it is decided.
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)
-        return replace(reports, reports=decided.reports, metrics=decided.metrics, plan=decided.plan)
+        return reports.decided_as(decided)
     named = _named(reports)
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")

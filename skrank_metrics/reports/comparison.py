@@ -66,7 +66,7 @@ class Comparison(Result):
     metrics: tuple[str, ...]
     plan: Plan = field(default_factory=Plan)
     # By metric; made when they are asked for, except those of slices, which are tested together.
-    _outcomes: dict[str, Outcome] = field(default_factory=dict, init=False)
+    _outcomes: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,14 +107,13 @@ class Comparison(Result):
         # Slices have one order of rankings, so that their columns can stand side by side.
         names = self.names if self._is_slice else self.outcome(chosen).ranked
         reports = {name: self.reports[name] for name in names}
-        return self._with_outcomes(self._outcomes, metrics=(chosen, *others), reports=reports)
+        return replace(self, metrics=(chosen, *others), reports=reports)
 
-    def _with_outcomes(self, outcomes: dict[str, Outcome], **changes: Any) -> Self:
-        """A changed comparison with outcomes that are known, or that it shares."""
-        # replace() makes a new dict of outcomes, which would test everything once more.
-        changed = replace(self, **changes)
-        object.__setattr__(changed, "_outcomes", outcomes)
-        return changed
+    def decided_as(self, other: Comparison) -> Self:
+        """The reports and the plan of another comparison, and what else this one holds, such as scores."""
+        self._check_whole("decided again")
+        reports, metrics, plan = other.reports, other.metrics, other.plan
+        return replace(self, reports=reports, metrics=metrics, plan=plan, _outcomes={})
 
     def outcome(self, metric: str | None = None) -> Outcome:
         """What is known by a metric, in numbers; by default, the first."""
@@ -133,7 +132,7 @@ class Comparison(Result):
     def _is_slice(self) -> bool:
         return any(outcome.tests.are_slices for outcome in self._outcomes.values())
 
-    def check_whole(self, to_do: str) -> None:
+    def _check_whole(self, to_do: str) -> None:
         """Raise an error for a slice, which is decided together with the other slices."""
         if self._is_slice:
             raise ValueError(
@@ -159,8 +158,9 @@ class Comparison(Result):
         for value in by_metric[tested[0]]:
             # By the other metrics, no query of the slice may count.
             outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
-            known = {"reports": reports[value], "metrics": tuple(outcomes)}
-            slices[value] = self._with_outcomes(outcomes, **known)
+            slices[value] = replace(
+                self, reports=reports[value], metrics=tuple(outcomes), _outcomes=outcomes
+            )
         return slices
 
     @property
@@ -221,6 +221,7 @@ class Comparison(Result):
         """
         if self.plan.margin is None:
             raise ValueError("A decision needs a margin. Pass margin= to compare.")
+        self._tested()
         return gate.decisions(self.outcomes)
 
     @property
@@ -338,16 +339,12 @@ class Comparison(Result):
 
     # Files
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Of all that was computed, a copy keeps only what the metrics of a slice are tested together with.
-        return {one.name: getattr(self, one.name) for one in fields(self)}
-
     def save(self, path: Any) -> None:
         """Write the reports, the options and all else that the result holds to a file, as RankingReport.save does.
 
         Parameters of candidates that a file cannot hold, such as estimators, are written as text.
         """
-        self.check_whole("saved")
+        self._check_whole("saved")
         reports = {name: report.saved() for name, report in self.reports.items()}
         body = {
             "class": type(self).__name__,
@@ -373,9 +370,9 @@ class Comparison(Result):
         own = kind._own_fields()
         check_fields(saved, ["reports", "metrics", "plan", *own], "comparison")
         check_fields(saved["plan"], [one.name for one in fields(Plan)], "plan")
-        by_name = restored_reports(saved["reports"])
+        reports = restored_reports(saved["reports"])
         return kind(
-            {name: RankingReport(**report) for name, report in by_name.items()},
+            {name: RankingReport(**report) for name, report in reports.items()},
             tuple(saved["metrics"]),
             Plan(**saved["plan"]),
             **{name: saved[name] for name in own},
@@ -387,15 +384,11 @@ class Comparison(Result):
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
     def _parts(self) -> list[Part]:
-        verdict = [self.verdict] if self.verdict else []
         of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
-        return [
-            *verdict,
-            self._brief(),
-            wording.table_of_rankings(self.outcomes),
-            *most_important(self._notes(), ".details()"),
-            *wording.slices(of_slices),
-        ]
+        parts: list[Part] = [self.verdict] if self.verdict else []
+        parts += [self._brief(), wording.table_of_rankings(self.outcomes)]
+        parts += most_important(self._notes(), ".details()")
+        return [*parts, *wording.slices(of_slices)]
 
     def _notes(self) -> Iterator[str]:
         """Sentences below the table, the most important first; subclasses add theirs."""
@@ -420,23 +413,20 @@ class Comparison(Result):
     ) -> Any:
         """Put the rankings, or the pairs, into a frame of pandas or polars, with further rows for slices on request.
 
-        Rankings are best first. For each metric, there are the mean with its interval, and the entries of ``standings``
-        and ``letters``.
+        For each metric, there are the mean with its interval, and the entries of ``standings`` and ``letters``.
         """
-        whole = self._block(pairs=pairs)
+        columns_of = type(self).columns_of_pairs if pairs else type(self)._columns
+        whole = columns_of(self)
         if not check_bool(slices, "slices"):
             return self._frame(library, whole, None if pairs else self._index)
         columns: dict[str, list[Any]] = {name: [] for name in ("slice", *whole)}
         for name, block in {ALL: self, **self.named_slices}.items():
-            own = block._block(pairs=pairs)
+            own = dict(columns_of(block))
             n_rows = len(own["metric" if pairs else "ranking"])
             own["slice"] = [name] * n_rows
             for column, values in columns.items():
                 values += own.get(column, [np.nan] * n_rows)  # a slice may lack a metric
         return self._frame(library, columns, None)
-
-    def _block(self, *, pairs: bool) -> dict[str, list[Any]]:
-        return dict(self.columns_of_pairs() if pairs else self._columns())
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""

@@ -1,5 +1,6 @@
 """What passes a gate with a margin: equal rankings, margins that accept any loss, and slices."""
 
+import dataclasses
 import math
 import pickle
 
@@ -8,6 +9,8 @@ import pytest
 from support.ranks import report_of_ranks
 
 from skrank_metrics import RankingReport, compare
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.plan import Plan
 
 MARGIN = 0.01
 # If none of n queries loses, then with 97.5% confidence less than a share x of all queries does, (1 - x)^n = .025.
@@ -103,6 +106,12 @@ def test_negative_distances_have_no_worst_value():
     assert compare(reports | {"b": changed}, baseline="a", margin=1).decision == "ship"
 
 
+def test_a_single_ranking_cannot_be_decided():
+    single = Comparison({"a": report_of_ranks([1, 2])}, ("mrr",), Plan(margin=0.1))
+    with pytest.raises(ValueError, match="at least two reports to compare; got 1"):
+        single.decision  # noqa: B018
+
+
 # Slices
 
 
@@ -124,7 +133,8 @@ def test_a_slice_is_not_decided_without_the_others(by_slice, tmp_path):
     message = (
         "A slice of a comparison cannot be {} alone.* pass the .reports of the slice to compare"
     )
-    for one in (found, found.by_metric("map"), pickle.loads(pickle.dumps(found))):
+    copies = (pickle.loads(pickle.dumps(found)), dataclasses.replace(found))
+    for one in (found, found.by_metric("map"), *copies):
         with pytest.raises(ValueError, match=message.format("saved")):
             one.save(tmp_path / "slice.json")
         with pytest.raises(ValueError, match=message.format("decided again")):

@@ -75,7 +75,8 @@ def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
         scores = Ridge().fit(X[train], Y[train]).predict(X[test])
         np.testing.assert_allclose(result.scores["ridge"][test], scores)
         expected = evaluate(Y[test], scores, qid=QID[test])
-        report, inside = result.reports["ridge"], result.folds == number
+        report = result.reports["ridge"]
+        inside = result.folds == number
         values = dict(zip(report.qid[inside], report.per_query["map"][inside], strict=True))
         assert values == pytest.approx(
             dict(zip(expected.qid, expected.per_query["map"], strict=True))
@@ -183,7 +184,9 @@ def test_folds_that_vary_more_than_queries_decide():
 @pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by")
 @pytest.mark.option("cross_evaluate.convention", "cross_evaluate.metrics")
 def test_reports_are_those_of_evaluate(result):
-    users, kind, price = QID // 4, QID % 2, np.arange(len(Y))
+    users = QID // 4
+    kind = QID % 2
+    price = np.arange(len(Y))
     cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
     metrics = get_metrics("ndcg@10", cost, ties="worst", replace_undefined_by=0.5)
     options = {"convention": "lightgbm", "metrics": metrics, "by": kind}
@@ -224,7 +227,8 @@ def test_jobs_and_progress(n_jobs, result, capsys):
 
 
 def test_progress_counts_the_fits_of_all_models_and_repetitions(capsys):
-    models, cv = {"one": Ridge(), "other": Ridge(9)}, RepeatedQueryKFold(3, n_repeats=2)
+    models = {"one": Ridge(), "other": Ridge(9)}
+    cv = RepeatedQueryKFold(3, n_repeats=2)
     cross_evaluate(models, X, Y, qid=QID, cv=cv, verbose=1)
     assert capsys.readouterr().err == "12 of 12 models fitted (100%), 0 s left\n"
 
@@ -263,7 +267,8 @@ def test_params_go_to_those_who_request_them():
 
 @pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
-    binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
+    binary = (Y > 1).astype(int)
+    weights = np.where(QID < 30, 4.0, 0.5)
     model = LogisticRegression(max_iter=1000)
     options = {"response_method": "predict_proba", "metrics": "ndcg@10"}
     labels = with_qid(binary, QID, sample_weight=weights)
@@ -303,12 +308,11 @@ def test_values_that_are_no_columns_are_passed_on_whole():
 
 
 def test_rows_of_further_columns_are_checked_by_their_labels_or_taken_by_position():
-    column, frame = (
-        pd.Series(np.where(QID < 30, 1.0, 0.1)),
-        pd.DataFrame(X).set_axis(3 * np.arange(len(X))),
-    )
+    column = pd.Series(np.where(QID < 30, 1.0, 0.1))
+    frame = pd.DataFrame(X).set_axis(3 * np.arange(len(X)))
     given = {"by": column, "params": {"sample_weight": column}}
-    model, options = QueryRanker(Ridge(1e4)), {"qid": QID, "cv": CV, "metrics": "map"}
+    model = QueryRanker(Ridge(1e4))
+    options = {"qid": QID, "cv": CV, "metrics": "map"}
     found = cross_evaluate(model, frame, Y, **given, **options).scores["QueryRanker"]
     expected = cross_evaluate(
         model, X, Y, params={"sample_weight": column.to_numpy()}, **options
@@ -468,9 +472,11 @@ class Nothing(Ridge):
 @pytest.mark.parametrize(("is_sorted", "largest"), [(True, 0.9), (False, 1.7)])
 def test_rows_are_copied_only_for_a_fold_and_to_sort_them(is_sorted, largest):
     n_rows = 5_000
-    rng, qid = np.random.default_rng(0), np.repeat(np.arange(n_rows // 10), 10)
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(n_rows // 10), 10)
     qid = qid if is_sorted else rng.permutation(qid)
-    rows, labels = rng.random((n_rows, 500)), np.tile([1, 0], n_rows // 2)
+    rows = rng.random((n_rows, 500))
+    labels = np.tile([1, 0], n_rows // 2)
     options = {"qid": qid, "cv": QueryKFold(5), "metrics": "ndcg@10"}
     cross_evaluate(
         QueryRanker(Nothing()), rows[:100], labels[:100], **{**options, "qid": qid[:100]}

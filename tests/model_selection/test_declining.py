@@ -43,7 +43,8 @@ class Depth(BaseEstimator):
         return self
 
     def predict(self, X):
-        scores, qid = X[:, 0].copy(), X[:, 1]
+        scores = X[:, 0].copy()
+        qid = X[:, 1]
         for query in np.unique(qid):
             rows = np.flatnonzero(qid == query)
             scores[rows[np.argsort(-scores[rows])[self.depth :]]] = self.mark

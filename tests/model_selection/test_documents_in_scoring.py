@@ -51,7 +51,8 @@ SCORERS = {"revenue": make_ranking_scorer(REVENUE, k=2), "variety": make_ranking
 
 def by_hand(alpha=1.0, columns=(0, 1, 2)):
     """Revenue of the first two documents, in plain loops."""
-    folds, X_of = [], X[:, columns]
+    folds = []
+    X_of = X[:, columns]
     for train, test in CV.split(X, groups=QID):
         scores = Ridge(alpha=alpha).fit(X_of[train], Y[train]).predict(X_of[test])
         earned = []
@@ -177,7 +178,8 @@ def test_a_weighted_sum_of_metrics_as_scoring():
     def blend(model, X, y):
         return 0.7 * scorers["ndcg@5"](model, X, y) + 0.3 * scorers["mrr"](model, X, y)
 
-    y, options = with_qid(Y, QID), {"cv": CV, "error_score": "raise"}
+    y = with_qid(Y, QID)
+    options = {"cv": CV, "error_score": "raise"}
     found = cross_val_score(Ridge(), X, y, scoring=blend, **options)
     parts = [cross_val_score(Ridge(), X, y, scoring=scorers[name], **options) for name in scorers]
     np.testing.assert_allclose(found, 0.7 * parts[0] + 0.3 * parts[1])

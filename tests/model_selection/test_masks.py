@@ -33,7 +33,8 @@ def problem():
     """Features, labels, ids, and by name the masks and weights, of the rows of interleaved queries."""
     rng = np.random.default_rng(0)
     qid = rng.permutation(np.repeat(np.arange(30), rng.integers(4, 10, 30)))
-    X, n = rng.normal(size=(len(qid), 3)), len(qid)
+    X = rng.normal(size=(len(qid), 3))
+    n = len(qid)
     y = np.clip(np.round(X[:, 0] + rng.normal(size=n)), 0, 3)
     return (
         X,
@@ -61,10 +62,8 @@ def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
     expected = {name: folds_by_hand(name, X, y, qid, columns) for name in NAMES}
     without = folds_by_hand(NAMES[0], X, y, qid, {})
     assert expected[NAMES[0]] != without
-    model, options = (
-        make_pipeline(StandardScaler(), QueryRanker(Ridge())),
-        {"cv": CV, "error_score": "raise"},
-    )
+    model = make_pipeline(StandardScaler(), QueryRanker(Ridge()))
+    options = {"cv": CV, "error_score": "raise"}
     options["scoring"] = ranking_scorers(*NAMES)
     if "judged" in given:  # in a dict, what is computed once is the same for all
         assert expected["judged@5"] != [1.0] * 3
@@ -97,7 +96,8 @@ def test_out_of_fold_reports_take_them(problem):
 @pytest.mark.slow
 def test_searches_take_them(problem):
     X, y, qid, columns = problem
-    grid, scorer = {"estimator__alpha": [1.0, 100.0]}, make_ranking_scorer("ndcg@5")
+    grid = {"estimator__alpha": [1.0, 100.0]}
+    scorer = make_ranking_scorer("ndcg@5")
     expected = [
         np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)
     ]
@@ -119,13 +119,15 @@ def test_searches_take_them(problem):
 
 def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
     X, y, qid, columns = problem
-    labels, scores = with_qid(y, qid, **columns), X[:, 0]
+    labels = with_qid(y, qid, **columns)
+    scores = X[:, 0]
     assert list(labels.index.names) == ["qid", *COLUMNS]
     expected = ndcg_score(y, scores, qid=qid, **columns)
     assert ndcg_score(labels, scores) == ndcg_score(labels, scores, **columns) == expected
     assert evaluate(labels, scores, metrics="ndcg").mean["ndcg"] == expected
     assert evaluate(labels, scores, metrics="ndcg", condense=True).condensed
-    ranker, plain = QueryRanker(Ridge()).fit(X, labels), QueryRanker(Ridge()).fit(X, y, qid=qid)
+    ranker = QueryRanker(Ridge()).fit(X, labels)
+    plain = QueryRanker(Ridge()).fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X), plain.predict(X))
     value = ndcg_score(y, plain.predict(X), qid=qid, k=10, **columns)
     assert ranker.score(X, labels) == pytest.approx(value, abs=1e-12)
@@ -134,10 +136,8 @@ def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
 def test_rows_are_still_checked_by_their_labels(problem):
     X, y, qid, columns = problem
     index = pd.RangeIndex(500, 500 + len(y))
-    frame, labels = (
-        pd.DataFrame(X, index=index),
-        with_qid(pd.Series(y, index=index), qid, **columns),
-    )
+    frame = pd.DataFrame(X, index=index)
+    labels = with_qid(pd.Series(y, index=index), qid, **columns)
     assert labels.index.nlevels == 5
     QueryRanker(Ridge()).fit(frame, labels)
     assert ndcg_score(labels, frame[0]) == ndcg_score(y, X[:, 0], qid=qid, **columns)
@@ -154,10 +154,8 @@ def test_rows_are_still_checked_by_their_labels(problem):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name):
     _, y, qid, columns = problem
-    labels, other = (
-        with_qid(y, qid, **columns),
-        {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0},
-    )
+    labels = with_qid(y, qid, **columns)
+    other = {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0}
     message = f"{name} must agree with the index level '{name}' of the labels; got .* at r"
     with pytest.raises(ValueError, match=message):
         with_qid(labels, qid, **other)

@@ -123,8 +123,10 @@ def test_folds_that_ran_are_those_of_a_grid_search(raced):
 
 
 def test_results_say_when_and_why_candidates_were_dropped_and_rank_them(raced):
-    found, ranks = raced.cv_results_, raced.cv_results_["rank_test_score"]
-    after, dropped = np.nan_to_num(found["dropped_after"], nan=5), ~np.isnan(found["dropped_after"])
+    found = raced.cv_results_
+    ranks = raced.cv_results_["rank_test_score"]
+    after = np.nan_to_num(found["dropped_after"], nan=5)
+    dropped = ~np.isnan(found["dropped_after"])
     assert (
         after[0] == after.min() == 2
     )  # the worst; after one fold, nothing is known of how fits vary
@@ -192,7 +194,8 @@ def fits_by_hand(values, weights):
 
 def p_by_hand(leads, weights, sizes, fits=(0.0, 0.0), n_candidates=0, multiple=1.0):
     """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
-    n_run, n_folds = len(leads), len(sizes)
+    n_run = len(leads)
+    n_folds = len(sizes)
     variances, n = np.transpose(
         [weighted_variance(lead, w) for lead, w in zip(leads, weights, strict=True)]
     )
@@ -258,11 +261,12 @@ def test_the_lead_and_its_p_value_by_hand(sizes, weighted):
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[600, 60, 50, 40, 30], [250, 200, 150, 100, 50]])
 def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
-    n, rng, lost, n_dropped = sum(sizes), np.random.default_rng(0), 0, 0
-    numbers, labels = (
-        np.repeat(np.arange(5), np.multiply(sizes, 2)),
-        with_qid([1, 0] * n, np.repeat(np.arange(n), 2)),
-    )
+    n = sum(sizes)
+    rng = np.random.default_rng(0)
+    lost = 0
+    n_dropped = 0
+    numbers = np.repeat(np.arange(5), np.multiply(sizes, 2))
+    labels = with_qid([1, 0] * n, np.repeat(np.arange(n), 2))
     splits = [
         (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)
     ]
@@ -417,7 +421,8 @@ def test_all_candidates_fail():
 
 def test_errors_of_the_set_up_abort_the_race():
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
-    search, cv = race(error_score=np.nan), QueryKFold(4)
+    search = race(error_score=np.nan)
+    cv = QueryKFold(4)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
         search.set_params(cv=cv).fit(X, negative)
     assert search.cv is cv
@@ -598,7 +603,8 @@ def test_parameters_of_any_name_and_a_single_candidate():
 
 @pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")
 def test_scoring_and_cv_by_default():
-    model, grid = QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}
+    model = QueryRanker(Ridge())
+    grid = {"estimator__alpha": [1.0, 1e6]}
     for one, prefix in ((model, ""), (make_pipeline(StandardScaler(), model), "queryranker__")):
         params = {prefix + name: values for name, values in grid.items()}
         found = RacingSearchCV(one, params).fit(X, LABELS)
@@ -614,10 +620,8 @@ def test_scoring_and_cv_by_default():
 @pytest.mark.option("RacingSearchCV.return_train_score", "RacingSearchCV.pre_dispatch")
 def test_options_of_grid_searches():
     options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
-    found, expected = (
-        race(**options).fit(X, LABELS),
-        grid_search(return_train_score=True).fit(X, LABELS),
-    )
+    found = race(**options).fit(X, LABELS)
+    expected = grid_search(return_train_score=True).fit(X, LABELS)
     assert_same_results(found, expected)
     assert found.cv_results_.keys() == expected.cv_results_.keys()
     assert found.n_fits_ == 25
@@ -647,10 +651,13 @@ def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
 @pytest.mark.parametrize("n_candidates", [2, 8])
 @pytest.mark.parametrize("size", [2, 3])
 def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(size, n_candidates):
-    random, n, lost = np.random.default_rng(0), 50, 0
+    random = np.random.default_rng(0)
+    n = 50
+    lost = 0
     defined = np.ones((n_candidates, n), dtype=bool)
     for _ in range(200):
-        found, scores = Race(n_candidates, 5), []
+        found = Race(n_candidates, 5)
+        scores = []
         for _ in range(5):
             of_fits = random.normal(0, size / np.sqrt(n), n_candidates)
             values = random.normal(size=(n_candidates, n)) + of_fits[:, None]

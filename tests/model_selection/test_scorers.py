@@ -159,7 +159,8 @@ def test_scorers_of_a_dict_notice_other_data(problem):
         def predict(self, X):
             return predicted
 
-    scorers, labels = ranking_scorers("ndcg@10", "map"), with_qid(y, qid)
+    scorers = ranking_scorers("ndcg@10", "map")
+    labels = with_qid(y, qid)
     assert scorers["ndcg@10"](Same(), X, labels) == ndcg_score(y, predicted, qid=qid, k=10)
     predicted *= -1
     assert scorers["map"](Same(), X, labels) == map_score(y, predicted, qid=qid)
@@ -215,11 +216,10 @@ def test_values_are_not_kept_from_one_call_to_the_next(problem):
 
 def test_rows_that_were_reordered_between_two_scorers_are_noticed(problem):
     X, y, qid = problem
-    scorers, frame = (
-        ranking_scorers("ndcg@10", "map"),
-        pd.DataFrame(X, index=np.arange(3, 3 + len(X))),
-    )
-    labels, predicted = with_qid(pd.Series(y, index=frame.index), qid), X[:, 0]
+    scorers = ranking_scorers("ndcg@10", "map")
+    frame = pd.DataFrame(X, index=np.arange(3, 3 + len(X)))
+    labels = with_qid(pd.Series(y, index=frame.index), qid)
+    predicted = X[:, 0]
 
     class Same(Given):
         def predict(self, X):
@@ -233,7 +233,8 @@ def test_rows_that_were_reordered_between_two_scorers_are_noticed(problem):
 @pytest.mark.option("ranking_scorers.*names")
 def test_nothing_stays_in_memory_after_a_call(problem):
     X, y, qid = problem
-    labels, alive = with_qid(y, qid), []
+    labels = with_qid(y, qid)
+    alive = []
 
     class Watched(Given):
         def predict(self, X):
@@ -272,7 +273,8 @@ def test_the_response_method_that_is_asked_for(problem):
 )
 def test_scorers_take_the_first_response_that_the_model_has(problem, model, method):
     X, y, qid = problem
-    binary, scorers = (y > 1).astype(int), ranking_scorers(*NAMES)
+    binary = (y > 1).astype(int)
+    scorers = ranking_scorers(*NAMES)
     found = cross_validate(model, X, with_qid(binary, qid), scoring=scorers, cv=QueryKFold(2))
     for fold, (train, test) in enumerate(QueryKFold(2).split(X, groups=qid)):
         fitted = clone(model).fit(X[train], binary[train])
@@ -429,11 +431,9 @@ def test_a_user_who_looks_at_a_score_gets_the_error_behind_it(problem, look):
 
 
 def test_a_metric_that_refuses_the_labels_does_not_stop_the_others():
-    X, labels, scorers = (
-        [[1.0], [2.0], [3.0]],
-        with_qid([-1, 0, 2], ["a"] * 3),
-        ranking_scorers("spearman", "mrr"),
-    )
+    X = [[1.0], [2.0], [3.0]]
+    labels = with_qid([-1, 0, 2], ["a"] * 3)
+    scorers = ranking_scorers("spearman", "mrr")
     assert scorers["spearman"](Given(), X, labels) == pytest.approx(1)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
         scorers["mrr"](Given(), X, labels)

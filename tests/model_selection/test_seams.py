@@ -38,7 +38,8 @@ from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
 USER = QID // 5  # eight users of five queries each
-SCORER, SCORERS = make_ranking_scorer("ndcg@10"), ranking_scorers("ndcg@10", "map")
+SCORER = make_ranking_scorer("ndcg@10")
+SCORERS = ranking_scorers("ndcg@10", "map")
 RANKERS = {
     "Ridge": QueryRanker(Ridge()),
     "LightGBM": QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1)),
@@ -62,7 +63,8 @@ def by_hand(model, cv):
 @pytest.mark.parametrize("model", RANKERS.values(), ids=RANKERS)
 @pytest.mark.slow
 def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(model, cv):
-    y, expected = with_qid(Y, QID), by_hand(model, cv)
+    y = with_qid(Y, QID)
+    expected = by_hand(model, cv)
     off = cross_val_score(model, X, y, groups=USER, cv=cv, scoring=SCORER)
     with sklearn.config_context(enable_metadata_routing=True):
         on = cross_val_score(model, X, y, params={"groups": USER}, cv=cv, scoring=SCORER)
@@ -221,8 +223,11 @@ def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
 @pytest.mark.parametrize("index", [[f"row {i}" for i in ORDER], 3 * ORDER, range(7, 7 + len(Y))])
 @pytest.mark.slow
 def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
-    frame, y, qid = FRAME.set_axis(index), pd.Series(Y[ORDER]), pd.Series(QID[ORDER])
-    model, cv = QueryRanker(Ridge()), QueryKFold(4)
+    frame = FRAME.set_axis(index)
+    y = pd.Series(Y[ORDER])
+    qid = pd.Series(QID[ORDER])
+    model = QueryRanker(Ridge())
+    cv = QueryKFold(4)
     expected = cross_val_score(
         model, X[ORDER], with_qid(Y[ORDER], QID[ORDER]), cv=cv, scoring=SCORER
     )

@@ -135,7 +135,8 @@ class Column(RegressorMixin, BaseEstimator):
 
 def test_parameters_are_those_of_each_candidate_in_any_order():
     # Column 0 is right on the one query of the first fold, column 1 on four of the five of the second.
-    y, right = np.array([1, 0] * 6), np.array([[1, 0]] + [[0, 1]] * 4 + [[0, 0]])
+    y = np.array([1, 0] * 6)
+    right = np.array([[1, 0]] + [[0, 1]] * 4 + [[0, 0]])
     X = np.where(np.repeat(right, 2, axis=0) == y[:, None], 2.0, 1.0)
     search = GridSearchCV(
         Column(),
@@ -159,7 +160,8 @@ def test_expected_score_chooses_on_the_other_folds():
 @pytest.mark.parametrize(("n_best", "naive"), [(0, 0.013), (1, 0.0)])
 def test_expected_score_is_not_flattered(n_best, naive):
     # 20 candidates whose scores differ by chance, or of which one is clearly the best: 0.5 is what the best scores.
-    rng, bias = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    bias = []
     for _ in range(40):
         values = (
             rng.normal(size=(5, 20)) * 0.02 + 0.5 - 0.1 * (np.arange(20) >= n_best) * bool(n_best)
@@ -458,7 +460,8 @@ WEIGHED = with_qid(Y, QID, sample_weight=WEIGHTS)
 SCORES_WITH_WEIGHTS_OF_FIT = parse_version(sklearn.__version__) >= parse_version(
     "1.7"
 )  # without routing
-RIDGE, OF_STEP = QueryRanker(Ridge()), "queryranker__sample_weight"
+RIDGE = QueryRanker(Ridge())
+OF_STEP = "queryranker__sample_weight"
 PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
 
 
@@ -478,7 +481,8 @@ PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
 @pytest.mark.option("search_report.params")
 def test_weights_of_a_search_without_routing(model, name, of_index, of_score, routing_at_report):
     alpha = next(key for key in model.get_params() if key.endswith("alpha"))
-    y, params = WEIGHED if of_index else with_qid(Y, QID), {name: WEIGHTS} if name else {}
+    y = WEIGHED if of_index else with_qid(Y, QID)
+    params = {name: WEIGHTS} if name else {}
     search = GridSearchCV(
         model, {alpha: [1.0, 1.1]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
     )

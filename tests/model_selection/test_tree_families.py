@@ -225,7 +225,8 @@ def test_subclasses_of_wrappers_are_fitted_alone(model, name):
 @pytest.mark.parametrize("method", ["predict_log_proba", "predict_proba", "predict"])
 def test_response_methods_that_cannot_be_cut_are_not_shared(method):
     given = {**LIBRARIES["catboost"][1], "learning_rate": 0.3, "leaf_estimation_iterations": 1}
-    labels, grid = with_qid(Y > 1, QID), {"iterations": [2, 20]}
+    labels = with_qid(Y > 1, QID)
+    grid = {"iterations": [2, 20]}
     scorer = make_ranking_scorer("ndcg@5", response_method=[method])
     options = {"scoring": scorer, "cv": CV, "refit": False}
     race = RacingSearchCV(CatBoostClassifier(**given), grid, confidence=None, **options)
@@ -298,7 +299,8 @@ MARKED = np.column_stack([X, QID])
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.option("RacingSearchCV.error_score")
 def test_a_fold_in_which_all_fail_ends_no_search(how, error_score, confidence):
-    grid, options = {"power": [1, 2, 3]}, {"cv": QueryKFold(3), "refit": False}
+    grid = {"power": [1, 2, 3]}
+    options = {"cv": QueryKFold(3), "refit": False}
     options |= {"scoring": make_ranking_scorer("ndcg@5"), "error_score": error_score}
     found = RacingSearchCV(Fails(how), grid, confidence=confidence, min_queries=1000, **options)
     expected = GridSearchCV(Fails(how), grid, **options).fit(MARKED, LABELS)
@@ -322,7 +324,8 @@ def test_fits_that_share_trees_and_all_fail_in_a_fold():
 @pytest.mark.parametrize("confidence", [None, 0.95])
 def test_all_fits_of_a_search_fail(confidence):
     model = LGBMRegressor(verbose=-1, n_jobs=1, num_leaves=1)
-    grid, options = {"n_estimators": [3, 9]}, {"scoring": "ndcg@5", "cv": CV}
+    grid = {"n_estimators": [3, 9]}
+    options = {"scoring": "ndcg@5", "cv": CV}
     with (
         pytest.raises(ValueError, match=r"All the \d+ fits failed(?s:.*)num_leaves"),
         pytest.warns(match="fits failed out of a total of"),

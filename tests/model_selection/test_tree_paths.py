@@ -167,9 +167,12 @@ def test_a_race_fits_the_largest_that_remains():
     grid = {**GRID, "learning_rate": [0.05, 0.3]}
     options = {"scoring": "ndcg@5", "refit": False, "min_queries": 2}
     search = functools.partial(searched, RacingSearchCV, LGBMRegressor(**LGB), grid, **options)
-    raced, expected = search(confidence=0.5), search(confidence=None)
+    raced = search(confidence=0.5)
+    expected = search(confidence=None)
     found = raced.cv_results_
-    dropped, n_trees, n_fits = np.nan_to_num(found["dropped_after"], nan=3), 4 * 3, 4
+    dropped = np.nan_to_num(found["dropped_after"], nan=3)
+    n_trees = 4 * 3
+    n_fits = 4
     for fold in range(3):
         ran, largest = dropped > fold, {}
         for params in itertools.compress(found["params"], ran):

@@ -16,8 +16,10 @@ def test_ids_of_sizes():
 
 def test_train_and_test_that_number_on_share_no_ids():
     rng = np.random.default_rng(0)
-    train, test = [3] * 20, [4] * 10
-    X, y = rng.normal(size=(100, 2)), rng.integers(0, 3, 100)
+    train = [3] * 20
+    test = [4] * 10
+    X = rng.normal(size=(100, 2))
+    y = rng.integers(0, 3, 100)
     ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_from_sizes(train))
     with pytest.warns(
         UserWarning, match=r"make them differ: qid_from_sizes\(sizes\) \+ len\(train_sizes\)"
@@ -92,7 +94,8 @@ def test_arguments_that_look_swapped():
         with_qid(["a", "a", "b"], [1, 0, 2])
     with pytest.raises(TypeError, match=r"with_qid\(y, frame\['query'\]\)"):
         with_qid([1, 0], "query")
-    ids, grades = np.repeat(np.arange(50), 4), np.tile([0, 1, 2, 4], 50)
+    ids = np.repeat(np.arange(50), 4)
+    grades = np.tile([0, 1, 2, 4], 50)
     with pytest.warns(UserWarning, match="qid has only 4 different values.*and y has 50"):
         with_qid(ids, grades)
     with_qid(grades, ids)

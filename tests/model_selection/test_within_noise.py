@@ -62,7 +62,8 @@ def test_directions_functions_and_ties_of_preference():
 
 @pytest.mark.option("within_noise.metric")
 def test_the_metric_is_the_one_whose_folds_are_compared():
-    near, far = [0.5, 0.6, 0.7], [0.1, 0.2, 0.1]
+    near = [0.5, 0.6, 0.7]
+    far = [0.1, 0.2, 0.1]
     found = results(far, near, metric="map") | results([0.6, 0.5, 0.7], near, metric="mrr")
     assert by_hand(found, metric="map") == 1, "the smaller one is worse in every fold"
     assert by_hand(found, metric="mrr") == 0, "the smaller one is as good on average"

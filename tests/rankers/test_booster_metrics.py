@@ -57,7 +57,8 @@ def first_of(qid):
 def test_lightgbm_train_and_ranker_give_the_score_of_the_same_rows(name, weighted, halves):
     (X, y, qid, w), (Xv, yv, qv, wv) = halves
     w, wv = (w, wv) if weighted else (None, None)
-    metric, params = lightgbm_metric(name), {"verbose": -1, "num_threads": 1, "metric": "None"}
+    metric = lightgbm_metric(name)
+    params = {"verbose": -1, "num_threads": 1, "metric": "None"}
     params["objective"] = "lambdarank"
     data = lightgbm.Dataset(X, y, group=sizes_of(qid), weight=w)
     valid = lightgbm.Dataset(Xv, yv, group=sizes_of(qv), weight=wv, reference=data)
@@ -89,10 +90,8 @@ def test_xgboost_train_gives_the_score_of_the_same_rows(matrix, name, weighted, 
     w, wv = (w, wv) if weighted else (None, None)
     data = matrix(X, y, qid=qid, weight=w[first_of(qid)] if weighted else None)
     valid = xgboost.DMatrix(Xv, yv, qid=qv, weight=wv[first_of(qv)] if weighted else None)
-    params, found = (
-        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1},
-        {},
-    )
+    params = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1}
+    found = {}
     metric = xgboost_metric(name)
     options = {"evals": [(valid, "valid")], "evals_result": found, "verbose_eval": False}
     booster = xgboost.train(params, data, 5, custom_metric=metric, **options)
@@ -104,7 +103,9 @@ def test_xgboost_train_gives_the_score_of_the_same_rows(matrix, name, weighted, 
 @pytest.mark.parametrize("name", ["mrr@5", "err@10", "neg_kendall_tau_distance"])
 def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, halves):
     (X, y, qid, _), (Xv, yv, qv, _) = halves
-    data, valid, found = xgboost.DMatrix(X, y, qid=qid), xgboost.DMatrix(Xv, yv, qid=qv), {}
+    data = xgboost.DMatrix(X, y, qid=qid)
+    valid = xgboost.DMatrix(Xv, yv, qid=qv)
+    found = {}
     metric = xgboost_metric(name)
     stop = xgboost.callback.EarlyStopping(
         rounds=4, data_name="valid", metric_name=metric.__name__, maximize=True
@@ -125,7 +126,8 @@ def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, ha
 )
 def test_xgboost_keeps_the_values_apart_from_those_of_its_own_metrics(name, own, halves):
     (X, y, qid, _), _ = halves
-    found, data = {}, xgboost.DMatrix(X, y > 1, qid=qid)
+    found = {}
+    data = xgboost.DMatrix(X, y > 1, qid=qid)
     params = {"objective": "rank:ndcg", "eval_metric": ["ndcg@3", "map"], "nthread": 1}
     options = {"evals": [(data, "train")], "evals_result": found, "verbose_eval": False}
     xgboost.train(params, data, 3, custom_metric=xgboost_metric(name), **options)
@@ -225,7 +227,9 @@ def test_no_builtin_name(metric, booster, message):
 )
 def test_parameters_are_those_of_the_metric():
     # Labels 1 and 3 of one query, in the wrong order; the discounts are log2(2) and log2(3).
-    labels, scores, discount = [1, 3], np.array([2.0, 1.0]), np.log2(3)
+    labels = [1, 3]
+    scores = np.array([2.0, 1.0])
+    discount = np.log2(3)
     dmatrix = xgboost.DMatrix(np.ones((2, 1)), labels, qid=[0, 0])
     for params, expected in (
         ({}, (1 + 3 / discount) / (3 + 1 / discount)),

@@ -27,7 +27,8 @@ NAMES = [
 @pytest.fixture
 def two_workers(monkeypatch):
     """Call a metric in two threads, which meet in allreduce as two workers do."""
-    sums, barrier = {}, threading.Barrier(2, timeout=10)
+    sums = {}
+    barrier = threading.Barrier(2, timeout=10)
 
     def allreduce(data, op):
         assert op == collective.Op.SUM
@@ -90,7 +91,8 @@ def parts_of(labels, scores, sizes, weights, cut):
 def test_all_workers_have_the_value_of_all_queries(name, weighted, cut, two_workers):
     labels, scores, sizes, weights = some_rows()
     qid = np.repeat(np.arange(len(sizes)), sizes)
-    metric, of_rows = xgboost_metric(name), np.repeat(weights, sizes) if weighted else None
+    metric = xgboost_metric(name)
+    of_rows = np.repeat(weights, sizes) if weighted else None
     expected = get_metric(name)(labels, scores, qid=qid, sample_weight=of_rows)
     found = two_workers(
         metric, parts_of(labels, scores, sizes, weights if weighted else weights[:0], cut)
@@ -151,8 +153,10 @@ def test_dask_workers_with_unequal_numbers_of_queries(rows, on_dask):
     import dask.dataframe
     from xgboost import dask as xgboost_dask
 
-    client, features = on_dask.client, [name for name in rows if name.startswith("f")]
-    train, valid = rows[~rows["valid"]], rows[rows["valid"]]
+    client = on_dask.client
+    features = [name for name in rows if name.startswith("f")]
+    train = rows[~rows["valid"]]
+    valid = rows[rows["valid"]]
     metrics = [xgboost_metric(name) for name in NAMES]
 
     def spread(frame, cut):
@@ -172,10 +176,8 @@ def test_dask_workers_with_unequal_numbers_of_queries(rows, on_dask):
         )
 
     done = fit(117, several(metrics))  # three of the queries are in the second worker
-    scores, found = (
-        done["booster"].predict(xgboost.DMatrix(valid[features])),
-        done["history"]["valid"],
-    )
+    scores = done["booster"].predict(xgboost.DMatrix(valid[features]))
+    found = done["history"]["valid"]
     report = evaluate(valid["y"], scores, qid=valid["q"], metrics=NAMES)
     for name, metric in zip(NAMES, metrics, strict=True):
         # XGBoost writes six decimals.

@@ -47,9 +47,11 @@ def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_w
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
     fitted = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
-    held, booster = np.isin(qid, list(held_out(fitted, X, qid))), fitted.estimator_
+    held = np.isin(qid, list(held_out(fitted, X, qid)))
+    booster = fitted.estimator_
     name, metric = WATCHED[type(model).__name__]
-    curve, first = booster.curve()[name], np.unique(qid[held], return_index=True)[1]
+    curve = booster.curve()[name]
+    first = np.unique(qid[held], return_index=True)[1]
     best = fitted.best_iteration_  # the boosters drop later trees
     staged = np.array(
         [metric(y[held], s, qid=qid[held], average=None) for s in booster.staged(X[held], best)]
@@ -225,7 +227,8 @@ def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(m
     weights = np.random.default_rng(0).integers(1, 9, len(y)) / 4
     model = stopping(RECORDED[0]).set_params(estimator__metric=metric)
     fitted = model.fit(X, y, qid=qid, sample_weight=weights)
-    found, held = fitted.estimator_, np.isin(qid, list(held_out(fitted, X, qid)))
+    found = fitted.estimator_
+    held = np.isin(qid, list(held_out(fitted, X, qid)))
     # LightGBM's own: a query weighs as much as its documents do on average.
     of_query = np.array([weights[qid == query].mean() for query in qid])
     watched = (

@@ -80,10 +80,8 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
     X, y, qid = shuffled
     start = X[:, 1] - 2 * X[:, 0]
     pipeline = make_pipeline(StandardScaler(), QueryRanker(model))
-    grid, options = (
-        {"queryranker__estimator__learning_rate": [0.3]},
-        {"cv": QueryKFold(3), "error_score": "raise"},
-    )
+    grid = {"queryranker__estimator__learning_rate": [0.3]}
+    options = {"cv": QueryKFold(3), "error_score": "raise"}
     search = GridSearchCV(pipeline, grid, scoring=SCORERS, refit="ndcg@10", **options)
     if way == "index of y":
         found = search.fit(X, with_qid(y, qid), **{f"queryranker__{start_of(model)}": start})
@@ -149,7 +147,8 @@ def test_values_of_rows_are_held_out_with_them(model, problem):
 
 def test_early_stopping_beside_callbacks_and_another_metric(problem):
     X, y, qid = problem
-    calls, named = [], {"eval_names": ["held out"]}
+    calls = []
+    named = {"eval_names": ["held out"]}
     ranker = QueryRanker(clone(LIGHTGBM).set_params(n_estimators=200), **STOP)
     ranker.fit(
         X,
@@ -188,7 +187,9 @@ class Listwise(BaseEstimator):
 
 
 def test_of_unknown_rankers_what_is_as_long_as_the_rows_belongs_to_them():
-    X, y, qid = np.eye(4), [1, 0, 1, 0], ["a", "b", "a", "b"]
+    X = np.eye(4)
+    y = [1, 0, 1, 0]
+    qid = ["a", "b", "a", "b"]
     far = [(X, y)] * 4
     given = {"propensity": (0.1, 0.2, 0.3, 0.4), "feature_weights": np.arange(4.0), "eval_set": far}
     found = QueryRanker(Listwise()).fit(X, y, qid=qid, **given).estimator_.given_

@@ -267,10 +267,8 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
 )
 def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     X, y, qid = shuffled
-    labels, params = (
-        with_qid(y, qid),
-        {"scoring": scoring, "return_train_score": True, "error_score": "raise"},
-    )
+    labels = with_qid(y, qid)
+    params = {"scoring": scoring, "return_train_score": True, "error_score": "raise"}
     cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
     search = GridSearchCV(
         QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring
@@ -279,7 +277,8 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     with pytest.warns(UserWarning, match="scored queries were also in"):
         cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
     # The same queries on both sides, cut in two: the numbers of documents tell.
-    few, odd = np.arange(len(y)) % 3, np.arange(len(y)) % 2 == 1
+    few = np.arange(len(y)) % 3
+    odd = np.arange(len(y)) % 2 == 1
     model = QueryRanker(Ridge()).fit(X[odd], y[odd], qid=few[odd])
     with pytest.warns(UserWarning, match="3 of the 3"):
         model.score(X[: len(y) // 3], y[: len(y) // 3], qid=few[: len(y) // 3])
@@ -394,7 +393,9 @@ def kernel(X, other):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_precomputed_kernels(shuffled, weighted):
     X, y, qid = shuffled
-    model, K, train = KernelRidge(kernel="precomputed"), kernel(X, X), qid < "q20"
+    model = KernelRidge(kernel="precomputed")
+    K = kernel(X, X)
+    train = qid < "q20"
     weights = np.where(qid < "q10", 1.0, 3.0) if weighted else None
     of_train = None if weights is None else weights[train]
     expected = (
@@ -430,7 +431,8 @@ def test_searches_with_precomputed_kernels(shuffled, make):
 @pytest.mark.parametrize("deep", [False, True])
 def test_a_parameter_of_the_booster_without_its_prefix_is_named(deep, problem):
     X, y, qid = problem
-    ranker, grid = QueryRanker(LGBMRanker(n_jobs=1)), {"num_leaves": [4, 8]}
+    ranker = QueryRanker(LGBMRanker(n_jobs=1))
+    grid = {"num_leaves": [4, 8]}
     if deep:
         ranker, grid = make_pipeline(ranker), {"queryranker__num_leaves": [4, 8]}
     message = "no parameter 'num_leaves', but LGBMRanker has: write 'estimator__num_leaves'"

@@ -95,7 +95,8 @@ def test_table_is_what_a_loop_counts():
 @pytest.mark.option("audit_splits.groups", "audit_splits.qid")
 def test_groups_are_for_the_splitter_and_audited_beside_ids():
     # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.
-    qid, user = np.array([0, 0, 1, 2, 2, 3]), np.array([7, 7, 7, 8, 8, 8])
+    qid = np.array([0, 0, 1, 2, 2, 3])
+    user = np.array([7, 7, 7, 8, 8, 8])
     by_user = audit_splits(GroupKFold(2), [[0]] * 6, [0] * 6, groups=user, qid=qid)
     assert sorted(by_user.table["queries"].tolist()) == [2, 2]
     assert by_user.table["documents"].tolist() == [3, 3]
@@ -103,7 +104,8 @@ def test_groups_are_for_the_splitter_and_audited_beside_ids():
     by_query = audit_splits(GroupKFold(4), [[0]] * 6, [0] * 6, groups=qid, qid=qid)
     assert sorted(by_query.table["documents"].tolist()) == [1, 1, 2, 2]
     # Without other ids, groups are what is audited; rows 3 to 5 share two of the three ids of rows 0 to 2.
-    halves, across = [([0, 1, 2], [3, 4, 5])], [0, 1, 2, 0, 1, 1]
+    halves = [([0, 1, 2], [3, 4, 5])]
+    across = [0, 1, 2, 0, 1, 1]
     assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=across).leaks == 2
     assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
     of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
@@ -122,7 +124,8 @@ def test_a_query_leaks_or_is_cut():
 
 @pytest.mark.option("audit_splits.time")
 def test_queries_from_the_future():
-    qid, y = list("aabbcd"), [1, 0, 0, 1, 1, 0]
+    qid = list("aabbcd")
+    y = [1, 0, 0, 1, 1, 0]
     time = ["2026-01-01", "2026-01-03", "2026-01-02", "2026-01-02", "2026-01-04", "2026-01-02"]
     folds = [([0, 1, 4], [2, 3]), ([0, 1], [4]), ([2, 3], [0, 1]), ([2, 3], [5])]
     report = audit_splits(folds, [[0]] * 6, y, qid=qid, time=time)

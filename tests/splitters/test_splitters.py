@@ -232,8 +232,10 @@ def test_every_splitter_refuses_ids_that_disagree(splitter):
 
 @every_splitter
 def test_every_splitter_refuses_rows_out_of_step(splitter):
-    X, y = pd.DataFrame(CONTRACT_X, index=ROWS), pd.Series(CONTRACT_Y, index=ROWS)
-    qid, expected = pd.Series(CONTRACT_QID, index=ROWS), split_contract(splitter)
+    X = pd.DataFrame(CONTRACT_X, index=ROWS)
+    y = pd.Series(CONTRACT_Y, index=ROWS)
+    qid = pd.Series(CONTRACT_QID, index=ROWS)
+    expected = split_contract(splitter)
     assert (
         split_contract(splitter, X, y, qid=qid)
         == as_lists(splitter.split(X, with_qid(y, qid)))
@@ -266,7 +268,8 @@ def test_train_test_split_takes_any_sequence():
 
 
 def test_train_test_split_refuses_arrays_that_disagree():
-    y, X = with_qid(CONTRACT_Y, CONTRACT_QID), pd.DataFrame(CONTRACT_X, index=ROWS)
+    y = with_qid(CONTRACT_Y, CONTRACT_QID)
+    X = pd.DataFrame(CONTRACT_X, index=ROWS)
     assert len(query_train_test_split(X, y, y, qid=CONTRACT_QID)) == 6
     cases = [
         ((CONTRACT_X, y), {"qid": OTHER_QID}, r"of arrays\[1\], which"),
@@ -345,7 +348,8 @@ def test_repeats_are_folds_and_the_first_is_the_single_draw_of_the_same_seed():
 @pytest.mark.option("RepeatedQueryKFold.stratify")
 def test_every_repeat_is_stratified():
     # Half of the queries have a relevant document; without stratifying, some folds get more of them than others.
-    qid, y = np.arange(40), np.arange(40) < 20
+    qid = np.arange(40)
+    y = np.arange(40) < 20
     counts = {}
     for stratify in (None, "relevance"):
         splitter = RepeatedQueryKFold(4, n_repeats=5, stratify=stratify, random_state=0)
@@ -451,7 +455,8 @@ def test_balances_queries_documents_and_relevance(stratify, error, shuffle, spar
 
 @pytest.mark.parametrize("stratify", ["relevance", "both"])
 def test_any_label_above_0_is_relevant(stratify):
-    y, qid = [0.5, 0.5, 0.25, 0.25, 0, 0, 0, 0], np.arange(8)
+    y = [0.5, 0.5, 0.25, 0.25, 0, 0, 0, 0]
+    qid = np.arange(8)
     for _, test in QueryKFold(4, stratify=stratify).split(qid, y, qid=qid):
         assert sorted(np.array(y)[test] > 0) == [False, True]
 
@@ -467,11 +472,10 @@ def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
 
 
 def test_stratifying_by_relevance_needs_labels():
-    qid, splitter = np.arange(6), QueryKFold(2, stratify="both")
-    of_relevance, message = (
-        QueryKFold(2, stratify="relevance"),
-        "y must be an array with one entry per document; got Non",
-    )
+    qid = np.arange(6)
+    splitter = QueryKFold(2, stratify="both")
+    of_relevance = QueryKFold(2, stratify="relevance")
+    message = "y must be an array with one entry per document; got Non"
     refused(of_relevance, message, qid, None, TypeError, groups=qid)
     for stratified in (of_relevance, splitter):  # without a relevant document, by length alone
         assert len(list(stratified.split(qid, np.zeros(6), groups=qid))) == 2
@@ -566,7 +570,8 @@ def test_with_times_queries_are_whole_and_trained_on_only_if_they_have_ended():
     "gap", ["2D", "48h", timedelta(2), np.timedelta64(2, "D"), pd.Timedelta("2D")]
 )
 def test_a_gap_in_time(gap):
-    qid, days = list("abcdefg"), [1, 2, 5, 6, 7, 8, 9]
+    qid = list("abcdefg")
+    days = [1, 2, 5, 6, 7, 8, 9]
     assert by_day(qid, days, gap=gap, test_size=1) == [("abc", "f"), ("abcd", "g")]
     assert by_day(qid, days, gap=gap, test_size=1, max_train_size=2) == [("bc", "f"), ("cd", "g")]
     assert by_day(qid, days, gap=2, test_size=1) == [("abc", "f"), ("abcd", "g")], "of queries"
@@ -599,7 +604,8 @@ def test_times_of_any_kind_give_the_same_splits():
 )
 def test_values_of_other_rows_are_refused(splitter, name):
     values = pd.Series(CONTRACT_QID % 5, index=ROWS)
-    X, message = pd.DataFrame(CONTRACT_X, index=ROWS), f"{name} must have the same index as X; got "
+    X = pd.DataFrame(CONTRACT_X, index=ROWS)
+    message = f"{name} must have the same index as X; got "
     assert split_contract(splitter(values), X, None) == split_contract(splitter(CONTRACT_QID % 5))
     refused(
         splitter(values.iloc[::-1]),

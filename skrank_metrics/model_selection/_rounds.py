@@ -33,10 +33,13 @@ class Folds:
 
     def __init__(self, cv: Any, ids: Mapping[str, Any] | None) -> None:
         self.cv = cv
-        self.ids = ids  # by argument of fit, if queries must be whole
+        # By argument of fit; None if queries need not be whole.
+        self.ids = ids
         self.splits: list[tuple[IntArray, IntArray]] = []
-        self.n_queries: Any = None  # tested in each fold
-        self.fold = 0  # the one to hand out
+        # Tested in each fold.
+        self.n_queries: Any = None
+        # The one to hand out.
+        self.fold = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, since workers get those of their fold from scikit-learn."""
@@ -49,7 +52,8 @@ class Folds:
     def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
         """How many folds scikit-learn gets in each call; it asks before the first one."""
         splits = self.cv.split(X, y, **given) if self.ids is None else self._whole(X, y)
-        rows = np.arange(count_rows(X))  # of which a side may be a mask
+        # A side may be a mask, too.
+        rows = np.arange(count_rows(X))
         self.splits = [(rows[train], rows[test]) for train, test in splits]
         return len(self.split())
 
@@ -61,6 +65,7 @@ class Folds:
         """The folds of a race, which must keep queries whole."""
         ids = dict(self.ids or {})
         n_rows = 0 if y is None else len(y)
+        # Splitters of scikit-learn do not look for ids in the index of y, so they get them as groups.
         queries = group_by_query(n_rows, "RacingSearchCV", y=y, **ids, hint=how_to_pass_ids())
         qid = queries.spread(queries.ids)
         units = qid if ids["groups"] is None else ids["groups"]
@@ -103,7 +108,8 @@ class Watched(_MultimetricScorer):  # type: ignore[misc]
                 of_model = super().__call__(model, X, *args, **kwargs)
                 if number in self.checked:
                     first.digests[number] = _digest(model, X)
-            except Exception:  # the model is fitted on its own instead
+            except Exception:
+                # Whatever it is, the smaller model is fitted on its own instead, and says it again if it is an error.
                 continue
             if _succeeded(of_model):
                 first.scores[number] = of_model
@@ -141,9 +147,11 @@ class Rounds:
         if self.watched:
             self.watched.n_trees = self._counts(row for group in groups for row in group[1:])
             self.watched.checked = self._counts(small for _, small in checks)
-        self._fit([*(group[0] for group in groups), *(small for _, small in checks)], fold)
+        heads = [group[0] for group in groups]
+        self._fit([*heads, *(small for _, small in checks)], fold)
         for large, small in checks:
             self._compare(large, small, fold)
+        # Fewer share a fit now if a check has failed.
         for head, *others in groups_of(self.candidates, rows):
             for row in others:
                 self._take_first_trees(row, head, fold)
@@ -156,9 +164,11 @@ class Rounds:
 
     def _checks(self, groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
         """For each path, the largest model and the smallest one, which is to be part of it."""
-        ends = [(group[0], group[-1]) for group in groups]
-        n_trees = [candidate.n_trees for candidate in self.candidates]
-        return [(large, small) for large, small in ends if n_trees[large] > n_trees[small]]
+        checks = []
+        for large, *_, small in (group for group in groups if len(group) > 1):
+            if self.candidates[large].n_trees > self.candidates[small].n_trees:
+                checks.append((large, small))
+        return checks
 
     def _fit(self, rows: Sequence[int], fold: int) -> None:
         results = self.fit([self.candidates[row].params for row in rows], fold)
@@ -188,7 +198,7 @@ class Rounds:
         digests = set()
         for row in (large, small):
             digests.add(self.results[row, fold][FIRST_TREES]["test_scores"].digests.get(n_trees))
-        # None: one of the two failed.
+        # A digest of None means that one of the two failed. A class without paths has had its warning.
         if self.candidates[small].path is None or None in digests or len(digests) == 1:
             return
         warnings.warn(
@@ -233,6 +243,7 @@ class Rounds:
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
+        # scikit-learn makes columns of the entries of the first result.
         blank = {}
         for name, value in next(iter(self.results.values())).items():
             blank[name] = dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -46,7 +46,7 @@ from skrank_metrics._input.query_ids import (
 from skrank_metrics._output.progress import Progress
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection.repetitions import mean_report, split_into_repetitions
+from skrank_metrics.model_selection.repetitions import Split, mean_report, number_repetitions
 from skrank_metrics.model_selection.scorers import one_column, returned
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.evaluate import evaluate_ranking
@@ -96,6 +96,7 @@ def check_rows_of_models(
     check_aligned(X=X, y=y, groups=groups, **named_columns(by=by), **given)
     queries = group_by_query(len(labels), "cross_evaluate", y=y, X=X, qid=qid, groups=groups)
     units = queries if groups is None else group_ids(groups, len(labels), "groups", "y")
+    # Units of one query each say nothing about which queries depend on each other.
     depend = not np.array_equal(units.codes, queries.codes)
     documents = documents_from_rows(
         without_labels(y),
@@ -161,27 +162,23 @@ def evaluate_out_of_fold(
     ids = {"qid": rows.qid, "groups": rows.groups}
     splits = split_rows(splitter, rows.X, rows.y, **ids)
     check_splits(splits, splitter, rows.X, rows.y, **ids)
-    repetitions, folds = split_into_repetitions(grouping, splits)
-    if len(repetitions) > 1 and not may_repeat:
+    numbers, folds = number_repetitions(grouping, splits)
+    n_repetitions = max(numbers) + 1
+    if n_repetitions > 1 and not may_repeat:
         raise ValueError(
-            f"cv must test every query at most once; got {splitter}, which tests each {len(repetitions)} times. Use "
+            f"cv must test every query at most once; got {splitter}, which tests each {n_repetitions} times. Use "
             "QueryKFold."
         )
-    reports: dict[str, list[RankingReport]] = {name: [] for name in models}
-    scores: dict[str, list[FloatArray]] = {name: [] for name in models}
     with Progress(verbose) as progress:
-        n_fits = len(models) * sum(map(len, repetitions))
-        fit_in_parallel = Fits(progress, n_fits, n_jobs)
-        for part in repetitions:
-            found = _scores(models, rows, part, how.response_method, fit_in_parallel)
-            for name, values in found.items():
-                reports[name].append(_report(name, rows, values, folds >= 0, how))
-                scores[name].append(values)
-    return OutOfFold(
-        {name: mean_report(of_model) for name, of_model in reports.items()},
-        folds[folds >= 0],
-        {name: np.mean(of_model, axis=0) for name, of_model in scores.items()},
-    )
+        fit_in_parallel = Fits(progress, len(models) * len(splits), n_jobs)
+        numbered = list(zip(numbers, splits, strict=True))
+        scores = _scores(models, rows, numbered, how.response_method, fit_in_parallel)
+    reports, means = {}, {}
+    for name, of_model in scores.items():
+        of_repetitions = [_report(name, rows, values, folds >= 0, how) for values in of_model]
+        reports[name] = mean_report(of_repetitions)
+        means[name] = of_model.mean(axis=0)
+    return OutOfFold(reports, folds[folds >= 0], means)
 
 
 class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
@@ -189,19 +186,11 @@ class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
 
     def __init__(self, progress: Progress, n_fits: int, n_jobs: int | None) -> None:
         super().__init__(n_jobs=n_jobs)
-        self._progress, self._n_fits, self._n_before = progress, n_fits, 0
-
-    def __call__(self, calls: Iterable[Any]) -> Any:
-        """Run the fits of one repetition."""
-        found = super().__call__(calls)
-        self._n_before += len(found)
-        return found
+        self._progress, self._n_fits = progress, n_fits
 
     def print_progress(self) -> None:
         """Say how many models were fitted."""
-        self._progress.say_done(
-            self._n_before + self.n_completed_tasks, self._n_fits, "models fitted"
-        )
+        self._progress.say_done(self.n_completed_tasks, self._n_fits, "models fitted")
 
 
 def _report(
@@ -226,7 +215,8 @@ def _estimators(estimators: Any) -> dict[str, Any]:
         raise TypeError(
             f"estimators must be an estimator or a dict of estimators; got {estimators!r}."
         )
-    for model in models.values():  # the errors of boosters do not say how to pass them the queries
+    # The errors of boosters do not say how to pass them the queries.
+    for model in models.values():
         ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
         takes_groups = {"group", "group_id"} & inspect.signature(ranker.fit).parameters.keys()
         if takes_groups and not get_routing_for_object(ranker).consumes("fit", ["qid"]):
@@ -240,19 +230,20 @@ def _estimators(estimators: Any) -> dict[str, Any]:
 def _scores(
     models: Mapping[str, Any],
     rows: Rows,
-    splits: list[tuple[IntArray, IntArray]],
+    splits: list[tuple[int, Split]],
     response_method: Any,
     fit_in_parallel: Fits,
 ) -> dict[str, FloatArray]:
-    """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
+    """Scores by repetition and row, of models that were fitted on the training rows; NaN if never tested."""
     scorer = make_scorer(_predictions, response_method=response_method)
     fits = [_Fit(model, rows.X, scorer, *_arguments(model, rows)) for model in models.values()]
     predicted = fit_in_parallel(
-        delayed(_fit_and_predict)(fit, train, test) for fit in fits for train, test in splits
+        delayed(_fit_and_predict)(fit, *split) for fit in fits for _, split in splits
     )
-    scores = {name: np.full(count_rows(rows.X), np.nan) for name in models}
-    for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
-        scores[name][test] = values
+    shape = (max(number for number, _ in splits) + 1, count_rows(rows.X))
+    scores = {name: np.full(shape, np.nan) for name in models}
+    for (name, (number, (_, test))), values in zip(product(models, splits), predicted, strict=True):
+        scores[name][number, test] = values
     return scores
 
 
@@ -278,6 +269,7 @@ def _arguments(model: Any, rows: Rows) -> tuple[Any, dict[str, Any], bool]:
             router.validate_metadata(method="fit", params=rows.params)
             routed = router.route_params(params=given, caller="fit").estimator.fit
         except (TypeError, ValueError):
+            # The model requests no ids, or the parameters are not requested: they are passed as without routing.
             return with_qid(np.asarray(rows.y), rows.qid), rows.params, False
     return rows.y, dict(routed), True
 
@@ -291,7 +283,8 @@ def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
     of_train = _rows_for_fit(model, fit.X, train, train)
     with sklearn.config_context(enable_metadata_routing=fit.routed):
         fitted = clone(model).fit(of_train, take_rows(fit.y, train), **params)
-    del of_train  # before the test rows are copied
+    # Before the test rows are copied, so that memory holds one copy of each row at most.
+    del of_train
     of_test = _rows_for_fit(model, fit.X, test, train)
     return fit.scorer(fitted, of_test, take_rows(fit.y, test))
 

@@ -15,36 +15,31 @@ from skrank_metrics.reports.ranking_report import RankingReport
 Split = tuple[IntArray, IntArray]  # rows to train on, and to test
 
 
-def split_into_repetitions(
-    queries: Grouping, splits: Sequence[Split]
-) -> tuple[list[list[Split]], IntArray]:
-    """Folds by repetition, and the fold of each query in the first one, -1 if it is never tested.
+def number_repetitions(queries: Grouping, splits: Sequence[Split]) -> tuple[list[int], IntArray]:
+    """The repetition of each fold, and the fold of each query in the first one, -1 if it is never tested.
 
     A fold is in the first repetition that has tested none of its queries. All of them test the same queries.
     """
-    repetitions: list[list[Split]] = []
+    numbers: list[int] = []
     n_times = np.zeros(len(queries.ids), dtype=np.intp)
     folds = np.full(len(queries.ids), -1)
-    for split in splits:
-        tested = np.unique(queries.codes[split[1]])
+    for _, test in splits:
+        tested = np.unique(queries.codes[test])
         _check_equal(queries, tested, n_times)
         number = int(n_times[tested].max(initial=0))
-        if number == len(repetitions):
-            repetitions.append([])
         if number == 0:
-            folds[tested] = len(repetitions[0])
-        repetitions[number].append(split)
+            folds[tested] = numbers.count(0)
+        numbers.append(number)
         n_times[tested] += 1
     _check_equal(queries, np.flatnonzero(n_times), n_times)
-    return repetitions, folds
+    return numbers, folds
 
 
 def _check_equal(queries: Grouping, places: IntArray, n_times: IntArray) -> None:
     """Raise an error unless these queries have been tested equally often."""
     counts = n_times[places]
     if len(counts) and np.ptp(counts) > 0:
-        rarest = queries.ids[places[np.argmin(counts)]]
-        most = queries.ids[places[np.argmax(counts)]]
+        rarest, most = queries.ids[places[[np.argmin(counts), np.argmax(counts)]]]
         raise ValueError(
             f"cv must test all queries equally often; got query {rarest!s}, tested less often than query {most!s}. "
             "Use QueryKFold or RepeatedQueryKFold."

@@ -106,7 +106,8 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
 def _rows_of_outermost_call() -> dict[str, Any]:
     """The arguments with rows of the running call of scikit-learn; none if there is no such call."""
     whole: dict[str, Any] = {}
-    for local in _frames("sklearn.", exact=False):  # innermost first
+    # The frames come innermost first, so the last one found is the outermost.
+    for local in _frames("sklearn.", exact=False):
         whole = _rows_of_call(local) or whole
     return whole
 
@@ -130,7 +131,8 @@ def kept_for_this_call() -> dict[str, Any]:
 
 def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with rows, given the local variables of a function of scikit-learn; none if it has no X and y."""
-    if {"estimator", "args", "kwargs"} <= local.keys():  # around fit
+    # A wrapper of fit, which has its arguments in args and kwargs.
+    if {"estimator", "args", "kwargs"} <= local.keys():
         return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
     if not {"X", "y"} <= local.keys():
         return {}
@@ -151,7 +153,8 @@ def is_first_warning() -> bool:
     return _warnings == [0]
 
 
-_warnings: list[int] = []  # of the running search, by candidate
+# Of the running search, by candidate.
+_warnings: list[int] = []
 
 
 def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
@@ -160,7 +163,8 @@ def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
     while frame is not None:
         name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
         if name == start if exact else name.startswith(start):
-            yield dict(frame.f_locals)  # a view without the methods of a dict from Python 3.13 on
+            # A view without the methods of a dict from Python 3.13 on.
+            yield dict(frame.f_locals)
         frame = frame.f_back
 
 

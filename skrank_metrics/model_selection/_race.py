@@ -105,8 +105,10 @@ class Race:
             "dropped_after": np.full(n, np.nan),
             "dropped_because": np.full(n, "", dtype=object),
             "leader": np.full(n, -1),
-            "difference": np.full(n, np.nan),  # mean over folds, leader minus candidate
-            "p_adjusted": np.full(n, np.nan),  # for the number of candidates and folds
+            # Mean over folds, leader minus candidate.
+            "difference": np.full(n, np.nan),
+            # For the number of candidates and folds.
+            "p_adjusted": np.full(n, np.nan),
         }
 
     def finish_fold(
@@ -140,9 +142,8 @@ class Race:
 
         p_adjusted = np.full(len(others), np.nan)
         spreads = [_spread(fold, leader, others) for fold in self.folds]
-        tested = set().union(
-            *(spread.tested for spread in spreads)
-        )  # repeated folds test them again
+        # Repeated folds test queries again, which then count once.
+        tested = set().union(*(spread.tested for spread in spreads))
         if len(tested) >= self.min_queries:
             variance = self._variance(spreads, n_queries)
             p = _one_sided(differences, variance)
@@ -151,7 +152,8 @@ class Race:
         self.columns["leader"][others] = leader
         self.columns["difference"][others] = differences
         self.columns["p_adjusted"][others] = p_adjusted
-        level = round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
+        # In binary, 1 - 0.9 is less than 0.1.
+        level = round(1 - self.confidence, 12)
         behind = np.asarray(others, dtype=np.intp)[p_adjusted <= level]
         self._drop(behind.tolist(), "behind")
 

@@ -79,8 +79,10 @@ class FirstTrees(float):
     """What is known of the first trees of a model, as a number, since scikit-learn takes nothing else for a score."""
 
     def __init__(self) -> None:
-        self.scores: dict[int, dict[str, Any]] = {}  # by number of trees, and by metric
-        self.digests: dict[int, int] = {}  # of predictions, by number of trees
+        # By number of trees, and by metric.
+        self.scores: dict[int, dict[str, Any]] = {}
+        # Of predictions, by number of trees.
+        self.digests: dict[int, int] = {}
 
 
 # The key of the FirstTrees among the scores of a model, unlike any name of a metric.
@@ -239,7 +241,7 @@ class Rounds:
             values[row] = score.queries.values
             defined[row] = score.queries.defined
         of_all = {row: float(score) for row, score in (done or scores).items()}
-        return of_all, first._replace(values=values, defined=defined)
+        return of_all, QueryScores(first.ids, first.first_rows, values, defined, first.weights)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""

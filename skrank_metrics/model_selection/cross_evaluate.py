@@ -63,7 +63,8 @@ class CrossEvaluation(Comparison):
 
     def _details(self) -> Iterator[Part]:
         yield from super()._details()
-        for start in range(0, len(self.metrics), 3):  # which fit side by side into 80 columns
+        # Three metrics fit side by side into 80 columns.
+        for start in range(0, len(self.metrics), 3):
             yield self._table_of_folds(self.metrics[start : start + 3])
 
     def _table_of_folds(self, metrics: Sequence[str]) -> Table:

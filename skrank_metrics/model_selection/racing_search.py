@@ -119,7 +119,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSearchCV._parameter_constraints,
-        "scoring": "no_validation",  # names of metrics of this package, too
+        # Names of metrics of this package are valid, too, so scikit-learn must not check them.
+        "scoring": "no_validation",
     }
     cv: Any
     verbose: int
@@ -259,7 +260,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, verbose = self.cv, self.verbose
-        self.verbose = 0  # scikit-learn would announce the fits of each fold
+        # Otherwise, scikit-learn would announce the fits of each fold.
+        self.verbose = 0
         with _task(self, callback_ctx, "search", None) as task:
             fits = _Fits(self, evaluate_candidates, task)
             rounds = Rounds(fits, self._candidates, self._watched, self._key)
@@ -271,9 +273,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
         self._key_of_values = self._key or "score"
         self._fold_values: list[QueryScores] = []
-        for queries, (_, test) in zip(values, folds.splits, strict=True):
-            first_rows = test[queries.first_rows]
-            self._fold_values.append(queries._replace(first_rows=first_rows))
+        for (ids, first_rows, *others), (_, test) in zip(values, folds.splits, strict=True):
+            self._fold_values.append(QueryScores(ids, test[first_rows], *others))
         # scikit-learn keeps what ran last.
         fits.results.clear()
         fits.results.update(self._table(rounds, race, len(folds.splits)))
@@ -308,12 +309,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             return super()._format_results(params, n_folds, table)
         n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
         with warnings.catch_warnings():
-            if (n_run < n_folds).any():  # means of dropped candidates are not finite
+            # The means of dropped candidates are not finite, which is no cause for a warning.
+            if (n_run < n_folds).any():
                 warnings.filterwarnings(
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
             results = super()._format_results(params, n_folds, table)
-        for name in ("fit_time", "score_time"):  # over the folds that ran
+        # NaN stands for the folds that did not run.
+        for name in ("fit_time", "score_time"):
             times = np.reshape([result[name] for result in table], (len(params), n_folds))
             results[f"mean_{name}"] = np.nanmean(times, axis=1)
             results[f"std_{name}"] = np.nanstd(times, axis=1)
@@ -332,9 +335,12 @@ class _Fits:
 
     def __init__(self, search: Any, evaluate_candidates: Any, task: Any) -> None:
         self._search, self._evaluate_candidates = search, evaluate_candidates
-        self._task = task  # of all folds, for callbacks
-        self.results: dict[str, Any] = {}  # of the last call
-        self.errors: list[ValueError] = []  # of folds in which all candidates failed
+        # Of all folds, for callbacks.
+        self._task = task
+        # Of the last call.
+        self.results: dict[str, Any] = {}
+        # Of folds in which all candidates failed.
+        self.errors: list[ValueError] = []
 
     def __call__(self, params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
         """The results of each candidate."""
@@ -385,7 +391,8 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
         return {name: _scorers(one, estimator) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
         return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
-    if scoring is None:  # QueryRanker.score is a metric of this package
+    # QueryRanker.score is a metric of this package.
+    if scoring is None:
         while isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         name = getattr(estimator, "_metric_of_score", None)

@@ -12,7 +12,8 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.reports.ranking_report import RankingReport
 
-Split = tuple[IntArray, IntArray]  # rows to train on, and to test
+# Rows to train on, and to test.
+Split = tuple[IntArray, IntArray]
 
 
 def number_repetitions(queries: Grouping, splits: Sequence[Split]) -> tuple[list[int], IntArray]:

@@ -139,7 +139,8 @@ class RankingScore:
 
     def _mean(self, documents: Documents, result: PerQuery) -> float:
         value = float(self.metric.aggregate(result, documents.weights))
-        if np.isnan(value):  # for all candidates, so a search would pick the first one
+        # It would be NaN for all candidates, so a search would pick the first one.
+        if np.isnan(value):
             raise ValueError(
                 f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
                 "replace_undefined_by=0.0, or balance the folds with QueryKFold(stratify='relevance')."
@@ -176,7 +177,8 @@ class RankingScore:
     def _results(self, ranking: Ranking) -> dict[int, PerQuery]:
         try:
             found = per_query(ranking, [metric.computation for metric in self.together])
-        except ValueError:  # labels that another metric refuses
+        except ValueError:
+            # Another metric refuses the labels, which its own scorer will say.
             return {self.number: per_query(ranking, [self.metric.computation])[0]}
         return dict(enumerate(found))
 

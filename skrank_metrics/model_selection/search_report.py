@@ -269,7 +269,7 @@ def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str
 def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) -> OutOfFold | None:
     """The values per query that a race kept; None if it kept none of this metric, or not those of all candidates."""
     folds = getattr(search, "_fold_values", [])
-    if not folds or key != search._key_of_values:
+    if not folds or key != getattr(search, "_key_of_values", None):
         return None
     ids, first_rows, values, defined, weights = zip(*folds, strict=True)
     rows = list(names)
@@ -278,7 +278,8 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     # In order of first appearance, as in a report of rows, since random signs are drawn in this order.
     order = np.argsort(np.concatenate(first_rows))
     qid = np.concatenate(ids)[order]
-    if failed or len(set(qid.tolist())) < len(qid):  # queries that are tested several times
+    # Queries that are tested several times have several values, of which a report has one.
+    if failed or len(set(qid.tolist())) < len(qid):
         return None
     queries = Queries(qid, None if weights[0] is None else np.concatenate(weights)[order])
     of_candidates = np.concatenate(values, axis=1)[:, order]

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any, NoReturn
 
-Parameters = Mapping[str, Any]  # those that are set
-Check = Callable[[Any], bool]  # whether a value of a parameter is known to be safe
+# Those that are set.
+Parameters = Mapping[str, Any]
+# Whether a value of a parameter is known to be safe.
+Check = Callable[[Any], bool]
 Allowed = Mapping[str, Check]
 
 

@@ -36,7 +36,8 @@ def _leaf(model: Any, *, fitted: bool = False) -> tuple[str, Any]:
     """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
     prefix = ""
     while named := _inner(model, fitted=fitted):
-        if getattr(model, "validation_fraction", None) is not None:  # it stops early
+        # A ranker that stops early cuts its model.
+        if getattr(model, "validation_fraction", None) is not None:
             return prefix, None
         prefix, model = f"{prefix}{named[0]}__", named[1]
     return prefix, model
@@ -97,7 +98,8 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
         check_int(params[names[0]], names[0], 1)
         others = {name: value for name, value in params.items() if name != names[0]}
         path = joblib.hash((names[0], others))
-    except Exception:  # of parameters that do not exist, which the fit tells, or that have no hash
+    except Exception:
+        # The parameters do not exist, which the fit will say, or they have no hash.
         return Candidate(params)
     return Candidate(params, int(params[names[0]]), path, type(leaf).__name__)
 

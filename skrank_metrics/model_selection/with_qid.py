@@ -148,7 +148,8 @@ def _level_of_documents(name: str, column: Any, shape: tuple[int, ...]) -> Any:
     import pandas as pd
 
     values = check_document_column(column, name, shape)
-    if values.dtype == np.float16:  # of which pandas has no index
+    # pandas has no index of this type.
+    if values.dtype == np.float16:
         values = values.astype(np.float32)
     level = pd.Index(values, name=f"{OF_DOCUMENTS}{name}", tupleize_cols=False)
     try:

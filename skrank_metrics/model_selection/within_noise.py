@@ -33,12 +33,13 @@ class WithinNoise:
                 f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}."
             )
         rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
-        usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
+        # Candidates of a halving search can be compared on its last rung only.
+        usable &= rungs == rungs[usable].max()
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best, params = folds[means.argmax()], cv_results["params"]
-        ahead = np.where(
-            np.isclose(folds, best, rtol=ROUNDING, atol=0), 0.0, best - folds
-        )  # equal but for rounding
+        # Scores that are equal but for rounding must not differ.
+        is_equal = np.isclose(folds, best, rtol=ROUNDING, atol=0)
+        ahead = np.where(is_equal, 0.0, best - folds)
         p_worse = {row: _p_worse(ahead[row], self.test_ratio) for row in np.flatnonzero(usable)}
         kept = [row for row, p in p_worse.items() if p > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))

@@ -121,7 +121,8 @@ def sorted_rows(
             )
         weights = check_weights(sample_weight, len(y), "document")
         if way in ("group_id", "qid"):
-            query_weights(sample_weight, grouping)  # must not vary within a query
+            # These boosters weight queries, so weights must not vary within one.
+            query_weights(sample_weight, grouping)
     rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
     # Columns of a precomputed kernel are rows, too, also those of later predictions, so these rows stay in order.
     is_kernel = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
@@ -149,7 +150,8 @@ class FittedQueries:
         """Hash queries. Without a salt, it follows from all ids, so equal fits have equal pickles."""
         try:
             hashes = hash_ids(ids)
-        except (TypeError, ValueError):  # ids of types whose hash differs between processes
+        except (TypeError, ValueError):
+            # The hash of these types differs between processes; their text does not.
             hashes = hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
         salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
         by_hash = {}

@@ -147,7 +147,8 @@ def _lightgbm_arguments(
     arguments["eval_group"] = [rows.sizes for rows in sets]
     arguments["eval_sample_weight"] = weights
     arguments["eval_init_score"] = [rows.further.get("init_score") for rows in sets]
-    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
+    # Versions of LightGBM with eval_X warn of eval_set.
+    if "eval_X" in fit_signature(estimator)[0]:
         arguments["eval_X"] = tuple(rows.X for rows in sets)
         arguments["eval_y"] = tuple(rows.y for rows in sets)
     else:

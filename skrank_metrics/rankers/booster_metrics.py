@@ -100,11 +100,11 @@ class XGBoostMetric(BoosterMetric):
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
         found: Any = (0.0, 0.0)
         try:
-            if len(sizes) or len(y_true):  # a worker may have no rows
+            # A worker may have no rows.
+            if len(sizes) or len(y_true):
                 found = self._sums(y_true, y_score, sizes, weights)
-        except (
-            Exception
-        ) as error:  # raised below, since the other workers wait for the sums of this one
+        except Exception as error:
+            # It is raised below, since the other workers wait for the sums of this one.
             found = error
         failed = isinstance(found, Exception)
         parts = np.array([*((0.0, 0.0) if failed else found), len(sizes), failed], dtype=np.float64)

@@ -53,7 +53,8 @@ from skrank_metrics.rankers._validation import (
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
+except ImportError:
+    # scikit-learn has callbacks from 1.9 on.
     CallbackSupportMixin = type("CallbackSupportMixin", (), {})
 
     def with_callbacks(method: Any) -> Any:
@@ -131,7 +132,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
         check_is_estimator(self.estimator)
-        if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
+        # CatBoost has no tags before 1.2.7.
+        if hasattr(self.estimator, "__sklearn_tags__"):
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
                 setattr(tags.input_tags, name, getattr(inner, name))
@@ -282,7 +284,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         rounds: int | None,
         arguments: dict[str, Any],
     ) -> None:
-        self.__dict__.pop("best_iteration_", None)  # of an earlier fit
+        # An earlier fit may have left it.
+        self.__dict__.pop("best_iteration_", None)
         if self.validation_fraction is not None:
             rows, held_out = hold_out(rows, self.validation_fraction, self.random_state)
             validation = [held_out]
@@ -300,12 +303,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Importances of the features, if the fitted estimator has them, for RFE, RFECV and SelectFromModel."""
         check_is_fitted(self, "estimator_")
         importances = np.asarray(self.estimator_.feature_importances_)
-        if (
-            importances.ndim == 0
-        ):  # None from CatBoostRanker, whose default type needs the rows of the fit
-            importances = np.asarray(
-                self.estimator_.get_feature_importance(type="PredictionValuesChange")
-            )
+        # CatBoostRanker has none, since its default type needs the rows of the fit.
+        if importances.ndim == 0:
+            model = self.estimator_
+            importances = np.asarray(model.get_feature_importance(type="PredictionValuesChange"))
         return importances
 
     @property
@@ -329,7 +330,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             other classifiers, the expected label, from predict_proba.
         """
         check_is_fitted(self, "estimator_")
-        if not isinstance(self.estimator_, Pipeline):  # a Pipeline can select columns by name
+        # A Pipeline can select columns by name, so it may get others than in fit.
+        if not isinstance(self.estimator_, Pipeline):
             # Names only: the estimator checks the shape.
             validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
@@ -365,7 +367,8 @@ def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
         # Predictions are remembered by identity, so each call must return a new array.
         return to_float64(model.predict(X), "y_score").copy()
-    if len(model.classes_) == 1:  # some still return two columns of probabilities
+    # Some classifiers return two columns of probabilities even then.
+    if len(model.classes_) == 1:
         return np.full(count_rows(X), float(model.classes_[0]))
     if len(model.classes_) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)

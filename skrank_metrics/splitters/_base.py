@@ -153,7 +153,8 @@ def _to_dates(times: NDArray[Any]) -> NDArray[Any]:
         except (TypeError, ValueError) as error:
             message = f"time must hold dates or numbers; got this error: {error}."
             raise type(error)(message) from None
-    if times.dtype.kind == "m":  # time since some start
+    # They are times since some start.
+    if times.dtype.kind == "m":
         return dates
     # NumPy takes "20200125" for a year, which overflows microseconds.
     known = ~np.isnat(years)

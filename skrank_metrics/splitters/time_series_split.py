@@ -114,4 +114,5 @@ class QueryTimeSeriesSplit(QuerySplitter):
 def _duration(gap: Any) -> Any:
     import pandas as pd
 
-    return pd.to_timedelta([gap], errors="coerce").to_numpy()[0]  # NaT if it is no duration
+    # What is no duration becomes NaT, of which every comparison is False.
+    return pd.to_timedelta([gap], errors="coerce").to_numpy()[0]

@@ -273,8 +273,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
         self._key_of_values = self._key or "score"
         self._fold_values: list[QueryScores] = []
-        for (ids, first_rows, *others), (_, test) in zip(values, folds.splits, strict=True):
-            self._fold_values.append(QueryScores(ids, test[first_rows], *others))
+        for (_, test), (ids, first, of_queries, defined, weights) in zip(
+            folds.splits, values, strict=True
+        ):
+            self._fold_values.append(QueryScores(ids, test[first], of_queries, defined, weights))
         # scikit-learn keeps what ran last.
         fits.results.clear()
         fits.results.update(self._table(rounds, race, len(folds.splits)))

@@ -166,8 +166,9 @@ class RankingScore:
         given = (self.together, y_true, y_score, X, *columns.values())
         kept = kept_for_this_call()
         before = kept.get("evaluated")
-        is_same = before is not None and all(map(operator.is_, given, before.given))
-        if before is not None and is_same and self.number in before.results:
+        # Not all metrics have results if the labels do not allow one of them.
+        is_known = before is not None and self.number in before.results
+        if is_known and all(map(operator.is_, given, before.given)):
             return before.ranking, before.results[self.number]
         ranking = self._ranking(y_true, y_score, X, columns)
         results = self._results(ranking)

@@ -165,7 +165,7 @@ class RankingScore:
         X = scored_rows() if X is None else X
         given = (self.together, y_true, y_score, X, *columns.values())
         kept = kept_for_this_call()
-        before = kept.get("evaluated")
+        before: Any = kept.get("evaluated")
         # Not all metrics have results if the labels do not allow one of them.
         is_known = before is not None and self.number in before.results
         if is_known and all(map(operator.is_, given, before.given)):

@@ -34,6 +34,7 @@ _ROWS = {
     "all-relevant queries": ("n_all_relevant", "n_queries"),
     "no-relevant queries": ("n_no_relevant", "n_queries"),
 }
+_COUNTED = ("n_queries", "n_documents", *(name for name, _ in _ROWS.values()))
 _NOT_COUNTED = "Ties were not counted, since the documents were not kept."
 _NOTHING_COUNTED = (
     "Ties and degenerate queries were not counted, since the documents were not kept."
@@ -89,10 +90,8 @@ class Health(Result):
             if number is not None:
                 rows.append((kind, number, number / getattr(self, of)))
         columns = (Column("", name="count"), "number", Column("share", "{:.1%}".format))
-        parts: list[Part] = [
-            f"Health of the labels and scores of {counted(self.n_queries, 'query')}"
-        ]
-        parts.append(Table(columns, rows))
+        title = f"Health of the labels and scores of {counted(self.n_queries, 'query')}"
+        parts: list[Part] = [title, Table(columns, rows)]
         ends = [(name, *ends) for name, ends in self.tie_means.items()]
         if ends:
             parts.append(Table(("tied labels", "ascending", "descending"), ends))
@@ -184,7 +183,7 @@ def examine(
     counts = count(ranking, metrics, {name: own.result for name, own in values.items()})
     # Documents that metrics leave out cannot tie.
     ties, tied = _count_ties(ranking.seen(ranking.sight("zero")))
-    counts += ties
+    counts.update(ties)
     tie_means = _means_by_order(ranking, values, tied)
     findings = [
         *suspicions(ranking, values),
@@ -196,21 +195,14 @@ def examine(
     ]
     return Health(
         **_numbers(counts),
-        n_tied=counts["n_tied"],
-        n_tied_in_float32=counts["n_tied_in_float32"],
         tie_means=tie_means,
         findings=tuple(findings),
     )
 
 
 def _numbers(counts: Counts) -> dict[str, Any]:
-    """The numbers that are known without sorting."""
-    names = [
-        "n_queries",
-        "n_documents",
-        *(name for name, _ in _ROWS.values() if "tied" not in name),
-    ]
-    return {name: counts[name] for name in names}
+    """The numbers that Health holds; those of ties are not known without documents."""
+    return {name: counts[name] for name in _COUNTED if name in counts}
 
 
 # --- Ties
@@ -218,19 +210,18 @@ def _numbers(counts: Counts) -> dict[str, Any]:
 
 def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
     """Count ties, and find the queries that have any."""
-    n_tied, n_in_float32, tied = 0, 0, []
+    counts: Counts = Counter()
+    tied = []
     documents, scores = ranking.documents, _ranked_scores(ranking)
     for queries in documents.blocks():
         ranked = np.sort(documents.windows(scores, queries, np.nan), axis=1)
         equal = ranked[:, 1:] == ranked[:, :-1]
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # still sorted, since rounding is monotone
-        n_tied += _members(equal)
-        n_in_float32 += _members(rounded[:, 1:] == rounded[:, :-1])
+        n_tied = _members(equal)
+        counts["n_tied"] += n_tied
+        counts["n_tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
         tied.append(queries[equal.any(axis=1)])
-    counts: Counts = Counter()
-    counts["n_tied"] = n_tied
-    counts["n_tied_in_float32"] = n_in_float32 - n_tied
     return counts, np.sort(np.concatenate(tied))
 
 

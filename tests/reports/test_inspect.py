@@ -23,45 +23,57 @@ def only(inspection):
     return ranking
 
 
+def shown(metrics="dcg", *, n_ranks=None, **given):
+    """Query "a", inspected."""
+    return only(report_of(metrics, **given).inspect("a", n_ranks=n_ranks))
+
+
 def test_ranks_labels_scores_ties_and_rows():
-    found = only(report_of().inspect("a"))
-    assert (found.qid, found.ranking, found.n_ranked, found.n_relevant) == ("a", "", 4, 2)
-    assert found.columns["row"].tolist() == [0, 1, 2, 3]
-    assert found.columns["label"].tolist() == [0, 1, 0, 2]
-    assert found.columns["score"].tolist() == [3, 2, 2, 1]
-    assert found.columns["tied"].tolist() == [False, True, True, False]
-    np.testing.assert_allclose(found.columns["discount"], np.log2([2, 3, 4, 5]))
+    found = shown()
+    assert (found.qid, found.ranking) == ("a", "")
+    assert (found.n_ranked, found.n_relevant) == (4, 2)
+    columns = found.columns
+    assert columns["row"].tolist() == [0, 1, 2, 3]
+    assert columns["label"].tolist() == [0, 1, 0, 2]
+    assert columns["score"].tolist() == [3, 2, 2, 1]
+    assert columns["tied"].tolist() == [False, True, True, False]
+
+
+def test_what_ranks_add_by_hand():
+    found = shown()
+    log3, log5 = np.log2(3), np.log2(5)
+    assert found.columns["discount"].tolist() == [1, log3, 2, log5]
     # The tied documents share the gain of one.
-    np.testing.assert_allclose(
-        found.columns["added"], [0, 1 / 2 / np.log2(3), 1 / 2 / 2, 2 / np.log2(5)]
-    )
-    np.testing.assert_allclose(found.columns["ideal"], [2, 1 / np.log2(3), 0, 0], atol=1e-15)
-    assert found.value == pytest.approx(found.columns["added"].sum())
-    assert found.ideal_value == pytest.approx(2 + 1 / np.log2(3))
+    added = [0, 1 / 2 / log3, 1 / 2 / 2, 2 / log5]
+    assert found.columns["added"] == pytest.approx(added)
+    assert found.value == pytest.approx(sum(added))
+    assert found.columns["ideal"] == pytest.approx([2, 1 / log3, 0, 0])
+    assert found.ideal_value == pytest.approx(2 + 1 / log3)
 
 
 @pytest.mark.parametrize(
     ("options", "n"), [("", 2), ("(relevance_threshold=1)", 2), ("(relevance_threshold=1.5)", 1)]
 )
 def test_documents_that_the_metric_counts_as_relevant(options, n):
-    assert only(report_of(f"recall{options}").inspect("a")).n_relevant == n
+    assert shown(f"recall{options}").n_relevant == n
 
 
-@pytest.mark.parametrize("ties", ["average", "stable", "best", "worst"])
-def test_order_of_ties_is_that_of_the_metric(ties):
-    found = only(report_of(ties=ties).inspect("a"))
-    assert found.columns["row"].tolist() == ([0, 2, 1, 3] if ties == "worst" else [0, 1, 2, 3])
-    orders = {
-        "average": "dcg is the mean over all orders",
-        "stable": "they are in the order of the rows",
-    }
-    assert orders.get(ties, f"the {ties} order by label is taken") in words(
-        report_of(ties=ties).inspect("a")
-    )
+@pytest.mark.parametrize(
+    ("ties", "rows", "note"),
+    [
+        ("average", [0, 1, 2, 3], "dcg is the mean over all orders"),
+        ("stable", [0, 1, 2, 3], "they are in the order of the rows"),
+        ("best", [0, 1, 2, 3], "the best order by label is taken"),
+        ("worst", [0, 2, 1, 3], "the worst order by label is taken"),
+    ],
+)
+def test_order_of_ties_is_that_of_the_metric(ties, rows, note):
+    inspection = report_of(ties=ties).inspect("a")
+    assert f"=: tied with another document; {note}." in words(inspection)
+    columns = only(inspection).columns
+    assert columns["row"].tolist() == rows
     if ties != "average":
-        np.testing.assert_allclose(
-            found.columns["added"], found.columns["label"] / np.log2([2, 3, 4, 5]), atol=1e-15
-        )
+        assert columns["added"] == pytest.approx(columns["label"] / columns["discount"])
 
 
 def test_metric_is_the_first_or_the_one_named():
@@ -73,67 +85,77 @@ def test_metric_is_the_first_or_the_one_named():
 
 
 def test_ranks_that_are_not_shown_are_counted():
-    found = only(report_of().inspect("a", n_ranks=2))
-    assert len(found.columns["label"]) == 2
-    assert found.rest == pytest.approx(1 / 2 / 2 + 2 / np.log2(5))
-    text = str(report_of().inspect("a", n_ranks=2)).splitlines()
-    assert "Ranks below 2 add 1.1114." in text
+    inspection = report_of().inspect("a", n_ranks=2)
+    assert len(only(inspection).columns["label"]) == 2
+    assert only(inspection).rest == pytest.approx(1 / 2 / 2 + 2 / np.log2(5))
+    assert "Ranks below 2 add 1.1114." in str(inspection).splitlines()
 
 
-def test_ranks_shown_by_default():
-    labels, scores = np.ones(30), -np.arange(30.0)
-    for metric, n in {"dcg@7": 7, "dcg@25": 20, "dcg": 20}.items():
-        report = evaluate([labels], [scores], metrics=metric)
-        assert len(only(report.inspect(0)).columns["label"]) == n
-        assert len(only(report.inspect(0, n_ranks=28)).columns["label"]) == 28
+@pytest.mark.parametrize(("metric", "n"), [("dcg@7", 7), ("dcg@25", 20), ("dcg", 20)])
+def test_ranks_shown_by_default(metric, n):
+    report = evaluate([np.ones(30)], [-np.arange(30.0)], metrics=metric)
+    for n_ranks, expected in ((None, n), (28, 28)):
+        found = only(report.inspect(0, n_ranks=n_ranks))
+        assert len(found.columns["label"]) == expected
+
+
+RETRIEVED = [True, False, True, True, True, True]
+JUDGED = [True, True, False, True, True, True]
 
 
 def test_documents_that_are_not_ranked_or_judged():
-    retrieved, judged = [True, False, True, True, True, True], [True, True, False, True, True, True]
-    found = only(report_of("ndcg", retrieved=retrieved, judged=judged).inspect("a"))
+    inspection = report_of("ndcg", retrieved=RETRIEVED, judged=JUDGED).inspect("a")
+    found = only(inspection)
     assert found.columns["row"].tolist() == [0, 2, 3]
-    assert found.columns["label"].tolist()[0::2] == [0, 2]
-    assert np.isnan(found.columns["label"][1])
+    assert found.columns["label"].tolist() == pytest.approx([0, np.nan, 2], nan_ok=True)
     assert (found.n_relevant, found.unranked) == (2, [1])
-    text = str(report_of("ndcg", retrieved=retrieved, judged=judged).inspect("a"))
-    assert "1 relevant document not ranked." in text
-    assert "?: nobody judged the document." in text
-    condensed = report_of("ndcg", judged=judged, condense=True)
-    assert only(condensed.inspect("a")).columns["row"].tolist() == [0, 1, 3]
-    assert only(report_of("bpref", judged=judged).inspect("a")).columns["row"].tolist() == [0, 1, 3]
+    assert "1 relevant document not ranked." in str(inspection)
+    assert "?: nobody judged the document." in str(inspection)
+
+
+@pytest.mark.parametrize(("metric", "options"), [("ndcg", {"condense": True}), ("bpref", {})])
+def test_unjudged_documents_that_the_metric_leaves_out(metric, options):
+    found = shown(metric, judged=JUDGED, **options)
+    assert found.columns["row"].tolist() == [0, 1, 3]
 
 
 def test_a_query_without_ranked_documents():
-    report = evaluate(
-        [[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]]
-    )
-    lines = str(report.inspect(0)).splitlines()
-    assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
-    assert lines[2:4] == ["No documents are ranked.", "1 relevant document not ranked."]
-    assert "<table" not in report.inspect(0)._repr_html_()
+    retrieved = [[False, False], [True, True]]
+    report = evaluate([[1, 0]] * 2, [[1, 2]] * 2, metrics="ndcg", retrieved=retrieved)
+    inspection = report.inspect(0)
+    assert str(inspection).splitlines()[1:4] == [
+        "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document",
+        "No documents are ranked.",
+        "1 relevant document not ranked.",
+    ]
+    assert "<table" not in inspection._repr_html_()
     assert len(report.inspect([0, 1]).to_frame()) == 2
 
 
-def test_infinite_scores_tie_and_negative_zero_is_zero():
-    assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
-    report = evaluate([[0, 1, 2, 0]], [[-np.inf, np.inf, np.inf, -np.inf]], metrics="ndcg")
-    found = only(report.inspect(0))
+def test_infinite_scores_tie():
+    scores = [-np.inf, np.inf, np.inf, -np.inf]
+    found = only(evaluate([[0, 1, 2, 0]], [scores], metrics="ndcg").inspect(0))
     assert found.columns["row"].tolist() == [1, 2, 0, 3]
     assert found.columns["tied"].all()
 
 
-def test_undefined_queries_say_what_they_count_as():
-    for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
-        found = evaluate(
-            [[0, 0], [1, 0]], [[2, 1]] * 2, **with_policies("ndcg", replace_undefined_by=value)
-        ).inspect(0)
-        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in words(
-            found
-        )
-        assert "adds" not in str(found)
-        assert not only(found).is_defined
-        assert not {"added", "ideal"} & only(found).columns.keys()
-        assert np.isnan([only(found).rest, only(found).ideal_value]).all()
+def test_negative_zero_is_zero():
+    assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "counted as 0"), (np.nan, "left out of the mean")]
+)
+def test_undefined_queries_say_what_they_count_as(value, text):
+    options = with_policies("ndcg", replace_undefined_by=value)
+    inspection = evaluate([[0, 0], [1, 0]], [[2, 1]] * 2, **options).inspect(0)
+    title = f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents"
+    assert title in words(inspection)
+    assert "adds" not in str(inspection)
+    found = only(inspection)
+    assert not found.is_defined
+    assert not {"added", "ideal"} & found.columns.keys()
+    assert np.isnan([found.rest, found.ideal_value]).all()
 
 
 def test_metrics_that_are_no_sums_show_the_order():

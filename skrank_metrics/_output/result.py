@@ -96,9 +96,11 @@ class Result(ABC):
             if isinstance(part, Table):
                 meanings |= part.meanings
         columns = [f"{head}: {meaning}" for head, meaning in meanings.items()]
-        blocks = self._blocks([*parts, *columns, *self._explanations()])
+        blocks = self._blocks(parts)
+        # What every reader needs comes first, and is darker.
+        blocks += map(_as_note, [*columns, *self._explanations()])
         if note:
-            blocks.insert(0, f'<p class="note">{_html(note)}</p>')
+            blocks.insert(0, _as_note(note))
         return page(readable(headline or str(first)), blocks)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
@@ -162,6 +164,10 @@ def page_of(result: Result) -> str:
 
 def _html(text: str) -> str:
     return escape(readable(text))
+
+
+def _as_note(text: str) -> str:
+    return f'<p class="note">{_html(text)}</p>'
 
 
 def _part_as_html(part: Part, tag: str, *, inline: bool) -> str:

@@ -186,7 +186,7 @@ def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
 
 def explained(page):
     """What a page says about words, by the words."""
-    sentences = re.findall("<p>([^<]*)</p>", page)
+    sentences = re.findall('<p class="note">([^<]*)</p>', page)
     return {word: text for word, colon, text in (one.partition(": ") for one in sentences) if colon}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.outcome import Pair, Status
@@ -64,12 +62,17 @@ class ComparisonDisplay(Display):
     def __init__(self, result: Comparison, *, metric: Any = None, n_models: int = 20) -> None:
         super().__init__(result)
         check_int(n_models, "n_models", 1)
-        chosen = chosen_metrics(result, metric)
-        self._board = result.by_metric(chosen[0])
+        self._board = result.by_metric(result.metrics[0] if metric is None else metric)
         self._is_tested = self._board.tested
-        has_two = len(result.names) == 2
-        self._pair = self._board.pair() if has_two and self._is_tested else None
-        self._metrics = chosen[: 1 if has_two else MOST_METRICS]
+        self._pair: Pair | None = None
+        n_metrics = MOST_METRICS
+        if len(result.names) == 2:
+            n_metrics = 1  # which leaves room for the queries
+            if self._is_tested:
+                self._pair = self._board.pair()
+        if metric is not None:
+            n_metrics = 1
+        self._metrics = self._board.metrics[:n_metrics]
         self._rows = self._board.standings()[:n_models]
         self._names = [row.name for row in self._rows]
         # By metric and name.
@@ -115,11 +118,11 @@ class ComparisonDisplay(Display):
         plan, look, outcome = self.result.plan, style.theme(), self._board.outcome()
         self._draw_rows(ax, self._statuses[self._board.metrics[0]])
         for row, standing in enumerate(self._rows):
-            difference, text = standing.difference, style.broken(outcome.status_of(standing))
-            if math.isnan(difference):  # as that of the baseline is
-                difference = 0.0
-            else:
-                text = f"{style.signed(difference)}\N{EN SPACE}{text}"
+            text = style.broken(outcome.status_of(standing))
+            if standing.name != plan.baseline:
+                text = f"{style.signed(standing.difference)}\N{EN SPACE}{text}"
+            # The baseline differs by 0 from itself, for which it has NaN.
+            difference = float(np.nan_to_num(standing.difference))
             colour = self._mark(ax, row, difference, standing.interval)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
@@ -175,14 +178,6 @@ class ComparisonDisplay(Display):
         ax.axhline(0, color=look.ink, linewidth=1)
         ax.set(xlim=(0, edges[-1]), xticks=[])
         style.explain_below(ax)
-
-
-def chosen_metrics(result: Comparison, metric: Any) -> tuple[str, ...]:
-    """All metrics of a comparison, or the one that is asked for."""
-    if metric is None:
-        return result.metrics
-    report = result.reports[result.names[0]]
-    return (check_column(metric, {name: report.metrics[name] for name in result.metrics}),)
 
 
 def outcomes_of_queries(pair: Pair) -> tuple[str, str, str]:

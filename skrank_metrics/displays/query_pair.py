@@ -9,7 +9,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.displays.comparison import chosen_metrics, outcomes_of_queries
+from skrank_metrics.displays.comparison import outcomes_of_queries
 from skrank_metrics.reports.comparison import Comparison
 
 # Of more queries than this, points are smaller and fainter, as many cover each other.
@@ -60,8 +60,7 @@ class QueryPairDisplay(Display):
         metric: Any = None,
     ) -> None:
         super().__init__(result)
-        (chosen, *_) = chosen_metrics(result, metric)
-        self._board = result.by_metric(chosen)
+        self._board = result.by_metric(result.metrics[0] if metric is None else metric)
         self._pair = self._board.pair(first, second)
 
     def _draw(self, ax: Any) -> None:

@@ -78,8 +78,10 @@ class QueryScoreDisplay(Display):
         look = style.polish(ax)
         inks = []
         for place, row in enumerate(self._rows):
-            colour = look.soft if row.is_slice else look.best
-            inks.append(look.soft if row.is_slice else look.ink)
+            ink, colour = look.ink, look.best
+            if row.is_slice:
+                ink = colour = look.soft
+            inks.append(ink)
             heights = place + BASE - HEIGHT * _shares(row, edges)
             ax.stairs(heights, edges, baseline=place + BASE, fill=True, color=colour, alpha=0.45)
             mean, ends = row.report.mean[row.metric], row.report.intervals()[row.metric]
@@ -96,9 +98,9 @@ class QueryScoreDisplay(Display):
         if not len(found):
             raise ValueError(f"There is nothing to draw: {self._metric} is NaN for all queries.")
         low, high = found.min(), found.max()
-        if _is_share(found):
-            low, high = (0.0 if low >= 0 else -1.0), 1.0
-        return np.linspace(low, high if high > low else low + 1, N_BINS + 1)
+        if _is_share(found):  # from 0 or -1, so that pictures of several results have the same axis
+            low, high = np.floor(min(low, 0.0)), 1.0
+        return np.histogram_bin_edges(found, N_BINS, (low, high))
 
 
 def _rows_of_report(report: RankingReport, metric: str, *, all_metrics: bool) -> list[_Row]:
@@ -114,12 +116,8 @@ def _rows_of_report(report: RankingReport, metric: str, *, all_metrics: bool) ->
 
 
 def _shares(row: _Row, edges: FloatArray) -> FloatArray:
-    """Counts of values between the edges, relative to the largest."""
-    defined = ~np.isnan(row.values)
-    weights = row.report.weights
-    counts, _ = np.histogram(
-        row.values[defined], edges, weights=None if weights is None else weights[defined]
-    )
+    """Counts of values between the edges, relative to the largest; NaN is in none."""
+    counts, _ = np.histogram(row.values, edges, weights=row.report.weights)
     shares: FloatArray = counts / max(counts.max(), TINY)
     return shares
 

@@ -109,4 +109,4 @@ def evaluate(
         rows = rows.shuffle(on=qid)
     on_workers = dask.delayed(evaluation, traverse=False)
     parts = map(on_workers.of_partition, rows.to_delayed())
-    return evaluation.result(dask.compute(*parts))
+    return evaluation.result_of(dask.compute(*parts))

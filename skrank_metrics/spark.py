@@ -121,7 +121,7 @@ def evaluate(
         if isinstance(part, Exception):
             raise part
         parts.append(part)
-    return evaluation.result(parts)
+    return evaluation.result_of(parts)
 
 
 def _in_arrow(evaluation: TableEvaluation) -> Any:

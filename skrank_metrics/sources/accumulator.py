@@ -32,7 +32,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-_ONLY = ""  # the name of a ranking that has none
+ONLY = ""  # the name of a ranking that has none
 _OPTIONAL = {"sample_weight", "by", "groups"}
 CAME_BACK = (
     "query {!r} came back: all its documents must be in one update, batch or partition, and next to each other in a "
@@ -139,7 +139,7 @@ class RankingAccumulator:
         models = scores_by_model(y_true, y_score)
         rankings = {
             name: rank_rows(truth, scores, retrieved=retrieved)
-            for name, scores in ({_ONLY: y_score} if models is None else models).items()
+            for name, scores in ({ONLY: y_score} if models is None else models).items()
         }
         self._values.add(self._evaluation.of_rankings(truth, rankings, sample_weight))
         return self
@@ -185,12 +185,7 @@ class RankingAccumulator:
         """
         if not self.n_queries:
             raise ValueError("The accumulator holds no query; call update before result.")
-        reports = {
-            name: self._evaluation.report(self._values, name) for name in self._values.counts
-        }
-        if _ONLY in reports:
-            return reports[_ONLY]
-        return compare_reports(reports)
+        return self._evaluation.result(self._values)
 
 
 @dataclass(frozen=True)
@@ -243,8 +238,14 @@ class Evaluation:
         values.seen = [np.sort(hash_ids(ids))]
         return values
 
-    def report(self, values: QueryValues, ranking: str) -> RankingReport:
-        """The report of a ranking."""
+    def result(self, values: QueryValues) -> RankingReport | Comparison:
+        """The report of the only ranking, or the comparison of all."""
+        reports = {ranking: self._report(values, ranking) for ranking in values.counts}
+        if ONLY in reports:
+            return reports[ONLY]
+        return compare_reports(reports)
+
+    def _report(self, values: QueryValues, ranking: str) -> RankingReport:
         kept = values.joined()
         weights = kept.get("sample_weight")
         if weights is not None and not weights.any():

@@ -152,9 +152,11 @@ def evaluate_batches(
         tables = _count_rows(tables, known, progress)
         if order == "check":
             whole = _whole_queries(tables, qid, batch_rows)
-            return evaluation.result(evaluation.of_table(table, contiguous=True) for table in whole)
+            return evaluation.result_of(
+                evaluation.of_table(table, contiguous=True) for table in whole
+            )
         parts = _evaluate_shuffled(evaluation, tables, known or 0, n_threads, stack)
-        return evaluation.result(progress.count(*parts, "parts evaluated"))
+        return evaluation.result_of(progress.count(*parts, "parts evaluated"))
 
 
 def _evaluate_shuffled(

@@ -84,24 +84,21 @@ def read_lists(
 def _check_values(lists: Lists, negative: bool) -> None:
     """Refuse labels and scores that are NaN, and labels that are negative or infinite."""
     values = lists.values
-    # Only here are the ids of a value known.
-    missing = np.isnan(values)
-    if missing.any():
-        what = "label" if lists.argument == "qrels" else "score"
-        pair = lists.pair(int(np.argmax(missing)))
+    what, low, high = "score", -np.inf, np.inf
+    if lists.argument == "qrels":
+        what, high = "label", float(np.finfo(float).max)
+        low = -np.inf if negative else 0.0
+    # NaN fails both comparisons.
+    valid = (values >= low) & (values <= high)
+    if valid.all():
+        return
+    row = int(np.argmin(valid))
+    pair = lists.pair(row)
+    if np.isnan(values[row]):
         raise ValueError(f"{lists.argument} has no {what} for {pair}: NaN.")
-    if lists.argument != "qrels":
-        return
-    low = -np.inf if negative else 0.0
-    bad = np.flatnonzero((values < low) | (values == np.inf))
-    if not len(bad):
-        return
-    row = int(bad[0])
-    hint = ""
-    if values[row] < 0:
-        hint = " Only in the convention 'trec_eval', it means 'not judged'."
     raise ValueError(
-        f"Labels must be finite and >= 0; got {values[row]:g} for {lists.pair(row)} in qrels.{hint}"
+        f"Labels must be finite and >= 0; got {values[row]:g} for {pair} in qrels. Only in the convention 'trec_eval', "
+        "negative labels mean 'not judged'."
     )
 
 

@@ -14,9 +14,8 @@ from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.types import Order
-from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.accumulator import CAME_BACK, Evaluation, QueryValues
+from skrank_metrics.sources.accumulator import CAME_BACK, ONLY, Evaluation, QueryValues
 from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.table_files import readable
 from skrank_metrics.sources.tables import array_of, selected, with_stream
@@ -74,9 +73,12 @@ class TableEvaluation(Evaluation):
             if len(returning):
                 raise ValueError(CAME_BACK.format(as_python(truth.queries.ids[returning[:1]])[0]))
         retrieved = arrays.get(columns.retrieved)
+        names = {name: name for name in columns.of("score")}
+        if isinstance(columns.score, str):
+            names = {ONLY: columns.score}
         rankings = {
-            name: rank_rows(truth, arrays[name], retrieved=retrieved)
-            for name in columns.of("score")
+            ranking: rank_rows(truth, arrays[name], retrieved=retrieved)
+            for ranking, name in names.items()
         }
         return self.of_rankings(truth, rankings, arrays.get(columns.sample_weight))
 
@@ -96,17 +98,14 @@ class TableEvaluation(Evaluation):
             raise ValueError(f"{what} for query {table[self.columns.qid][row].as_py()!r}.")
         return self.of_table(table)
 
-    def result(self, parts: Iterable[QueryValues]) -> RankingReport | Comparison:
+    def result_of(self, parts: Iterable[QueryValues]) -> RankingReport | Comparison:
         """The report of all parts, which may have no query in common; a Comparison of several columns."""
         total = QueryValues()
         for part in parts:
             total.add(part)
         if not len(total):
             raise ValueError("frame must hold at least one document; got none.")
-        reports = {name: self.report(total, name) for name in self.columns.of("score")}
-        if isinstance(self.columns.score, str):
-            return reports[self.columns.score]
-        return compare_reports(reports)
+        return self.result(total)
 
 
 def check_order(order: Order) -> Order:

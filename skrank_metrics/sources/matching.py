@@ -69,12 +69,11 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
 
 def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
     """A finding if no excluded document occurs, as in a run without them."""
-    if not len(excluded) or not _share_none(excluded, returned):
+    # Whoever excludes judged documents has the right ids, too.
+    others = [lists for lists in (returned, judged) if len(lists)]
+    if not others or not all(_share_none(excluded, lists) for lists in others):
         return []
-    # Whoever excludes judged documents has the right ids.
-    if len(judged) and not _share_none(excluded, judged):
-        return []
-    example = _first_documents(excluded, returned)
+    example = _first_documents(excluded, others[0])
     return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
 
 

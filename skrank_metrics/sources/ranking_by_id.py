@@ -89,7 +89,9 @@ def _by_score_and_id(lists: Lists) -> IntArray:
     order = np.lexsort((-lists.values, lists.codes))
     codes, scores = lists.codes[order], lists.values[order]
     with_next = equal_to_next(codes, scores)
-    tied = np.append(with_next, False) | np.append(False, with_next)
+    tied = np.zeros(len(order), dtype=bool)
+    tied[:-1] |= with_next
+    tied[1:] |= with_next
     # Most documents are not tied, and need no text.
     rows = order[tied]
     # Python compares code points, which are in the order of their bytes in UTF-8.

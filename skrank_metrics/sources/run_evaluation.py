@@ -53,8 +53,8 @@ class RunEvaluation:
     def report(self, returned: Lists) -> RankingReport:
         """The report of a run."""
         returned = self._of_documents(returned)
-        check_types(self.judged, returned, self.excluded)
         findings = find_unmatched_queries(self.judged, returned, self.missing)
+        check_types(self.judged, returned, self.excluded)
         ids = self.judged.queries
         if self.missing == "skip":
             with_list = set(returned.queries)

@@ -310,7 +310,9 @@ def test_queries_without_a_list():
     assert evaluate_run({"q": ["a"], "none": []}, {"q": ["a"]}, "mrr").per_query[
         "mrr"
     ].tolist() == [1, 0]
-    assert evaluate_run({"q": ["a"]}, {"q": []}, "mrr").mean == {"mrr": 0}
+    for convention in ("sklearn", "trec_eval"):
+        empty = evaluate_run({"q": ["a"]}, {"q": []}, "mrr", convention=convention)
+        assert empty.mean == {"mrr": 0}
 
 
 def test_a_document_of_another_query_shows_that_the_ids_agree():

@@ -55,6 +55,8 @@ def test_exclusions_that_a_run_obeys_already_are_a_finding():
     assert clean.mean == {"mrr": 1}
     finding = "Nothing excluded: no document of exclude is in run or qrels, 'x' ... against 'a' ..."
     assert finding in clean.health.findings
+    nothing = evaluate_run(truth, {"u": []}, "mrr", exclude=exclude)
+    assert finding in nothing.health.findings
     runs = {"raw": {"u": ["x", "a"]}, "clean": {"u": ["a"]}}
     compared = evaluate_run(truth, runs, "mrr", exclude=exclude)
     assert {name: report.mean["mrr"] for name, report in compared.reports.items()} == {

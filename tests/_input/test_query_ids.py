@@ -87,7 +87,7 @@ def test_a_missing_id_is_named(ids):
         ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
 
 
-# Further ones are in support/hostile.py and, for strings, in CONTAINERS below.
+# Further ones are in support/hostile_cases.py and, for strings, in CONTAINERS below.
 ALMOST_EQUAL = {
     "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],)
     * 2,

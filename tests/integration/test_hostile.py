@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 import sklearn
 from support import hostile, reference
-from support.hostile import CASES, SCORES, SEAMS, Recorded
+from support.hostile import Recorded
+from support.hostile_cases import CASES, SCORES
+from support.hostile_seams import CLEAN, SEAMS, X
 
 from skrank_metrics import QueryRanker, get_metric, get_metric_names, make_ranking_scorer, with_qid
 from skrank_metrics.metrics._registry import REGISTRY
@@ -44,14 +46,14 @@ def scorer(way):
         y, keywords = (with_qid(labels, ids), {}) if by_index else (labels, {way: ids})
         with sklearn.config_context(enable_metadata_routing=not by_index):
             return make_ranking_scorer("ndcg", **given(k, "ndcg"))(
-                Recorded(scores), hostile.X, y, **keywords
+                Recorded(scores), X, y, **keywords
             )
 
     return of_ndcg(call)
 
 
 def ranker_fit(labels, scores, ids, k):
-    return [("fit", lambda: QueryRanker(Recorded(SCORES)).fit(hostile.X, labels, qid=ids))]
+    return [("fit", lambda: QueryRanker(Recorded(SCORES)).fit(X, labels, qid=ids))]
 
 
 WAYS_IN = {
@@ -139,7 +141,7 @@ def test_arguments_that_disagree_are_refused_and_others_change_nothing(way, seam
         with pytest.raises((TypeError, ValueError), match=seam.error):
             call(seam.passed)
     else:
-        assert call(seam.passed) == call(hostile.CLEAN)
+        assert call(seam.passed) == call(CLEAN)
 
 
 def test_every_seam_is_tried():

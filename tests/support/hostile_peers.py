@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from support.hostile import CASES, PEERS
+from support.hostile_cases import CASES, PEERS
 
 TIMEOUT = 60
 

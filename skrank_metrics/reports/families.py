@@ -272,11 +272,10 @@ def _excluding_zero(ends: FloatArray, rejected: Mask, total: FloatArray) -> Floa
     """
     # fmax and fmin replace NaN, minimum and maximum keep it.
     low, high = ends.T
-    cases = [rejected & (total > 0), rejected & (total < 0)]
-    lowest = np.select(cases, [np.fmax(low, SMALLEST), np.fmax(low, -np.inf)], np.minimum(low, 0))
-    highest = np.select(
-        cases, [np.fmin(high, np.inf), np.fmin(high, -SMALLEST)], np.maximum(high, 0)
-    )
+    floor = np.where(total > 0, SMALLEST, -np.inf)
+    ceiling = np.where(total < 0, -SMALLEST, np.inf)
+    lowest = np.where(rejected, np.fmax(low, floor), np.minimum(low, 0.0))
+    highest = np.where(rejected, np.fmin(high, ceiling), np.maximum(high, 0.0))
     return np.stack([lowest, highest], axis=1)
 
 

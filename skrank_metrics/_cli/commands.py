@@ -37,6 +37,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         with naming_options(NAMES):
             code = _FUNCTIONS[chosen.command](chosen)
         sys.stdout.flush()
+    # More special errors first: a broken pipe is an OSError, too.
     except BrokenPipeError:  # the reader of the output, such as head, is gone
         _discard_output()
         sys.exit(BROKEN_PIPE)
@@ -79,6 +80,7 @@ def _show_means(chosen: Chosen) -> None:
     is_plain = not others and not chosen.by_query
     result = first if is_plain else Rankings(reports, by_query=chosen.by_query)
 
+    # Only TSV and JSON need all rows.
     def content() -> Record:
         rows = []
         for name, report in reports.items():
@@ -95,6 +97,7 @@ def _show_comparison(chosen: Chosen) -> int:
 
     reports = read_reports(chosen)
     margin, baseline = _margin_of(chosen), chosen.baseline
+    # A gate needs a ranking that is in use; other comparisons look for the best.
     if baseline is None and margin is not None:
         baseline = next(iter(reports))
     if baseline is not None:
@@ -137,6 +140,7 @@ def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:
     if chosen.margin is None:
         return None
     margins = dict(chosen.margin)
+    # A number for all metrics beside one for a single metric would be two answers to one question.
     is_for_all = "" in margins
     if len(margins) < len(chosen.margin) or (is_for_all and len(margins) > 1):
         raise ValueError(
@@ -146,6 +150,7 @@ def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:
 
 
 def _show_causes(chosen: Chosen) -> None:
+    # Each command loads only what it needs, as most of the time of a short one is loading.
     from skrank_metrics.reports.explain_difference import explain_difference
 
     report, metric = _report_and_metric(chosen)
@@ -196,6 +201,7 @@ def _run_demo(chosen: Chosen) -> None:
         raise ValueError(f"--picture must be a file in an existing folder; got {picture}.")
     if picture.suffix not in PICTURES:
         raise ValueError(f"--picture must end in {', '.join(PICTURES)}; got {picture}.")
+    # It needs scikit-learn and takes a second to load.
     from skrank_metrics import _demo
 
     _demo.run(picture)

@@ -141,6 +141,7 @@ def read_reports(chosen: Chosen) -> Reports:
 
 def _default_metrics(loaded: Reports, chosen: Chosen) -> list[str]:
     """The metrics of the first saved report, or those of the command."""
+    # A gate against a saved report is by the metrics that were chosen when it was saved.
     for report in loaded.values():
         return [*report.metrics]
     return COMMANDS[chosen.command].metrics.split()
@@ -182,6 +183,7 @@ def _reports_of_rows(file: str, form: str, metrics: Metrics, chosen: Chosen) -> 
         rows = read_table(file, form, chosen, signed=signed)
     options = rows.others | chosen.given("convention")
     options["condense"] = bool(chosen.condense)
+    # Errors name arguments and rows, to which the file is added.
     try:
         found = evaluate(rows.labels, rows.scores, qid=rows.qid, metrics=metrics, **options)
     except (ValueError, TypeError) as error:
@@ -211,6 +213,7 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
         columns[metric] = column
+    # By the names of this command, as a saved report may spell its parameters in another order.
     bound = {metric: report.metrics[column] for metric, column in columns.items()}
     results = {metric: report.results[column] for metric, column in columns.items()}
     return replace(report, metrics=bound, results=results)

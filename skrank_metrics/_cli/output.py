@@ -56,6 +56,7 @@ class Rankings(Result):
         blocks = {
             name: {ALL: report, **report.shown_slices} for name, report in self._reports.items()
         }
+        # Rankings may have different slices if some were saved; each slice stands once.
         slices = dict.fromkeys(value for of_slices in blocks.values() for value in of_slices)
         rows = []
         for value in slices:
@@ -100,6 +101,7 @@ def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:
 
 
 def _text_of(output: str, result: Result, content: Callable[[], Record]) -> str:
+    # The text ends with one line break, as that of other commands.
     if output == "table":
         return f"{result}\n"
     if output == "html":
@@ -117,6 +119,7 @@ def _jsonable(value: Any) -> Any:
         return list(map(_jsonable, value))
     if hasattr(value, "item"):
         value = value.item()
+    # JSON has no NaN, and other programs fail to read it.
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -138,6 +141,7 @@ def _tsv_cell(value: object) -> object:
     if isinstance(value, numbers.Real):
         return value
     text = visible(str(value))
+    # Text of a number, such as an id -5, is no formula.
     with suppress(ValueError):
         float(text)
         return text

@@ -88,6 +88,7 @@ class _Once(argparse.Action):
         words = values if isinstance(values, list) else [values]
         if "" in words:  # as from an unset variable of a shell, which must not read as no option
             parser.error(f"{option_string} is empty. Name something, or leave the option out.")
+        # argparse alone would keep the last value and drop those before without a word.
         before = getattr(namespace, self.dest)
         if before is not None and not self.is_list:
             shown = " ".join(map(str, before if isinstance(before, list) else [before]))
@@ -114,6 +115,7 @@ def parse_command(arguments: Sequence[str] | None) -> Chosen:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         _add_command(commands, name, command)
+    # argparse takes words after an option as unknown; they are metrics, unless they look like options.
     chosen, rest = parser.parse_known_args(arguments, Chosen())
     takes_words = COMMANDS[chosen.command].reads_files
     unknown = [word for word in rest if word.startswith("-") and word != "-"]

@@ -69,6 +69,7 @@ def _check_named_columns(table: TableFile, chosen: Chosen) -> None:
             absent += unknown
     if not options:
         return
+    # One message for all options, so that a user does not have to run the command once for each.
     absent = list(dict.fromkeys(absent))
     lacks = f" has no column {', '.join(map(repr, absent))}. Pass" if absent else " needs"
     hint = nearest(absent[0], known) if len(absent) == 1 else ""

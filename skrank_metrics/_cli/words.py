@@ -20,6 +20,7 @@ STANDARD_INPUT = "-"
 
 def split_words(chosen: Chosen) -> tuple[list[str], list[str]]:
     """The metrics among the words of a command, and its files, which exist."""
+    # A metric stays a metric if a file of that name appears, so that a command keeps its meaning.
     metrics, files = list[str](), list[str]()
     for word in chosen.words:
         if is_metric(word, chosen):
@@ -41,6 +42,7 @@ def is_metric(word: str, chosen: Chosen) -> bool:
 
 def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
     """Why a word is no metric."""
+    # Names such as P_5 are of trec_eval; in other conventions they may stand for other numbers.
     convention = chosen.convention or "trec_eval"
     try:
         for name in expand([word]):
@@ -58,6 +60,7 @@ def _check_exists(word: str, chosen: Chosen) -> None:
     hint = ""
     if folder.is_dir():
         hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()])
+    # Parameters of metrics have dots, as rbp(p=0.9), but names have none.
     looks_like_a_path = any(sign in word.partition("(")[0] for sign in "./")
     if hint or looks_like_a_path:
         raise ValueError(f"File not found: {word}.{hint}")
@@ -100,6 +103,7 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
     name = others[0]
     unpacked = name.lower().removesuffix(PACKED)
     form = format_of(unpacked)
+    # Labels are in rows; tables without them are judgments, which have their own, and runs.
     if form and len(others) > 1 and not chosen.label:
         return "lists"
     if form:
@@ -147,6 +151,7 @@ def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
 
 def _is_same_file(one: str, other: str) -> bool:
     """Whether two paths lead to one file, which need not exist; by links, or where case does not count."""
+    # Links and hard links lead to one file by several paths.
     if os.path.exists(one) and os.path.exists(other):
         return os.path.samefile(one, other)
     if os.path.exists(one) or os.path.exists(other):

@@ -91,7 +91,8 @@ def _replace(target: str, data: bytes, *, exists: bool) -> None:
     """Replace a file by a new one with the same permissions, which nobody else can read before it has them."""
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied")
-    mode = 0o600 if exists else 0o666
+    mode = 0o600 if exists else 0o666  # of which the umask removes what the user wants
+    # In the same folder, since a file cannot be moved to another disk in one step.
     new = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new")
     try:
         with open(new, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

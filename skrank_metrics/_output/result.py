@@ -69,6 +69,7 @@ class Result(ABC):
             raise TypeError(
                 f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame."
             )
+        # By name, as only displays may import matplotlib, which takes a second to load.
         displays = importlib.import_module("skrank_metrics.displays")
         return getattr(displays, self._display).from_result(self, **options)
 
@@ -121,7 +122,7 @@ class Result(ABC):
     def _frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
         check_choice(library, "library", LIBRARIES)
         try:
-            module = importlib.import_module(library)
+            module = importlib.import_module(library)  # neither is a dependency
         except ImportError:
             message = f"to_frame needs {library}: pip install {library}, or read the attributes, which hold the same."
             raise ImportError(message) from None

@@ -114,6 +114,7 @@ class Table:
     def _shown(self) -> list[_Shown]:
         shown = []
         for number, column in enumerate(self._declared):
+            # Columns without a head are in frames only.
             if column.head is not None:
                 values = [row[number] for row in self.rows]
                 shown.append(_as_shown(column.head, column.text, values))

@@ -83,6 +83,7 @@ class Display(ABC):
         A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``.
         """
         if ax is None:
+            # A phone has no room for panels side by side.
             stacked = style.is_narrow()
             figure = style.new_figure(max(heights), sum(heights), sum(widths))
             ratios = {"height_ratios": heights} if stacked else {"width_ratios": widths}

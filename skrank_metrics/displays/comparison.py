@@ -79,6 +79,7 @@ class ComparisonDisplay(Display):
         self._statuses = {name: _statuses_by(result.by_metric(name)) for name in self._metrics}
 
     def _draw(self, ax: Any) -> None:
+        # Metrics that are no means over queries, such as medians, have no verdict.
         title = self._board.verdict if self._is_tested else ""
         # Labels below the rows have two lines.
         height = 0.2 + style.height_of(self._names) + style.height_of_title(title)
@@ -169,6 +170,7 @@ class ComparisonDisplay(Display):
         if not self._board.greater_is_better:
             first, second = second, first
         colours = [self._colour_of(pair.first), self._colour_of(pair.second)]
+        # Equal models have one colour, but their queries must be told apart.
         if colours[0] == colours[1]:
             colours[1] = look.soft
         texts = outcomes_of_queries(pair)
@@ -176,6 +178,7 @@ class ComparisonDisplay(Display):
         ax.stairs(second, edges, fill=True, color=colours[1], linewidth=0, label=texts[1])
         ax.plot([], color=look.soft, label=texts[2])
         ax.axhline(0, color=look.ink, linewidth=1)
+        # Queries are sorted by their difference, so ranks on the axis would say nothing.
         ax.set(xlim=(0, edges[-1]), xticks=[])
         style.explain_below(ax)
 

@@ -54,6 +54,7 @@ class GridDisplay(Display):
         super().__init__(result)
         found = read_search(result, metric)
         n_folds = found.scores.shape[1]
+        # Means over some of the folds are not comparable with the others.
         if found.n_ran.max() < n_folds:
             raise ValueError(NO_SCORES)
         self._metric = found.metric

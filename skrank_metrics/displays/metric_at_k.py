@@ -58,6 +58,7 @@ class MetricAtKDisplay(Display):
     def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
+        # The leader at one cutoff may be second at another; the eye goes to the ends of the curves.
         names = self._ranked()
         ax = self.panel(ax, max(HEIGHT, 1 + style.height_below(style.wrapped(names))))
         look = style.polish(ax, "y")

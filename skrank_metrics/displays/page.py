@@ -42,6 +42,7 @@ def _css(look: style.Theme) -> str:
 def _svg(result: Any, width: float) -> str:
     """A drawing of a result, without what a page does not need, and with variables for colours."""
     target = io.StringIO()
+    # The page has the title of the picture as its heading.
     with style.offscreen(width, titled=False), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's font may have it
         figure = result.plot().figure_

@@ -62,6 +62,7 @@ class SplitDisplay(Display):
         for panel, column in zip(panels, _TITLES, strict=True):
             self._draw_bars(panel, column)
             style.draw_rows(panel, names, inks)
+            # Bars have their values, and panels beside the first its names.
             panel.set(xlabel=_TITLES[column], xticks=[])
             if panel is not self.ax_ and not style.is_narrow():
                 panel.tick_params(labelleft=False)

@@ -2,8 +2,16 @@
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from support.pictures import (
+    explained,
+    highlighted,
+    intervals,
+    mark_colours,
+    marks,
+    row_names,
+    written,
+)
 from support.ranks import report_of_ranks, rows_of_ranks
 
 from skrank_metrics import RankingReport, compare, evaluate, kendall_tau_distance
@@ -21,56 +29,27 @@ def board():
     return compare(evaluate(LABELS, SCORES, qid=IDS, metrics=metrics), confidence=0.9)
 
 
-def drawn(panel):
-    """Value and interval of each mark; NaN if no interval is drawn."""
-    marks = [float(bar.lines[0].get_xdata()[0]) for bar in panel.containers]
-    segments = [bar.lines[2][0].get_segments()[0] for bar in panel.containers]
-    return marks, [
-        segment[:, 0].tolist() if len(segment) else [np.nan, np.nan] for segment in segments
-    ]
-
-
-def written(panel):
-    return [
-        text.get_text().replace("\N{MINUS SIGN}", "-").replace("\N{EN SPACE}", " ")
-        for text in panel.texts
-    ]
-
-
-def explained(panel):
-    """What the lines below a panel say, with their colours."""
-    texts = panel.get_legend().get_texts()
-    return {text.get_text().replace("\n", " "): to_hex(text.get_color()) for text in texts}
-
-
-def row_names(ax):
-    return [label.get_text() for label in ax.get_yticklabels()]
-
-
 def test_means_and_differences_are_those_of_the_standings(board):
     display = ComparisonDisplay.from_result(board)
     assert row_names(display.ax_) == list(board.names) == ["best", "middle", "worst"]
     assert len(display.axes_) == 4, "three of four metrics"
     for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
-        means, ends = drawn(panel)
-        assert means == pytest.approx(
-            [board.by_metric(metric).means()[name] for name in board.names]
-        )
-        intervals = [board.reports[name].intervals(0.9)[metric] for name in board.names]
-        np.testing.assert_allclose(ends, intervals)
-    standings = board.standings()
-    differences, ends = drawn(display.axes_[3])
-    assert (
-        differences
-        == [row.difference for row in standings]
-        == pytest.approx([1 / 6, -1 / 6, -2 / 3])
-    )
-    np.testing.assert_allclose(ends, [row.interval for row in standings])
-    assert written(display.axes_[3]) == [f"{row.difference:+.4f} {row.status}" for row in standings]
-    assert [panel.get_xlabel().replace("\n", " ") for panel in display.axes_[::3]] == [
-        "mrr mean, 90% interval",
-        "difference from the best other, simultaneous 90% intervals",
-    ]
+        means = board.by_metric(metric).means()
+        assert dict(zip(board.names, marks(panel), strict=True)) == pytest.approx(means)
+        ends = [board.reports[name].intervals(0.9)[metric] for name in board.names]
+        np.testing.assert_allclose(intervals(panel), ends)
+    assert display.ax_.get_xlabel() == "mrr\nmean, 90% interval"
+
+
+def test_differences_are_those_of_the_standings(board):
+    display = ComparisonDisplay.from_result(board)
+    panel, standings = display.axes_[3], board.standings()
+    differences = [row.difference for row in standings]
+    assert marks(panel) == differences == pytest.approx([1 / 6, -1 / 6, -2 / 3])
+    np.testing.assert_allclose(intervals(panel), [row.interval for row in standings])
+    assert written(panel) == [f"{row.difference:+.4f} {row.status}" for row in standings]
+    label = "difference from the best other,\nsimultaneous 90% intervals"
+    assert panel.get_xlabel() == label
     assert "lower is better" in display.axes_[2].get_xlabel()
     assert display.figure_.get_suptitle().replace("\n", " ") == board.verdict
 
@@ -88,12 +67,7 @@ def test_a_model_has_one_colour_in_all_panels(board):
         expected.append({(True,): look.soft, (False,): look.best}.get((*is_worse,), look.ink))
     assert len(set(expected)) > 1
     for panel in display.axes_:
-        assert [bar.lines[0].get_color() for bar in panel.containers] == expected
-
-
-def highlighted(panel):
-    """The rows with a band."""
-    return [round(band.get_y() + 0.5) for band in panel.patches]
+        assert mark_colours(panel) == expected
 
 
 # By mrr, "first" is better, with 1 on two of three queries; by recall@2, "second" is, which never misses.
@@ -109,7 +83,7 @@ def test_metrics_that_disagree():
     assert found.best_set == ("first",)
     display = found.plot()
     for panel in display.axes_:
-        colours = [bar.lines[0].get_color() for bar in panel.containers]
+        colours = mark_colours(panel)
         assert colours == [style.theme().ink, style.theme().ink, style.LIGHT.soft]
     bands = [highlighted(panel) for panel in display.axes_]
     assert bands == [[0], [1], [0]], "by the metric of the panel; the differences are by mrr"
@@ -182,7 +156,7 @@ def test_names_marks_and_bands_show_the_status(baseline):
     found = compare(evaluate(LABELS, SCORES, qid=IDS, metrics="mrr"), baseline=baseline)
     status, ax = [row.status for row in found.standings()], found.plot().ax_
     good = [word not in ("worse", "undecided", "baseline") for word in status]
-    labels, marks = ax.get_yticklabels(), [bar.lines[0].get_color() for bar in ax.containers]
+    labels, marks = ax.get_yticklabels(), mark_colours(ax)
     assert [label.get_weight() == "bold" for label in labels] == [
         word in ("best", "better") for word in status
     ]
@@ -295,5 +269,5 @@ def test_one_axes_is_divided():
 def test_infinite_or_missing_intervals_leave_the_mark():
     few = {name: report_of_ranks(ranks[:3], metrics=["dcg"]) for name, ranks in RANKS.items()}
     display = compare(few, "dcg").plot()
-    assert np.isfinite([bar.lines[0].get_xdata()[0] for bar in display.axes_[-1].containers]).all()
+    assert np.isfinite(marks(display.axes_[-1])).all()
     display.figure_.draw_without_rendering()

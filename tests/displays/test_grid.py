@@ -5,6 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
+from support.pictures import tick_texts
 
 from skrank_metrics import ranking_scorers
 from skrank_metrics.displays import GridDisplay, style
@@ -35,15 +36,11 @@ TWO = fitted(
 )
 
 
-def ticks(axis):
-    return [label.get_text() for label in axis.get_ticklabels()]
-
-
 def test_a_curve_over_the_only_parameter_that_varies():
     display = GridDisplay.from_result(ONE)
     ax = display.ax_
     *folds, means, best = ax.lines
-    assert ticks(ax.xaxis) == ["1", "2", "10"], "by size"
+    assert tick_texts(ax.xaxis) == ["1", "2", "10"], "by size"
     assert [line.get_ydata().tolist() for line in folds] == [[0.5, 0.4, 0.2], [0.7, 0.4, 0.4]]
     assert means.get_ydata().tolist() == pytest.approx([0.6, 0.4, 0.3])
     assert (best.get_xdata().tolist(), best.get_color()) == ([0], style.LIGHT.best)
@@ -54,7 +51,7 @@ def test_a_curve_over_the_only_parameter_that_varies():
 def test_a_heat_map_over_two():
     display = GridDisplay.from_result(TWO)
     ax = display.ax_
-    assert (ticks(ax.yaxis), ticks(ax.xaxis)) == (["1", "2", "3"], ["svd", "lsqr"])
+    assert (tick_texts(ax.yaxis), tick_texts(ax.xaxis)) == (["1", "2", "3"], ["svd", "lsqr"])
     written = {text.xy: text.get_text() for text in ax.texts}
     assert written == {(0, 0): "0.2000", (1, 0): "0.5000", (0, 1): "0.5000"}, (
         "the best of two candidates with the same values; one failed, some were not tried"

@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV, KFold
+from support.pictures import edges, intervals, marks, row_names, widths, written
 from support.policies import with_policies
 from support.ranks import report_of_ranks, rows_of_ranks
 
@@ -28,32 +29,19 @@ Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])
 X = SCORES[:, None]
 
 
-def row_names(display):
-    return [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()]
-
-
-def written(display):
-    return [text.get_text().replace("\N{MINUS SIGN}", "-") for text in display.ax_.texts]
-
-
 def test_each_metric_has_its_histogram_mean_and_interval():
     report = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"])
     display = QueryScoreDisplay.from_result(report)
-    assert row_names(display) == ["mrr", "recall@1"]
-    assert written(display) == [f"{mean:.4f}" for mean in report.mean.values()]
-    for bars, (name, mean) in zip(display.ax_.containers, report.mean.items(), strict=True):
-        assert bars.lines[0].get_xdata().tolist() == [mean]
-        (segment,) = bars.lines[2][0].get_segments()
-        assert tuple(segment[:, 0]) == pytest.approx(report.intervals()[name])
-    heights, edges, base = display.ax_.patches[0].get_data()
-    shares = {
-        round(float(edges[place]), 2): float(base - heights[place])
-        for place in np.flatnonzero(heights < base)
-    }
-    assert shares == pytest.approx({0.32: 0.3, 0.48: 0.3, 0.96: 0.6}), (
-        "two queries at 1, one each at 1/2 and 1/3"
-    )
-    assert row_names(QueryScoreDisplay.from_result(report, metric="recall@1")) == ["recall@1"]
+    assert row_names(display.ax_) == ["mrr", "recall@1"]
+    assert written(display.ax_) == [f"{mean:.4f}" for mean in report.mean.values()]
+    assert marks(display.ax_) == list(report.mean.values())
+    np.testing.assert_allclose(intervals(display.ax_), list(report.intervals().values()))
+    heights, ends, base = display.ax_.patches[0].get_data()
+    bars = np.flatnonzero(heights < base)
+    # Two queries are at 1, one is at 1/2 and one at 1/3.
+    np.testing.assert_allclose(ends[bars], [0.32, 0.48, 0.96])
+    np.testing.assert_allclose(base - heights[bars], [0.3, 0.3, 0.6])
+    assert row_names(QueryScoreDisplay.from_result(report, metric="recall@1").ax_) == ["recall@1"]
     with pytest.raises(ValueError, match=r"metric must be one of .* got 'ndcg@5'"):
         QueryScoreDisplay.from_result(report, metric="ndcg@5")
 
@@ -61,8 +49,8 @@ def test_each_metric_has_its_histogram_mean_and_interval():
 def test_slices_stand_below_the_first_metric():
     by = np.repeat(["b", "a", "b", "a"], len(Y) // 4)
     display = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"], by=by).plot()
-    assert row_names(display) == ["mrr", "a", "b", "recall@1"]
-    assert written(display) == ["0.7083", "0.4167", "1.0000", "0.5000"], (
+    assert row_names(display.ax_) == ["mrr", "a", "b", "recall@1"]
+    assert written(display.ax_) == ["0.7083", "0.4167", "1.0000", "0.5000"], (
         "of slice a (1/2 + 1/3) / 2"
     )
     whole, *slices, other = (text.get_color() for text in display.ax_.texts)
@@ -73,7 +61,7 @@ def test_slices_stand_below_the_first_metric():
 def test_weights_and_undefined_queries_of_a_distribution():
     options = with_policies(["mrr", "recall@1"], replace_undefined_by=np.nan)
     display = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], **options).plot()
-    assert written(display) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
+    assert written(display.ax_) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
     assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), (
         "weights 1, 1 and 3"
@@ -84,14 +72,21 @@ def test_weights_and_undefined_queries_of_a_distribution():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "ends"), [(["mrr", "cg"], (0, 1)), (["neg_kendall_tau_distance", "mrr"], (-2, 0))]
+    ("metrics", "shown", "ends"),
+    [
+        (["mrr", "cg"], ["mrr", "cg"], (0, 1)),
+        (["neg_kendall_tau_distance", "mrr"], ["neg_kendall_tau_distance"], (-2, 0)),
+    ],
 )
-def test_metrics_of_another_range_are_left_out(metrics, ends):
+def test_metrics_of_another_range_are_left_out(metrics, shown, ends):
     display = evaluate(Y, SCORES, qid=QID, metrics=[*metrics, kendall_tau_distance]).plot()
-    assert row_names(display) == metrics[: 2 if ends == (0, 1) else 1]
-    assert tuple(display.ax_.patches[0].get_data().edges[[0, -1]]) == ends
-    signed = RankingReport.from_frame({"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}).plot()
-    assert tuple(signed.ax_.patches[0].get_data().edges[[0, -1]]) == (-1, 1)
+    assert row_names(display.ax_) == shown
+    assert edges(display.ax_)[0] == ends
+
+
+def test_the_axis_of_metrics_that_may_be_negative():
+    display = RankingReport.from_frame({"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}).plot()
+    assert edges(display.ax_) == [(-1, 1)]
 
 
 def test_models_of_a_comparison_share_an_axis():
@@ -101,10 +96,11 @@ def test_models_of_a_comparison_share_an_axis():
         for name, own in values.items()
     }
     display = QueryScoreDisplay.from_result(compare(reports))
-    assert (row_names(display), written(display)) == (["a", "b"], ["7.0000", "4.0000"])
-    assert [tuple(area.get_data().edges[[0, -1]]) for area in display.ax_.patches] == [(2, 9)] * 2
-    ends = [tuple(bars.lines[2][0].get_segments()[0][:, 0]) for bars in display.ax_.containers]
-    np.testing.assert_allclose(ends, [report.intervals()["judge"] for report in reports.values()])
+    assert row_names(display.ax_) == ["a", "b"]
+    assert written(display.ax_) == ["7.0000", "4.0000"]
+    assert edges(display.ax_) == [(2, 9), (2, 9)]
+    expected = [report.intervals()["judge"] for report in reports.values()]
+    np.testing.assert_allclose(intervals(display.ax_), expected)
 
 
 def marked(display):
@@ -129,20 +125,20 @@ def test_steps_lead_from_one_value_to_the_other():
     assert up == again != down
     assert marked(display) == [[0.5, 0], [0.375, 4]]
     by_place = sorted(
-        zip([text.xy[1] for text in display.ax_.texts], written(display), strict=True)
+        zip([text.xy[1] for text in display.ax_.texts], written(display.ax_), strict=True)
     )
     assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
     assert sorted(text.xy[0] for text in display.ax_.texts) == [0.375, 0.375, 0.5, 0.75, 0.75], (
         "beyond the longer end"
     )
-    assert row_names(display) == [
+    assert row_names(display.ax_) == [
         "sklearn",
         *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")),
         "xgboost",
     ]
     tiny = difference([-0.00002], ["a"]).plot()
-    assert set(written(tiny)) == {"0.5000", "+0.0000"}, "with the digits of tables"
-    assert written(difference([], []).plot()) == ["0.5000", "0.5000"]
+    assert set(written(tiny.ax_)) == {"0.5000", "+0.0000"}, "with the digits of tables"
+    assert written(difference([], []).plot().ax_) == ["0.5000", "0.5000"]
 
 
 def test_a_difference_is_drawn_as_it_is_explained():
@@ -150,8 +146,8 @@ def test_a_difference_is_drawn_as_it_is_explained():
         Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost")
     )
     display = expected.plot()
-    widths = [bar.get_width() for bar in display.ax_.patches]
-    np.testing.assert_allclose(widths, [cause.effect for cause in expected.causes])
+    effects = [cause.effect for cause in expected.causes]
+    np.testing.assert_allclose(widths(display.ax_), effects)
     assert [x for x, _ in marked(display)] == pytest.approx(
         [expected.start, expected.end], abs=1e-15
     )
@@ -165,17 +161,16 @@ def test_folds_and_leaks():
         for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()
     }
     display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
-    widths = [[bar.get_width() for bar in panel.patches] for panel in display.axes_]
-    assert widths[0] == [5, 1, 0, 2], "queries, and those of them that are in train, too"
-    assert widths[1:] == [[300, 1000], [0.5, 0.25]], "documents, share"
-    assert [panel.get_xlabel() for panel in display.axes_] == [
-        "queries in test",
-        "documents in test",
-        "share of relevant documents",
-    ]
-    texts = [[text.get_text() for text in panel.texts] for panel in display.axes_]
-    assert texts == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
-    assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
+    queries, documents, shares = display.axes_
+    assert widths(queries) == [5, 1, 0, 2], "queries, and those of them that are in train, too"
+    assert (widths(documents), widths(shares)) == ([300, 1000], [0.5, 0.25])
+    assert queries.get_xlabel() == "queries in test"
+    assert documents.get_xlabel() == "documents in test"
+    assert shares.get_xlabel() == "share of relevant documents"
+    assert written(queries) == ["5", "1"]
+    assert written(documents) == ["300", "1,000"]
+    assert written(shares) == ["50.0%", "25.0%"]
+    assert row_names(display.ax_) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
     sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
     assert sound != leaking
     assert display.figure_.get_suptitle() == "KFold(2): leaks in 1 of 2 folds"
@@ -184,11 +179,11 @@ def test_folds_and_leaks():
 def test_folds_of_splitters():
     cut = audit_splits(KFold(3), X, Y, qid=QID)
     display = cut.plot()
-    queries, leaking = np.split(np.array([bar.get_width() for bar in display.ax_.patches]), 2)
+    queries, leaking = np.split(np.array(widths(display.ax_)), 2)
     assert queries.tolist() == cut.table["queries"].tolist()
     assert leaking.tolist() == cut.table["leaking"].tolist()
-    assert sum("leak" in name for name in row_names(display)) == 3
-    assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot()) == ["fold 0", "fold 1"]
+    assert sum("leak" in name for name in row_names(display.ax_)) == 3
+    assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot().ax_) == ["fold 0", "fold 1"]
 
 
 def fitted_search(folds, params=None, scoring="map", refit=True):
@@ -226,7 +221,7 @@ MAP = ranking_scorers("map")["map"]
 
 def test_candidates_from_the_best_down():
     display = CVResultsDisplay.from_result(SEARCH)
-    assert row_names(display) == ["#3 alpha=100", "#2 alpha=10", "#1 alpha=1"]
+    assert row_names(display.ax_) == ["#3 alpha=100", "#2 alpha=10", "#1 alpha=1"]
     folds, means = display.ax_.lines[::2], display.ax_.lines[1::2]
     assert [line.get_xdata().tolist() for line in folds] == [[0.8, 0.8], [0.7, 0.5], [0.3, 0.5]]
     assert [float(line.get_xdata()[0]) for line in means] == pytest.approx([0.8, 0.6, 0.4])
@@ -234,7 +229,7 @@ def test_candidates_from_the_best_down():
     assert places == [{n + 0.14} for n in (0, 0, 1, 1, 2, 2)]
     above = [text.xy for text in display.ax_.texts]
     assert above == [(pytest.approx(mean), row - 0.24) for row, mean in enumerate([0.8, 0.6, 0.4])]
-    assert written(display) == ["0.8000", "0.6000", "0.4000"]
+    assert written(display.ax_) == ["0.8000", "0.6000", "0.4000"]
     assert display.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds"
 
 
@@ -242,14 +237,14 @@ def test_metric_and_number_of_candidates():
     few = CVResultsDisplay.from_result(SEARCH, n_candidates=2)
     assert few.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds,\nbest 2 of 3 candidates"
     other = CVResultsDisplay.from_result(SEARCH, metric="map")
-    assert row_names(other) == ["#1 alpha=1", "#2 alpha=10"], "the third failed in a fold"
+    assert row_names(other.ax_) == ["#1 alpha=1", "#2 alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
-    assert row_names(CVResultsDisplay.from_result(later)) == ["#3 alpha=100", "#2 alpha=10"]
+    assert row_names(CVResultsDisplay.from_result(later).ax_) == ["#3 alpha=100", "#2 alpha=10"]
     assert (
         CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(",\nbest 2 of 3 candidates")
     ), "one failed"
     many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
-    assert len(row_names(CVResultsDisplay.from_result(many))) == 10, "the default"
+    assert len(row_names(CVResultsDisplay.from_result(many).ax_)) == 10, "the default"
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
         CVResultsDisplay.from_result(SEARCH, metric="mrr")
     with pytest.raises(NotFittedError, match="not fitted"):
@@ -262,7 +257,7 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
     )
     display = CVResultsDisplay.from_result(search)
     assert display.ax_.get_xlabel().startswith("score, ")
-    assert row_names(display) == ["#1 defaults", "#2 alpha=3"]
+    assert row_names(display.ax_) == ["#1 defaults", "#2 alpha=3"]
 
 
 def test_candidates_that_a_race_dropped_are_hollow_and_last():
@@ -274,7 +269,7 @@ def test_candidates_that_a_race_dropped_are_hollow_and_last():
         "dropped_because": np.array(["", "", ""]),
     }
     display = CVResultsDisplay.from_result(search)
-    assert row_names(display) == [
+    assert row_names(display.ax_) == [
         "#2 alpha=10",
         "#3 alpha=100 dropped after fold 2",
         "#1 alpha=1 dropped after fold 1",
@@ -284,4 +279,4 @@ def test_candidates_that_a_race_dropped_are_hollow_and_last():
         True,
         True,
     ]
-    assert written(display) == ["0.7083", "0.7500", "0.8750"], "2.125 / 3, 1.5 / 2 and 0.875"
+    assert written(display.ax_) == ["0.7083", "0.7500", "0.8750"], "2.125 / 3, 1.5 / 2 and 0.875"

@@ -242,10 +242,10 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
     yield from (finding for finding in next(iter(by_name.values())) if finding in of_all)
     names_of: dict[str, list[str]] = {}
     for name, found in by_name.items():
-        for finding in found:
-            kind = finding.partition(":")[0]
-            if finding not in of_all:
-                names_of.setdefault(kind if kind in _HAVE else finding, []).append(name)
+        kinds = {finding: finding.partition(":")[0] for finding in found if finding not in of_all}
+        # A ranking has ties once, however many findings say so.
+        for key in dict.fromkeys(kind if kind in _HAVE else one for one, kind in kinds.items()):
+            names_of.setdefault(key, []).append(name)
     for finding, names in names_of.items():
         if finding not in _HAVE:
             yield f"{some_of(names)}: {finding}"

@@ -32,6 +32,11 @@ def test_what_some_rankings_have():
     ]
 
 
+def test_two_findings_of_a_kind_name_a_ranking_once():
+    (note,) = notes_of(a=[TIES, TIES.replace("2%", "9%")], b=[])
+    assert note.startswith("a has tied scores.")
+
+
 def test_what_all_rankings_have_is_said_once():
     assert notes_of(a=[TIES], b=[TIES]) == [TIES]
 

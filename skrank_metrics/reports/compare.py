@@ -213,7 +213,7 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
             if named.count(metric) != 1:  # two if it stands under two of its names
                 raise ValueError(
                     f"{argument('margin')} must have one number for each metric; got {named.count(metric)} for "
-                    f"{metric!r}. Add it, or compare by the other metrics only."
+                    f"{metric!r}. Name each metric once, or compare by others only."
                 )
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
     # All metrics guard the decision, so one that cannot be tested would leave it open for ever.

@@ -24,13 +24,18 @@ def effects(difference):
 
 def test_effects_that_interact_by_hand():
     # Labels 1 and 2 with equal scores: linear gains are 1 and 2 or 1.5 twice, exponential ones 1 and 3 or 2 twice.
-    tied, exp2, both = 1.5 * (1 + D) / (2 + D), (1 + 3 * D) / (3 + D), 2 * (1 + D) / (3 + D)
+    tied = 1.5 * (1 + D) / (2 + D)
     stable = (1 + 2 * D) / (2 + D)
-    difference = explain_difference([1, 2], [1, 1], qid=[7, 7], conventions=("sklearn", "lightgbm"))
-    assert (difference.start, difference.end) == (pytest.approx(tied), pytest.approx(exp2))
+    tied_exp2 = 2 * (1 + D) / (3 + D)
+    stable_exp2 = (1 + 3 * D) / (3 + D)
+    difference = explain_difference([1, 2], [1, 1], qid=[7, 7])
+    assert difference.start == pytest.approx(tied)
+    assert difference.end == pytest.approx(stable_exp2)
+    of_gain = (tied_exp2 - tied) + (stable_exp2 - stable)
+    of_ties = (stable - tied) + (stable_exp2 - tied_exp2)
     assert effects(difference) == {
-        "gain": pytest.approx(((both - tied) + (exp2 - stable)) / 2),
-        "ties": pytest.approx(((stable - tied) + (exp2 - both)) / 2),
+        "gain": pytest.approx(of_gain / 2),
+        "ties": pytest.approx(of_ties / 2),
         "queries without a value": 0,
     }
 
@@ -55,26 +60,26 @@ def test_effects_are_means_over_all_orders(pair, metric):
     first, second = (get_metric(metric, convention=convention) for convention in pair)
     names = [n for n in first.record.parameters if first.get(n) != second.get(n)]
     orders = list(itertools.permutations(names))
-    expected, affected = dict.fromkeys(names, 0.0), {name: np.zeros(10, bool) for name in names}
+    expected = dict.fromkeys(names, 0.0)
+    affected = {name: np.zeros(10, bool) for name in names}
     for order in orders:
         bound = first
         for name in order:
             changed = bound.replace(**{name: second.get(name)})
             gains = changed(**rows, average=None) - bound(**rows, average=None)
-            expected[name] += weights @ gains / weights.sum() / len(orders)
+            expected[name] += np.average(gains, weights=weights) / len(orders)
             affected[name] |= gains != 0
             bound = changed
     assert difference.start == first(**rows, sample_weight=weights[qid])
     assert difference.end == second(**rows, sample_weight=weights[qid])
-    found = {cause.change: (cause.effect, cause.n_queries) for cause in difference.causes}
-    assert len(found) == len(names) > 1
-    for name in names:
-        effect, n_queries = found[f"{first.get(name)} -> {second.get(name)}"]
-        assert effect == pytest.approx(expected[name], abs=1e-14)
-        assert n_queries == affected[name].sum()
-    assert sum(effect for effect, _ in found.values()) == pytest.approx(
-        difference.end - difference.start, abs=1e-14
-    )
+    in_order = [name for name in CAUSES if name in names]
+    assert len(difference.causes) == len(names) > 1
+    for name, cause in zip(in_order, difference.causes, strict=True):
+        assert cause.change == f"{first.get(name)} -> {second.get(name)}"
+        assert cause.effect == pytest.approx(expected[name], abs=1e-14)
+        assert cause.n_queries == affected[name].sum()
+    total = sum(cause.effect for cause in difference.causes)
+    assert total == pytest.approx(difference.end - difference.start, abs=1e-14)
 
 
 def test_defaults():

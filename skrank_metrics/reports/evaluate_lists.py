@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
+from skrank_metrics._input.query_ids import check_order_of_queries
 from skrank_metrics._input.types import Numbers, SupportsArray
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
@@ -66,6 +67,7 @@ def evaluate_lists(
     named = _named_lists(labels)
     lists = [_checked_list(values, name) for name, values in named.items()]
     n_ranked = np.array([len(values) for values in lists])
+    check_order_of_queries(n_relevant, np.fromiter(named, object, len(named)), "n_relevant")
     n_missed = _numbers_missed(lists, n_relevant)
     # A list without any document has one that was not returned, so that the query counts.
     sizes = np.maximum(n_ranked + n_missed, 1)

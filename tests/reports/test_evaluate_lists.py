@@ -86,3 +86,12 @@ def test_bad_lists(labels, error, message):
 def test_bad_numbers_of_relevant_documents(labels, n_relevant, message):
     with pytest.raises(ValueError, match=message):
         evaluate_lists([labels], "mrr", n_relevant=n_relevant)
+
+
+def test_numbers_of_relevant_documents_must_be_in_the_order_of_the_lists():
+    lists = {"a": [1, 0], "b": [0, 1]}
+    numbers = pd.Series([1, 5], index=["b", "a"])
+    with pytest.raises(ValueError, match="n_relevant must be in the order of report.qid"):
+        evaluate_lists(lists, "map", n_relevant=numbers)
+    report = evaluate_lists(lists, "map", n_relevant=numbers[["a", "b"]])
+    assert report.per_query["map"].tolist() == [1 / 5, 1 / 2]

@@ -91,7 +91,7 @@ def test_bad_numbers_of_relevant_documents(labels, n_relevant, message):
 def test_numbers_of_relevant_documents_must_be_in_the_order_of_the_lists():
     lists = {"a": [1, 0], "b": [0, 1]}
     numbers = pd.Series([1, 5], index=["b", "a"])
-    with pytest.raises(ValueError, match="n_relevant must be in the order of report.qid"):
+    with pytest.raises(ValueError, match="n_relevant must be in the order of report"):
         evaluate_lists(lists, "map", n_relevant=numbers)
     report = evaluate_lists(lists, "map", n_relevant=numbers[["a", "b"]])
     assert report.per_query["map"].tolist() == [1 / 5, 1 / 2]

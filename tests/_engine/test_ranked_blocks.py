@@ -103,17 +103,23 @@ def cg_by_full_sort(labels, scores, ties, k):
 def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, share):
     monkeypatch.setattr(rectangles, "LEAST_BLOCK_CELLS", 500)
     sizes = sizes(rng)
-    qid, n = np.repeat(np.arange(len(sizes)), sizes), sizes.sum()
-    y_true, y_score = rng.integers(0, 4, n), scores(rng, n)
-    retrieved = np.full(n, True) if share is None else rng.random(n) < share
-    queries = [rows[retrieved[rows]] for rows in np.split(np.arange(n), np.cumsum(sizes)[:-1])]
-    for ties, k in zip(
-        ["average", "best", "worst", "stable"], rng.permutation([1, 2, 3, 5]).tolist(), strict=True
-    ):
-        options = {} if share is None else {"retrieved": retrieved}
+    n = sizes.sum()
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    y_true = rng.integers(0, 4, n)
+    y_score = scores(rng, n)
+    options = {}
+    retrieved = np.full(n, True)
+    if share is not None:
+        retrieved = rng.random(n) < share
+        options = {"retrieved": retrieved}
+    cutoffs = rng.permutation([1, 2, 3, 5]).tolist()
+    for ties, k in zip(["average", "best", "worst", "stable"], cutoffs, strict=True):
         metric = f"cg(ties={ties})@{k}"
         got = evaluate(y_true, y_score, qid=qid, metrics=metric, **options)
-        expected = [cg_by_full_sort(y_true[rows], y_score[rows], ties, k) for rows in queries]
+        expected = []
+        for query in range(len(sizes)):
+            rows = (qid == query) & retrieved
+            expected.append(cg_by_full_sort(y_true[rows], y_score[rows], ties, k))
         np.testing.assert_allclose(got.per_query[metric], expected, rtol=0, atol=1e-12)
 
 

@@ -1,7 +1,6 @@
 """The expectation over orders of tied documents, where exact arithmetic is at hand."""
 
 import os
-import time
 from collections import Counter
 from fractions import Fraction
 
@@ -19,10 +18,8 @@ STOPS = (0.0, 1 / 16, 3 / 16, 7 / 16, 15 / 16, 1e-9, 1.0)
 
 def exact_hazards(stops):
     """P(stop at j | not before): all subsets of j documents, as coefficients of a product, in fractions."""
-    survive, falls = (
-        np.array([Fraction(1)]),
-        np.array([Fraction(0)]),
-    )  # e_j, and e_j times the stop of another document
+    survive = np.array([Fraction(1)])  # e_j
+    falls = np.array([Fraction(0)])  # e_j times the stop of another document
     for value in map(Fraction, stops):
         falls = np.convolve(falls, [1, 1 - value])
         falls[:-1] += value * survive
@@ -144,13 +141,12 @@ def test_one_document_that_can_stop(n, stop):
 
 
 @pytest.mark.slow
-def test_long_groups_take_little_time(rng):
+@pytest.mark.parametrize("max_grade", [4, 20, 1000])
+def test_groups_of_many_documents_end(rng, max_grade):
+    # A square of their number would take hours.
     n = 160_000
-    labels, scores = np.minimum(4, rng.geometric(0.55, n) - 1)[None], np.zeros((1, n))
-    for max_grade in (4, 20, 1000):
-        start = time.process_time()
-        err_score(labels, scores, max_grade=max_grade)
-        assert time.process_time() - start < 3
+    labels = np.minimum(4, rng.geometric(0.55, n) - 1)
+    assert 0 < err_score(labels[None], np.zeros((1, n)), max_grade=max_grade) < 1
 
 
 def test_hazards_up_to_a_depth(rng):
@@ -208,7 +204,7 @@ def test_bpref_of_a_long_group_that_reaches_the_cap_at_its_end():
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
 
 
-def test_bpref_takes_a_time_that_grows_with_the_number_of_documents(rng):
-    labels, start = rng.integers(0, 2, (1, 400_000)), time.perf_counter()
+def test_bpref_of_many_documents_ends(rng):
+    # A square of their number would take minutes.
+    labels = rng.integers(0, 2, (1, 400_000))
     assert 0.3 < bpref_score(labels, np.zeros((1, 400_000)), k=200_000) < 0.5
-    assert time.perf_counter() - start < 5, "a square would take minutes"

@@ -112,7 +112,9 @@ class RankedBlock:
 
     def judged(self) -> FloatArray:
         """1 if the document at a rank was judged, else 0, for weighted sums over ranks."""
-        judged = ~self._padding if self._judged is None else self._judged & ~self._padding
+        judged = ~self._padding
+        if self._judged is not None:
+            judged &= self._judged
         return self._once(
             "judged", lambda: _ties.mean_gains(judged.astype(np.float64), self._groups)
         )

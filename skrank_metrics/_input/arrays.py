@@ -315,8 +315,7 @@ def is_column(value: Any, n_rows: int) -> bool:
         return False
     if isinstance(value, list | tuple):
         return len(value) == n_rows and _are_numbers_or_text(value)
-    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
-    return has_rows and count_rows(value) == n_rows
+    return np.shape(value)[:1] == (n_rows,)
 
 
 def _are_numbers_or_text(values: Sequence[Any]) -> bool:

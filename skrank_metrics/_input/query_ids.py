@@ -181,7 +181,7 @@ def check_aligned(**columns: Any) -> None:
         unlike = _holds_integers(one) != _holds_integers(other)
         if (counting or unlike) and not is_reordered:
             continue
-        raise _unaligned(second, first, "index", is_reordered)
+        raise _unaligned(second, first, "index", "rows", is_reordered)
 
 
 def _is_prediction(name: str, column: Any) -> bool:
@@ -189,11 +189,12 @@ def _is_prediction(name: str, column: Any) -> bool:
     return name.startswith(("y_score", "scores[")) and getattr(column, "name", None) is None
 
 
-def _unaligned(name: str, other: str, labels: str, is_reordered: bool) -> ValueError:
-    got = "the same labels in different orders" if is_reordered else "different labels"
-    rows = "rows" if labels == "index" else labels
+def _unaligned(name: str, other: str, labels: str, what: str, is_reordered: bool) -> ValueError:
+    got = "different labels"
+    if is_reordered:
+        got = "the same labels in different orders"
     return ValueError(
-        f"{name} must have the same {labels} as {other}; got {got}, while {rows} are taken by position. Align the two, "
+        f"{name} must have the same {labels} as {other}; got {got}, while {what} are taken by position. Align the two, "
         f"or pass {name}.to_numpy() if the positions do match."
     )
 
@@ -210,7 +211,7 @@ def check_documents_aligned(**frames: Any) -> None:
     named = _without_none({name: _columns_of(frame) for name, frame in frames.items()})
     for (first, one), (second, other) in itertools.combinations(named.items(), 2):
         if one != other and not set(one).isdisjoint(other):
-            raise _unaligned(second, first, "columns", is_reordered=set(one) == set(other))
+            raise _unaligned(second, first, "columns", "columns", set(one) == set(other))
 
 
 def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:

@@ -47,10 +47,13 @@ def slice_of_query(
 
 def _allowed_lengths(rows: Grouping | None, ids: Any) -> dict[int, str]:
     """Allowed numbers of values, and what each of them belongs to."""
-    lengths = {} if ids is None else {len(ids): "query"}
+    lengths = {}
+    if ids is not None:
+        lengths[len(ids)] = "query"
     if rows is not None:
         n_rows = int(rows.sizes.sum())
-        lengths.setdefault(n_rows, "query" if n_rows == len(rows.ids) else "document")
+        is_one_each = n_rows == len(rows.ids)
+        lengths.setdefault(n_rows, "query" if is_one_each else "document")
     return lengths
 
 

@@ -109,6 +109,7 @@ def count(
     is_empty = (seen.n_retrieved == 0) & (seen.documents.n_judged == 0)
     sizes = np.where(is_empty, 0, seen.documents.grouping.sizes)
     n_relevant = seen.documents.n_relevant(None)
+    n_ranked = ranking.n_retrieved.sum()
     numbers = {
         "n_queries": documents.n_queries,
         "n_documents": documents.n_documents,
@@ -116,8 +117,8 @@ def count(
         "n_single_document": (sizes == 1).sum(),
         "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
         "n_no_relevant": (n_relevant == 0).sum(),
-        "n_ranked": ranking.n_retrieved.sum(),
-        "n_unjudged": _count_unjudged(ranking),
+        "n_ranked": n_ranked,
+        "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),
     }
     counts: Counts = Counter()
     for name, number in numbers.items():
@@ -126,15 +127,6 @@ def count(
         for reason, number in _reasons(documents, metric, results[name]):
             counts[name, reason] = number
     return counts
-
-
-def _count_unjudged(ranking: Ranking) -> int:
-    """Number of ranked documents that nobody judged."""
-    judged = ranking.documents.judged
-    if judged is None:
-        return 0
-    unjudged = ~judged if ranking.retrieved is None else ~judged & ranking.retrieved
-    return int(unjudged.sum())
 
 
 def _reasons(

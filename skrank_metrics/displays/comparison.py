@@ -140,7 +140,7 @@ class ComparisonDisplay(Display):
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
-        # Names are black or grey, as the colour of marks is too light for large text.
+        # Names are black unless their marks are grey, as blue text on a page would look like a link.
         inks = {look.best: look.ink}
         colours = [self._colour_of(name) for name in self._names]
         bold = [n for n, row in enumerate(self._rows) if row.status in ("best", "better")]
@@ -158,10 +158,13 @@ class ComparisonDisplay(Display):
     def _colour_of(self, name: str) -> str:
         """The colour of a model in all panels."""
         look = style.theme()
-        statuses = [of_names[name] for of_names in self._statuses.values()]
-        if all(status in GOOD for status in statuses):
+        # Metrics that cannot be tested, such as medians, say nothing about it.
+        known = {of_names[name] for of_names in self._statuses.values()} - {""}
+        if known == {"worse"}:
+            return look.soft
+        if known and known <= set(GOOD):
             return look.best
-        return look.soft if set(statuses) == {"worse"} else look.ink
+        return look.ink
 
     def _draw_queries(self, pair: Pair, ax: Any) -> None:
         look = style.polish(ax, "y")

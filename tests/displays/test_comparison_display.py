@@ -91,6 +91,16 @@ def test_metrics_that_disagree():
     assert bold == [[True, False, False], [False, True, False]], "the best mean of each panel"
 
 
+def test_metrics_that_cannot_be_tested_do_not_change_the_colours():
+    metrics = ["mrr", "mrr(average=median)"]
+    expected = mark_colours(evaluate(LABELS, SCORES, qid=IDS, metrics="mrr").plot().ax_)
+    assert len(set(expected)) == 2
+    display = evaluate(LABELS, SCORES, qid=IDS, metrics=metrics).plot()
+    assert [mark_colours(panel) for panel in display.axes_] == [expected] * 3
+    median = evaluate(LABELS, SCORES, qid=IDS, metrics=metrics[1]).plot()
+    assert set(mark_colours(median.ax_)) == {style.theme().ink}
+
+
 @pytest.mark.parametrize("metric", ["mrr", "recall@2"])
 def test_queries_have_the_colours_of_the_models_and_none_is_orange(metric):
     labels, _, ids = rows_of_ranks([1] * 30)

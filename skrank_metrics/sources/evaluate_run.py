@@ -14,7 +14,7 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.column_roles import columns_by_argument, has_columns
+from skrank_metrics.sources.column_roles import ColumnNames, columns_by_argument, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.lists_by_id import read_lists
@@ -183,19 +183,14 @@ def evaluate_run(
     }
     chosen = convention or _default_convention(lists)
     in_trec_eval = chosen == "trec_eval"
-    bound = bind_metrics(metrics, chosen)
     # The convention comes before qrels, since it says what negative labels mean.
     judged = read_lists(
         qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
     )
-    excluded = Lists.empty("exclude")
-    if exclude is not None:
-        excluded = read_lists(exclude, "exclude", named["exclude"])
-        check_excluded_queries(excluded, (*lists.values(), judged))
     evaluation = RunEvaluation(
-        bound,
+        bind_metrics(metrics, chosen),
         judged,
-        excluded,
+        _read_excluded(exclude, named["exclude"], [*lists.values(), judged]),
         in_trec_eval=in_trec_eval,
         missing=missing,
         duplicates=duplicates,
@@ -210,6 +205,14 @@ def evaluate_run(
     # Lists can be as large as everything else, and are not needed twice.
     reports = {name: evaluation.report(lists.pop(name)) for name in given}
     return reports[""] if runs is None else compare_reports(reports)
+
+
+def _read_excluded(exclude: Any, names: ColumnNames, others: list[Lists]) -> Lists:
+    if exclude is None:
+        return Lists.empty("exclude")
+    excluded = read_lists(exclude, "exclude", names)
+    check_excluded_queries(excluded, others)
+    return excluded
 
 
 def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:

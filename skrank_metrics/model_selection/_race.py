@@ -68,6 +68,7 @@ class FitVariation:
         later count up to there. Queries that a candidate leaves undefined are left out for all of them.
         """
         n_before = len(folds) - 1
+        # Variation between candidates needs two of them, and variation between folds two folds.
         if not n_before or len(rows) < 2:
             return
         of_queries = np.array([_variance_of_mean(fold, rows) for fold in folds])
@@ -164,6 +165,7 @@ class Race:
         sizes = np.array([spread.n_effective for spread in spreads])
         squares = np.array([spread.squares for spread in spreads])
         n_degrees = sizes.sum(axis=0) - n_run
+        # A pair without common values in a fold, or with a single one in all, is not compared.
         known = (sizes.min(axis=0) > 0) & (n_degrees >= 1)
         sizes, n_degrees = np.where(known, sizes, np.nan), np.where(known, n_degrees, np.nan)
 
@@ -182,6 +184,7 @@ class Race:
         """Add the variance of fits of two candidates; degrees of freedom after Satterthwaite (1946)."""
         of_folds = 2 * share * self.fits.squares / self.fits.n_degrees
         of_fits = of_folds - 2 * share * self.fits.expected / self.fits.n_degrees
+        # Folds vary less than their queries explain.
         if of_fits <= 0:
             return of_queries
         value = of_queries.value + of_fits
@@ -214,6 +217,7 @@ def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
     best = fold.values[leader]
     differences = best - fold.values[others]
     counted = ~np.isnan(differences) & (_weights(fold) > 0)
+    # Equal values that were summed in another order must not seem to vary.
     differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0.0
     differences[~counted] = 0.0
 
@@ -231,6 +235,7 @@ def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
     values = fold.values[rows]
     counted = ~np.isnan(values).any(axis=0) & (_weights(fold) > 0)
     values, weights = values[:, counted], _weights(fold)[counted]
+    # A single query says nothing of how queries vary.
     if len(weights) < 2:
         return np.nan
     weights = weights / weights.sum()

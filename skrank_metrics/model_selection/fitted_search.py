@@ -73,6 +73,7 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
             raise ValueError(
                 f"metric must be one of {list(metrics)} if refit did not name one; got None."
             )
+        # A callable can have an attribute of that name that means something else.
         if metric not in metrics:
             return next(iter(metrics))
     return check_column(metric, metrics)
@@ -128,6 +129,7 @@ def spelled_params(params: Mapping[str, Any]) -> str:
 def spelled_value(value: Any) -> str:
     """One line of a value; that of an object may take several."""
     text = getattr(value, "__name__", None) or str(value)
+    # Large and small numbers are shorter with an exponent, if no digit is lost.
     if isinstance(value, float) and float(f"{value:g}") == value:
         text = f"{value:g}"
     text = " ".join(text.split())

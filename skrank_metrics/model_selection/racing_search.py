@@ -215,6 +215,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
+        # The search itself must keep the scoring that the user passed.
         translated = copy(self)
         translated.scoring = _scorers(self.scoring, self.estimator)
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()

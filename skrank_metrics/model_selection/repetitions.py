@@ -32,6 +32,7 @@ def number_repetitions(queries: Grouping, splits: Sequence[Split]) -> tuple[list
             folds[tested] = numbers.count(0)
         numbers.append(number)
         n_times[tested] += 1
+    # Queries that are never tested, such as the first ones of a split by time, may be left out.
     _check_equal(queries, np.flatnonzero(n_times), n_times)
     return numbers, folds
 

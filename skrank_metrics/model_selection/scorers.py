@@ -122,6 +122,7 @@ class RankingScore:
             ranking, result = self._evaluated(y_true, y_score, X, rows)
             value = self._mean(ranking.documents, result)
         except NaNScoreError:
+            # This is the fault of one candidate, which gets the error_score.
             raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
@@ -185,6 +186,7 @@ class RankingScore:
 
     def _ranking(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> Ranking:
         documents = document_columns(columns.pop("documents"))
+        # Before indexes are compared, whose error would not say that a dict is not sliced.
         _check_lengths(documents, len(to_array(y_true, "y_true")))
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         masks = carried(y_true, **columns)
@@ -317,6 +319,7 @@ def ranking_scorers(
     >>> list(ranking_scorers("ndcg@10", "map"))
     ['ndcg@10', 'map']
     """
+    # The error of a name that is a list would not say how to pass several.
     if any(isinstance(name, list | tuple | set) for name in names):
         raise TypeError(
             "names must be separate arguments; got a sequence of names. Write ranking_scorers(*names)."

@@ -254,6 +254,7 @@ def _change(found: CrossEvaluation, names: Mapping[int, str], scores: FloatArray
 
 def expected_score(scores: FloatArray) -> float:
     """Mean over folds of the score of the candidate that is best on all other folds; candidates are rows."""
+    # The sum over all other folds, which orders candidates as their mean does.
     others = scores.sum(axis=1, keepdims=True) - scores
     return float(scores[others.argmax(axis=0), np.arange(scores.shape[1])].mean())
 
@@ -303,6 +304,7 @@ def _fitted_again(
 ) -> OutOfFold:
     """Candidates that are fitted again, by all metrics that rank by the same scores."""
     scorers = scorers_of(search)
+    # Models predict once, so metrics of other scores are left out.
     alike = scorers_like(key, scorers)
     metrics = bind_metrics([metric_of_scorer(scorers[name]) for name in alike])
     models = {}

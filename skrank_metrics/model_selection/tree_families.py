@@ -61,6 +61,7 @@ def family_of(model: Any) -> Family | None:
     kind = type(model)
     library = kind.__module__.partition(".")[0]
     public = sys.modules.get("sklearn.ensemble" if library == "sklearn" else library)
+    # A subclass may have the name of its base.
     if getattr(public, kind.__name__, None) is not kind:
         return None
     return FAMILIES.get(f"{library}.{kind.__name__}")

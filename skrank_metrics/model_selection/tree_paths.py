@@ -25,6 +25,7 @@ def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
     if type(model) is Pipeline:
         name, step = model.steps[-1]
         return name, step
+    # QueryRanker names its parameter and its attribute, as this folder must not import rankers.
     names = vars(type(model)).get("_wraps")
     if names is None:
         return None
@@ -79,6 +80,7 @@ def candidates_of(
     estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]
 ) -> list[Candidate]:
     """Find the candidates that differ only in the number of trees."""
+    # Steps of a Pipeline take parameters after a prefix.
     names = {name.rpartition("__")[2] for name in fit_params}
     if not names <= _SAFE_IN_FIT:
         return [Candidate(one) for one in params]
@@ -95,6 +97,7 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
         names = [prefix + name for name in family.counts if prefix + name in params]
         if len(names) != 1:
             return Candidate(params)
+        # The fit of an invalid number raises an error of its own.
         check_int(params[names[0]], names[0], 1)
         others = {name: value for name, value in params.items() if name != names[0]}
         path = joblib.hash((names[0], others))
@@ -112,4 +115,5 @@ def groups_of(
     groups: dict[Any, list[int]] = {}
     for row in sorted(rows, key=lambda row: -candidates[row].n_trees):
         groups.setdefault(candidates[row].path or row, []).append(row)
+    # In the order of the candidates, in which a grid search fits them, too.
     return sorted(groups.values(), key=min)

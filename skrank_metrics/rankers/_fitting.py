@@ -196,6 +196,7 @@ def fit_signature(estimator: Any) -> tuple[set[str], bool]:
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."
         )
+    # A subclass that takes any keywords passes them on to its base class.
     names: set[str] = set()
     takes_any = False
     for base in type(estimator).__mro__:
@@ -232,6 +233,7 @@ def check_prefixes(ranker: Any, params: dict[str, Any]) -> None:
     of_estimator = params.get("estimator", ranker.estimator)
     known = of_estimator.get_params() if hasattr(of_estimator, "get_params") else {}
     for name in params:
+        # scikit-learn's error lists the parameters of the ranker, among which is none that helps.
         if name not in own and name in known:
             raise ValueError(
                 f"QueryRanker has no parameter {name!r}, but {type(of_estimator).__name__} has: "
@@ -259,6 +261,7 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
 
 def best_iteration(estimator: Any) -> int:
     """Number of boosting rounds with the best validation score; LightGBM counts from 1, the others from 0."""
+    # XGBoost has no underscore at the end.
     if hasattr(estimator, "best_iteration_"):
         return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
     return int(estimator.best_iteration) + 1

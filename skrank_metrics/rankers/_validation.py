@@ -163,6 +163,7 @@ def _xgboost_arguments(
         if estimator.get_params().get("eval_metric") is None:
             estimator.set_params(eval_metric=METRIC)
         estimator.set_params(early_stopping_rounds=rounds)
+        # XGBoost would print every round.
         given = {"verbose": False} | given
     return given | {
         "eval_set": [(rows.X, rows.y) for rows in sets],
@@ -175,6 +176,7 @@ def _xgboost_arguments(
 def _catboost_arguments(
     estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
 ) -> dict[str, Any]:
+    # Only a Pool carries the queries of validation rows.
     pool = importlib.import_module("catboost").Pool
     parameters = {**estimator.get_params(), **given}
     columns = {

@@ -106,6 +106,7 @@ class XGBoostMetric(BoosterMetric):
         except Exception as error:
             # It is raised below, since the other workers wait for the sums of this one.
             found = error
+        # The number of failures is summed, too, so that all workers stop if one fails.
         failed = isinstance(found, Exception)
         parts = np.array([*((0.0, 0.0) if failed else found), len(sizes), failed], dtype=np.float64)
         terms, shares, n_queries, n_failed = collective.allreduce(parts, collective.Op.SUM).tolist()

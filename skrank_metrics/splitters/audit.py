@@ -158,6 +158,7 @@ def audit_splits(
     if time is not None:
         times = check_times(time, n_rows)
     audited = {"": grouping}
+    # Groups that are the queries would be audited twice.
     if groups is not None and groups is not qid:
         units = group_by_query(n_rows, "audit_splits", groups=groups)
         if not np.array_equal(units.codes, grouping.codes):
@@ -240,6 +241,7 @@ def _leaks(
         tested = _count(units, in_test)
         used = trained + tested
         is_leaking = (trained > 0) & (tested > 0)
+        # A query of which no row is used, such as one in a gap, is not cut.
         is_cut = ~is_leaking & (used > 0) & (used < units.sizes)
         leaks[f"leaking{suffix}"] = units.ids[is_leaking]
         leaks[f"cut{suffix}"] = units.ids[is_cut]

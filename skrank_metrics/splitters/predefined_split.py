@@ -69,6 +69,7 @@ class PredefinedQuerySplit(QuerySplitter):
         train, validation, test : ndarray of int
             Row numbers, ascending.
         """
+        # With two parts, the one before the test part is the only one to train on.
         if self.n_splits < 3:
             raise ValueError(
                 f"parts must hold at least 3 different parts to split in three; got {self.n_splits}."

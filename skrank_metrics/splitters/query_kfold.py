@@ -94,6 +94,7 @@ class QueryKFold(QuerySplitter):
                 f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "
                 f"{n_queries} queries."
             )
+        # What folds should hold equal shares of, one column each.
         amounts = [grouping.sizes]
         strata = np.zeros(n_queries, dtype=np.intp)
         if self.stratify in ("relevance", "both"):

@@ -114,6 +114,7 @@ def query_train_test_split(
     _check_sizes(test_size, train_size)
     random = random_source(random_state)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
+    # scikit-learn's check of lengths ignores None.
     for name, array in columns.items():
         if array is None:
             raise TypeError(f"{name} must have one row per document; got None. Leave it out.")
@@ -145,6 +146,7 @@ def _draw_sides(
             "test_size and train_size must leave at least one query on each side and add up to at most all queries; "
             f"got test_size={test_size} and train_size={train_size}, or {n_test} and {n_train} of {n_queries} queries."
         )
+    # In an order of the ids, so that the order of the rows does not matter.
     drawn = random.permutation(canonical_order(grouping.ids))
     test = drawn[:n_test]
     train = drawn[n_test : n_test + n_train]

@@ -80,6 +80,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         for before, following in by_place.split(order):
             past = order[before]
             tested = order[following]
+            # Queries overlap in time, so a past one may still go on when the test part begins.
             if starts is not None:
                 begin = starts[tested].min()
                 latest = begin

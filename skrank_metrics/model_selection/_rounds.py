@@ -38,8 +38,8 @@ class Folds:
         self.splits: list[tuple[IntArray, IntArray]] = []
         # Tested in each fold.
         self.n_queries: Any = None
-        # The one to hand out.
-        self.fold = 0
+        # The one to hand out; None for all of them.
+        self.fold: int | None = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, since workers get those of their fold from scikit-learn."""
@@ -55,10 +55,16 @@ class Folds:
         # A side may be a mask, too.
         rows = np.arange(count_rows(X))
         self.splits = [(rows[train], rows[test]) for train, test in splits]
+        if self.fold is None:
+            # scikit-learn compares this with the number of results.
+            n_folds: int = self.cv.get_n_splits(X, y, **given)
+            return n_folds
         return len(self.split())
 
     def split(self, *_: Any, **__: Any) -> list[tuple[IntArray, IntArray]]:
-        """The chosen fold; none if there is none at all."""
+        """The chosen fold, or all; none if there is none at all."""
+        if self.fold is None:
+            return self.splits
         return self.splits[self.fold : self.fold + 1]
 
     def _whole(self, X: Any, y: Any) -> list[tuple[IntArray, IntArray]]:
@@ -133,14 +139,21 @@ def _digest(model: Any, X: Any) -> int:
 class Rounds:
     """Fits candidates on folds, those that differ only in the number of trees at once."""
 
-    # By candidate, on the fold with this number.
-    fit: Callable[[Sequence[Mapping[str, Any]], int], list[dict[str, Any]]]
+    # By candidate, on the fold with this number; for None, by candidate and fold.
+    fit: Callable[[Sequence[Mapping[str, Any]], int | None], list[dict[str, Any]]]
     candidates: list[Candidate]
     watched: Watched | None  # None if there are neither values per query nor paths
     key: str | None  # of the metric by which candidates are compared, if there are several
     results: Results = field(default_factory=dict)
     n_fits: int = 0
     n_trees: int = 0
+
+    def run_at_once(self, n_folds: int) -> None:
+        """Fit all candidates on all folds, as GridSearchCV does."""
+        results = self.fit([candidate.params for candidate in self.candidates], None)
+        cells = product(range(len(self.candidates)), range(n_folds))
+        for (row, fold), result in zip(cells, results, strict=True):
+            self._keep(row, fold, result)
 
     def run(self, rows: Sequence[int], fold: int) -> None:
         """Fit candidates on a fold; the first call checks those that share a fit."""
@@ -174,12 +187,15 @@ class Rounds:
 
     def _fit(self, rows: Sequence[int], fold: int) -> None:
         results = self.fit([self.candidates[row].params for row in rows], fold)
-        self.n_fits += len(results)
         for row, result in zip(rows, results, strict=True):
-            self.n_trees += self.candidates[row].n_trees
-            if self.watched:
-                self._unpack(result)
-            self.results[row, fold] = result
+            self._keep(row, fold, result)
+
+    def _keep(self, row: int, fold: int, result: dict[str, Any]) -> None:
+        self.n_fits += 1
+        self.n_trees += self.candidates[row].n_trees
+        if self.watched:
+            self._unpack(result)
+        self.results[row, fold] = result
 
     def _unpack(self, result: dict[str, Any]) -> None:
         """Put the scores of a model where scikit-learn expects them, and what is known of its first trees elsewhere."""
@@ -232,7 +248,9 @@ class Rounds:
         for (row, number), result in self.results.items():
             if number == fold:
                 of_row = result["test_scores"]
-                scores[row] = of_row[self.key] if self.key else of_row
+                # A callable names its scores itself, and is no race's.
+                named = isinstance(of_row, dict)
+                scores[row] = of_row.get(self.key, np.nan) if named else of_row
         done = {row: score for row, score in scores.items() if isinstance(score, ScoreOfQueries)}
         first = next((score.queries for score in done.values()), NO_QUERIES)
         shape = (len(self.candidates), len(first.ids))

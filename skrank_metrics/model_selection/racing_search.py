@@ -35,7 +35,7 @@ from skrank_metrics.model_selection.scorers import (
     make_ranking_scorer,
     ranking_scorers,
 )
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -196,6 +196,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.confidence is not None:
             ids = {name: params.get(name) for name in ("qid", "groups")}
         folds = Folds(self._splitter(y), ids)
+        if ids is None and not any(len(group) > 1 for group in groups_of(candidates)):
+            # No fit depends on another one, so all of them may run at once.
+            folds.fold = None
         given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
         self.cv, self._watched, self._candidates = folds, watched, candidates
@@ -261,12 +264,19 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, verbose = self.cv, self.verbose
-        # Otherwise, scikit-learn would announce the fits of each fold.
-        self.verbose = 0
-        with _task(self, callback_ctx, "search", None) as task:
+        at_once = folds.fold is None
+        n_tasks = len(self._candidates) * len(folds.splits) if at_once else None
+        if not at_once:
+            # scikit-learn would announce the fits of each fold.
+            self.verbose = 0
+        with _task(self, callback_ctx, "search", n_tasks, one_by_one=not at_once) as task:
             fits = _Fits(self, evaluate_candidates, task)
             rounds = Rounds(fits, self._candidates, self._watched, self._key)
-            race, values = self._run(rounds, folds, verbose)
+            if at_once:
+                rounds.run_at_once(len(folds.splits))
+                race, values = None, [rounds.values(n)[1] for n in range(len(folds.splits))]
+            else:
+                race, values = self._run(rounds, folds, verbose)
         if not fits.results:
             _, details = str(fits.errors[-1]).split(".", 1)
             raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
@@ -345,10 +355,17 @@ class _Fits:
         # Of folds in which all candidates failed.
         self.errors: list[ValueError] = []
 
-    def __call__(self, params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
-        """The results of each candidate."""
+    def __call__(
+        self, params: Sequence[Mapping[str, Any]], fold: int | None
+    ) -> list[dict[str, Any]]:
+        """The results of each candidate on a fold, or on all."""
+        if fold is None:
+            given = {"callback_ctx": self._task} if self._task else {}
+            self.results = self._evaluate_candidates(params, **given)
+            of_all: list[dict[str, Any]] = self.results["out"]
+            return of_all
         self._search.cv.fold = fold
-        with _task(self._search, self._task, "fold", len(params)) as task:
+        with _task(self._search, self._task, "fold", len(params), one_by_one=False) as task:
             given = {"callback_ctx": task} if task else {}
             try:
                 self.results = self._evaluate_candidates(params, **given)
@@ -404,14 +421,13 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
 
 
 @contextmanager
-def _task(search: Any, parent: Any, name: str, n_tasks: int | None) -> Iterator[Any]:
+def _task(
+    search: Any, parent: Any, name: str, n_tasks: int | None, *, one_by_one: bool
+) -> Iterator[Any]:
     """A task that callbacks are told of; None if this scikit-learn has none."""
     if not parent:
         yield None
         return
-    # The folds of a search run one after the other.
-    task = parent.subcontext(
-        task_name=name, max_subtasks=n_tasks, sequential_subtasks=name == "search"
-    )
+    task = parent.subcontext(task_name=name, max_subtasks=n_tasks, sequential_subtasks=one_by_one)
     yield task.call_on_fit_task_begin(estimator=search)
     task.call_on_fit_task_end(estimator=search)

@@ -5,13 +5,14 @@ import warnings
 from typing import Any
 
 import matplotlib as mpl
-from sphinx_gallery.scrapers import matplotlib_scraper
 
 from skrank_metrics.displays import style
 
 
 def light_and_dark(block: Any, block_vars: Any, gallery_conf: Any) -> str:
     """Save the pictures of a block, and those that it draws in dark colours."""
+    from sphinx_gallery.scrapers import matplotlib_scraper
+
     light = matplotlib_scraper(block, block_vars, gallery_conf)
     if not light:
         return ""

@@ -95,7 +95,7 @@ def test_gains_as_a_dict(name):
     with_zero = get_metric(name, gain={0: 0, 1: 2, 3: 5})
     assert without_zero(*rows) == with_zero(*rows) == listed(*rows)
     incomplete = get_metric(name, gain={1: 2})
-    with pytest.raises(ValueError, match="got gains of the grades .* and the label 3"):
+    with pytest.raises(ValueError, match=r"got gains of the grades .* and the label 3"):
         incomplete(*rows)
 
 

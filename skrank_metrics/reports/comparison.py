@@ -237,7 +237,7 @@ class Comparison(Result):
 
     @property
     def folds_won(self) -> dict[str, int]:
-        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
+        """Folds in which each ranking alone has the best mean, by name; empty unless they are out of fold."""
         return self.outcome().sample.folds_won()
 
     def pairs(self) -> tuple[Pair, ...]:

@@ -28,11 +28,11 @@ POWER = 0.8
 
 
 # Quantiles and tails take long in SciPy, and the same ones are asked for again and again.
-normal_isf = functools.cache(stats.norm.isf)
-normal_sf = functools.cache(stats.norm.sf)
-student_isf = functools.cache(stats.t.isf)
-student_sf = functools.cache(stats.t.sf)
-beta_ppf = functools.cache(stats.beta.ppf)
+normal_isf = functools.lru_cache(10_000)(stats.norm.isf)
+normal_sf = functools.lru_cache(10_000)(stats.norm.sf)
+student_isf = functools.lru_cache(10_000)(stats.t.isf)
+student_sf = functools.lru_cache(10_000)(stats.t.sf)
+beta_ppf = functools.lru_cache(10_000)(stats.beta.ppf)
 
 
 # One pair

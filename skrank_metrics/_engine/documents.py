@@ -133,9 +133,11 @@ class Documents:
         # Sorting has copied them.
         if self.grouping.order is not None:
             return self
+        weights = None if self.weights is None else self.weights.copy()
         return replace(
             self,
             given_labels=self.given_labels.copy(),
+            queries=replace(self.queries, weights=weights),
             judged=None if self.judged is None else self.judged.copy(),
             columns={name: column.copy() for name, column in self.columns.items()},
         )

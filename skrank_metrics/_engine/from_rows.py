@@ -164,7 +164,8 @@ def _weights(sample_weight: Any, units: Grouping, n_dimensions: int) -> FloatArr
     if sample_weight is None:
         return None
     if n_dimensions == 2:
-        return check_weights(sample_weight, len(units.ids), "query")
+        # A report keeps them, while the caller may use the array again.
+        return check_weights(sample_weight, len(units.ids), "query").copy()
     return query_weights(sample_weight, units)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +28,20 @@ class TopDocuments:
 
 def top_documents(ranking: Ranking, depth: int | None) -> Iterator[TopDocuments]:
     """Yield the documents that can be among the first ``depth``, for many queries at a time."""
-    documents, keys = ranking.documents, ranking.keys()
+    documents = ranking.documents
     blocks = documents.blocks()
     if depth is not None:
         block_cells = BLOCKS_AT_ONCE * documents.block_cells
         blocks = blocks_of(documents.grouping.sizes, block_cells, WIDE_RATIO)
+    return _in_blocks(_first(ranking, blocks, depth), documents.block_cells)
+
+
+def _first(
+    ranking: Ranking, blocks: Iterator[IntArray], depth: int | None
+) -> Iterator[TopDocuments]:
+    keys = ranking.keys()
     for queries in blocks:
-        of_queries = documents.windows(keys, queries, -np.inf)
+        of_queries = ranking.documents.windows(keys, queries, -np.inf)
         if depth is None or of_queries.shape[1] < LEAST_TIMES_DEPTH * depth:
             yield TopDocuments(queries, of_queries, columns=None)
         else:
@@ -63,3 +70,35 @@ def _lower_bounds(keys: FloatArray, depth: int) -> FloatArray:
     largest.partition(quarter - depth, axis=1)
     # Padding never counts.
     return np.maximum(largest[:, quarter - depth], -np.finfo(np.float64).max)
+
+
+def _in_blocks(tops: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
+    """Join neighbours up to the size of a block, since the cost of a step depends little on the number of documents."""
+    waiting: list[TopDocuments] = []
+    n_queries = width = 0
+    for top in tops:
+        n_queries += len(top.queries)
+        width = max(width, top.keys.shape[1])
+        if waiting and n_queries * width > block_cells:
+            yield _joined(waiting)
+            n_queries, width = top.keys.shape
+        waiting.append(top)
+    yield _joined(waiting)
+
+
+def _joined(waiting: list[TopDocuments]) -> TopDocuments:
+    """Join documents of several queries, and empty their list to free memory."""
+    if len(waiting) == 1:
+        return waiting.pop()
+    queries = np.concatenate([top.queries for top in waiting])
+    keys = np.full((len(queries), max(top.keys.shape[1] for top in waiting)), -np.inf)
+    columns = np.zeros(keys.shape, dtype=np.intp)
+    first = 0
+    for top in waiting:
+        width = top.keys.shape[1]
+        rows = slice(first, first + len(top.queries))
+        keys[rows, :width] = top.keys
+        columns[rows, :width] = np.arange(width) if top.columns is None else top.columns
+        first += len(top.queries)
+    waiting.clear()
+    return TopDocuments(queries, keys, columns)

@@ -45,6 +45,13 @@ class WithinNoise:
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
 
     def _order(self, params: Mapping[str, Any]) -> Any:
+        order = self._given_order(params)
+        # Nothing is less than NaN, so that the first of the candidates would win. Tuples are orders, too.
+        if order != order:
+            raise ValueError(f"prefer must order the candidates; got NaN for {dict(params)}.")
+        return order
+
+    def _given_order(self, params: Mapping[str, Any]) -> Any:
         if callable(self.prefer):
             return self.prefer(params)
         name = self.prefer.removeprefix("-")

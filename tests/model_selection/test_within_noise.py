@@ -153,3 +153,11 @@ def test_a_search_takes_the_rule(p, level, index):
     assert search.best_index_ == index
     with pytest.raises(TypeError, match="test_ratio"):
         within_noise(prefer="alpha")
+
+
+@pytest.mark.parametrize("prefer", ["size", "-size", lambda params: float(params["size"])])
+def test_candidates_that_have_no_order_are_refused(prefer):
+    # Nothing is less than NaN, so that the first candidate would be the simplest.
+    found = results([0.8, 0.8], [0.8, 0.8], params=[{"size": float("nan")}, {"size": 1}])
+    with pytest.raises(ValueError, match="prefer must order the candidates; got NaN for"):
+        by_hand(found, prefer=prefer)

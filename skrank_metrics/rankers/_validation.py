@@ -80,6 +80,21 @@ def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
         )
 
 
+# What boosters call the number of rounds without improvement.
+_PATIENCE = ("early_stopping_rounds", "early_stopping_round", "early_stopping", "od_wait")
+
+
+def _check_patience(booster: Any, rounds: int) -> None:
+    """Refuse a booster with another number of rounds, of which LightGBM would take the smaller."""
+    given = booster.get_params(deep=False)
+    for name in _PATIENCE:
+        if given.get(name) not in (None, rounds):
+            raise ValueError(
+                f"early_stopping_rounds must not contradict {name} of the estimator; got {rounds} and "
+                f"{given[name]!r}. Leave out one of them."
+            )
+
+
 def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int | None:
     """Number of rounds without improvement after which to stop; None for never.
 
@@ -99,6 +114,7 @@ def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int |
             "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
             f"{type(ranker.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
         )
+    _check_patience(ranker.estimator, rounds)
     if fraction is None and n_sets != 1:
         raise ValueError(
             "early_stopping_rounds requires validation_fraction, or exactly one validation set: "

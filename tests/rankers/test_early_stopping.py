@@ -253,3 +253,16 @@ def test_a_later_fit_without_early_stopping_has_no_best_iteration(problem):
     assert hasattr(ranker, "best_iteration_")
     ranker.set_params(validation_fraction=None, early_stopping_rounds=None).fit(X, y, qid=qid)
     assert not hasattr(ranker, "best_iteration_")
+
+
+PATIENCE = ("early_stopping_round", "early_stopping_rounds", "od_wait")
+
+
+@pytest.mark.parametrize(("model", "parameter"), [*zip(RANKERS, PATIENCE, strict=True)])
+def test_two_different_numbers_of_rounds_are_refused(model, parameter, problem):
+    X, y, qid = problem
+    booster = clone(model).set_params(**{parameter: 2})
+    message = f"must not contradict {parameter} of the estimator; got 5 and 2"
+    with pytest.raises(ValueError, match=message):
+        stopping(booster).fit(X, y, qid=qid)
+    assert stopping(booster, early_stopping_rounds=2).fit(X, y, qid=qid)

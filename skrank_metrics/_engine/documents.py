@@ -393,4 +393,8 @@ class Documents:
 
 
 def _hashes_of_this_process(ids: NDArray[Any]) -> Hashes:
-    return hash_ids(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))
+    try:
+        return hash_ids(ids)
+    except TypeError:  # objects of a user's class
+        # Python's hash alone would not do for numbers: that of -1 is that of -2.
+        return hash_ids(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))

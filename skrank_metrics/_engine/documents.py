@@ -393,8 +393,6 @@ class Documents:
 
 
 def _hashes_of_this_process(ids: NDArray[Any]) -> Hashes:
-    try:
-        return hash_ids(ids)
-    except TypeError:  # objects of a user's class
-        # Python's hash alone would not do for numbers: that of -1 is that of -2.
-        return hash_ids(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))
+    # Python's hashes of -1 and -2 are the same.
+    hashes = (-1 if one == -1 else hash(one) for one in ids)
+    return hash_ids(np.fromiter(hashes, dtype=np.int64, count=len(ids)))

@@ -16,6 +16,7 @@ from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.interface import shown
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
+from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
@@ -179,7 +180,7 @@ def evaluate(
     if models is None:
         return evaluate_ranking(rank_rows(truth, y_score, retrieved=retrieved).detached(), bound)
     reports = {
-        name: evaluate_ranking(_rank_returned(truth, scores, retrieved, name).detached(), bound)
+        name: _evaluate_model(truth, scores, retrieved, name, bound)
         for name, scores in models.items()
     }
     return compare_reports(reports)
@@ -198,29 +199,40 @@ def scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:
     return models
 
 
-def _rank_returned(documents: Documents, given: Any, retrieved: Any, model: str) -> Ranking:
-    """The ranking of a model, which did not return the documents with a score of NaN."""
+def _evaluate_model(
+    documents: Documents,
+    given: Any,
+    retrieved: Any,
+    model: str,
+    metrics: Mapping[str, BoundMetric],
+) -> RankingReport:
+    """The report of a model, which did not return the documents with a score of NaN."""
     name = f"y_score[{shown(model)}]"
     # A frame of scores often has a column of ids or names, too.
     try:
         scores = to_float64(given, name)
     except TypeError as error:
         raise TypeError(f"{error} Pass only the columns of scores.") from None
-    returned = ~np.isnan(scores)
-    if not returned.any():
+    missing = np.isnan(scores)
+    if missing.all():
         raise ValueError(f"{name} must hold scores; all are NaN.")
-    if returned.all():
-        return rank_rows(documents, scores, retrieved=retrieved, name=name)
-    # A mask of another shape is refused, with its name, by rank_rows.
-    if retrieved is not None and np.shape(retrieved) == returned.shape:
-        returned = returned & np.asarray(retrieved)
-    return rank_rows(documents, scores, retrieved=returned, name=name)
+    findings: tuple[str, ...] = ()
+    if missing.any():
+        rows = counted(int(missing.sum()), "document")
+        findings = (f"No score (NaN) for {rows}, counted as not returned.",)
+        if retrieved is None:
+            retrieved = ~missing
+        elif np.shape(retrieved) == missing.shape:
+            retrieved = ~missing & np.asarray(retrieved)
+        # A mask of another shape is refused, with its name, by rank_rows.
+    ranking = rank_rows(documents, scores, retrieved=retrieved, name=name)
+    return evaluate_ranking(ranking.detached(), metrics, left_out=findings)
 
 
 def evaluate_ranking(
     ranking: Ranking, metrics: Mapping[str, BoundMetric], *, left_out: tuple[str, ...] = ()
 ) -> RankingReport:
-    """Compute metrics in one pass; ``left_out`` are findings about queries that are not among the documents."""
+    """Compute metrics in one pass; ``left_out`` are findings about what is not in the ranking."""
     values = per_query(ranking, [metric.computation for metric in metrics.values()])
     report = RankingReport(
         metrics,

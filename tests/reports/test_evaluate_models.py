@@ -151,6 +151,11 @@ def test_documents_without_a_score_were_not_returned():
             assert found.reports[name].mean == expected.mean
     some = evaluate(Y, {"all": X[:, 0], "some": missing["first"]}, qid=QID, metrics="ndcg@5")
     assert some.means()["all"] == evaluate(Y, X[:, 0], qid=QID, metrics="ndcg@5").mean["ndcg@5"]
+    n_missing = (~returned["first"]).sum()
+    said = f"No score (NaN) for {n_missing} documents, counted as not returned."
+    assert f"some: {said}" in some.notes()
+    assert said in some.reports["some"].health.findings
+    assert not any("NaN" in finding for finding in some.reports["all"].health.findings)
 
 
 def test_ids_and_metrics():

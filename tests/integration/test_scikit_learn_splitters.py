@@ -11,7 +11,7 @@ from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit, RepeatedQueryKFold
 
-pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 
 # Words of scikit-learn's errors, which its tests look for; those of this package are in its own tests.

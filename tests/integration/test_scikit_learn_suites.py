@@ -20,7 +20,7 @@ from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import RacingSearchCV, get_metric_names, make_ranking_scorer
 
-pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 
 class Unraced(RacingSearchCV):

@@ -92,6 +92,16 @@ class FunctionKernel:
         # fsum, so that the order of the orders does not matter.
         return math.fsum(values) / len(values)
 
+    def _check_columns(self, query: TiedQuery, options: Mapping[str, Any]) -> None:
+        """Refuse columns with missing values, which would make the query undefined by mistake."""
+        for name in self.documents:
+            column = options[name]
+            if column.dtype.kind == "f" and np.isnan(column).any():
+                raise ValueError(
+                    f"{self.name} must not be NaN because documents[{name!r}] has missing values; got both for query "
+                    f"{query.shown_id}. Fill them, or leave them out in the function."
+                )
+
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
             result = self.function(labels, **options)
@@ -102,6 +112,7 @@ class FunctionKernel:
                 f"{error}"
             ) from error
         if math.isnan(value):
+            self._check_columns(query, options)
             return value
         low, high = self.bounds
         within = min(max(value, low), high)

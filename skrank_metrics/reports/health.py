@@ -115,7 +115,8 @@ def count(
         "n_documents": documents.n_documents,
         "n_constant": (is_constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
-        "n_all_relevant": ((n_relevant == sizes) & (sizes > 1)).sum(),
+        # Orders matter to queries that miss a document.
+        "n_all_relevant": ((n_relevant == sizes) & (seen.n_retrieved == sizes) & (sizes > 1)).sum(),
         "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": n_ranked,
         "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),

@@ -437,3 +437,18 @@ def test_refuses_the_options_that_it_lacks():
         evaluate(
             [[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)]
         )
+
+
+def test_missing_values_of_columns_do_not_make_queries_undefined():
+    def total(labels, price):
+        return (labels * price).sum()
+
+    def known(labels, price):
+        return np.nansum(labels * price)
+
+    rows = {"y_true": [1, 0, 1], "y_score": [3, 2, 1], "qid": [1, 1, 2]}
+    prices = {"price": [2, np.nan, 3]}
+    assert make_metric(known, documents=["price"])(**rows, documents=prices) == (2 + 3) / 2
+    message = r"total must not be NaN because documents\['price'\] has missing values; got both for query 1"
+    with pytest.raises(ValueError, match=message):
+        make_metric(total, documents=["price"])(**rows, documents=prices)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.shown import assert_shown, check_frame
 
-from skrank_metrics import evaluate, get_metric, ndcg_score
+from skrank_metrics import evaluate, evaluate_run, get_metric, ndcg_score
 
 # Labels and scores of queries.
 TIES = [1, 0, 0], [1.0, 1.0, 0.5]
@@ -103,6 +103,11 @@ def test_relevant_documents_only_for_metrics_without_a_threshold(metrics, named)
     about = "1 query with relevant documents only"
     expected = [f"All relevant: {about}; for {named}, every order is correct."]
     assert told(health, "All relevant") == (expected if named else [])
+
+
+def test_relevant_documents_that_were_missed_are_no_order():
+    report = evaluate_run({"a": ["x", "y"], "b": ["z", "u"]}, {"a": ["x"], "b": ["u", "z"]}, "mrr")
+    assert report.health.n_all_relevant == 1
 
 
 DISTANCE = "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"

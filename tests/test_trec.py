@@ -284,3 +284,16 @@ def test_scores_are_compared_in_float32_or_float64():
     assert mrr(large, "mrr(ties=best)") == 1
     with pytest.raises(ValueError, match="score_type must be one of"):
         mrr(run, score_type="float16")
+
+
+def test_a_blank_in_an_id_does_not_make_the_rank_a_score(tmp_path):
+    path = write(tmp_path, "1 Q0 b 1 3 tag\n1 Q0 my doc 2 2.5 tag\n")
+    with pytest.raises(ValueError, match="line 2: expected a rank as fourth field"):
+        read_run(path)
+
+
+def test_a_rank_may_be_anything_if_no_field_moved(tmp_path):
+    path = write(tmp_path, "1 Q0 a 1 3 a tag\n1 Q0 b -1.0 2 a tag\n1 Q0 c none 1 tag\n")
+    run = read_run(path)
+    assert run.document.tolist() == ["a", "b", "c"]
+    assert run.score.tolist() == [3, 2, 1]

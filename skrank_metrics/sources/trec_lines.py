@@ -118,6 +118,9 @@ def _read_topics(
             value = convert(fields[place_of_value])
         except ValueError:
             refuse(name, number, line, form.expected)
+        # A blank in an id would make the rank the score. Without further fields, anything may stand for the rank.
+        if form.more and fields[3].strip(b"+-.0123456789") and len(fields[5].split()) > 1:
+            refuse(name, number, line, "a rank as fourth field, and no blanks in ids")
         document = fields[place].decode()
         if document not in documents:
             documents[document] = value

@@ -48,8 +48,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     end, the best mean over all folds wins, as in GridSearchCV.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
-    first trees are the smaller models, to the bit, if the class and all parameters are among those that
-    docs/boosters.md lists. As a check, the smallest model of each path is also fitted on the first fold, and compared.
+    first trees are the smaller models, to the bit, if the class and all parameters are among those that the guide
+    to boosters lists. As a check, the smallest model of each path is also fitted on the first fold, and compared.
     Other candidates are fitted one by one.
 
     Parameters

@@ -176,7 +176,7 @@ def xgboost_metric(metric: MetricLike, **params: Any) -> XGBoostMetric:
 
     XGBRanker calls a callable once per query and averages by documents; use builtin_metric there. In
     ``xgboost.dask.train`` and ``SparkXGBRanker``, all workers return the value over the queries of all. The rows of a
-    query must be on the same worker, else its parts count as queries; see docs/scaling.md.
+    query must be on the same worker, else its parts count as queries.
 
     Parameters
     ----------

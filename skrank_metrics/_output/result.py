@@ -116,20 +116,21 @@ class Result(ABC):
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Put the values into a data frame of "pandas" or "polars", with rows and columns as described in the class."""
-        return self._frame(library, self._columns(), self._index)
+        return make_frame(library, self._columns(), self._index)
 
-    @staticmethod
-    def _frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
-        check_choice(library, "library", LIBRARIES)
-        try:
-            module = importlib.import_module(library)  # neither is a dependency
-        except ImportError:
-            message = f"to_frame needs {library}: pip install {library}, or read the attributes, which hold the same."
-            raise ImportError(message) from None
-        frame = module.DataFrame(dict(columns))
-        if library == "polars" or index is None:
-            return frame
-        return frame.set_index(index)
+
+def make_frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
+    """A data frame of pandas or polars; only pandas has an index."""
+    check_choice(library, "library", LIBRARIES)
+    try:
+        module = importlib.import_module(library)  # neither is a dependency
+    except ImportError:
+        message = f"to_frame needs {library}: pip install {library}, or read the attributes, which hold the same."
+        raise ImportError(message) from None
+    frame = module.DataFrame(dict(columns))
+    if library == "polars" or index is None:
+        return frame
+    return frame.set_index(index)
 
 
 def most_important(notes: Iterable[str], everywhere: str) -> list[str]:

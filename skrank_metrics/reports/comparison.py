@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
-from skrank_metrics._output.result import Part, Result, counted, most_important
+from skrank_metrics._output.result import Part, Result, counted, make_frame, most_important
 from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, gate, planning, wording
@@ -418,7 +418,7 @@ class Comparison(Result):
         columns_of = type(self).columns_of_pairs if pairs else type(self)._columns
         whole = columns_of(self)
         if not check_bool(slices, "slices"):
-            return self._frame(library, whole, None if pairs else self._index)
+            return make_frame(library, whole, None if pairs else self._index)
         columns: dict[str, list[Any]] = {name: [] for name in ("slice", *whole)}
         for name, block in {ALL: self, **self.named_slices}.items():
             own = dict(columns_of(block))
@@ -426,7 +426,7 @@ class Comparison(Result):
             own["slice"] = [name] * n_rows
             for column, values in columns.items():
                 values += own.get(column, [np.nan] * n_rows)  # a slice may lack a metric
-        return self._frame(library, columns, None)
+        return make_frame(library, columns, None)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""

@@ -24,7 +24,14 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import LIBRARIES, Part, Result, counted, most_important
+from skrank_metrics._output.result import (
+    LIBRARIES,
+    Part,
+    Result,
+    counted,
+    make_frame,
+    most_important,
+)
 from skrank_metrics._output.table import QueryValues
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
@@ -324,10 +331,10 @@ class RankingReport(Result):
         """
         # All other results have the library first.
         if rows in LIBRARIES:
-            return self._frame(rows, self._columns(), self._index)
+            return make_frame(rows, self._columns(), self._index)
         if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
-            return self._frame(library, self.mean_columns(), None)
-        return self._frame(library, self._columns(), self._index)
+            return make_frame(library, self.mean_columns(), None)
+        return make_frame(library, self._columns(), self._index)
 
     def mean_columns(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""

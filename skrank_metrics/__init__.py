@@ -50,6 +50,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"skrank_metrics.{_MODULE_OF.get(name, 'metrics')}"), name)
     else:
         raise AttributeError(f"module 'skrank_metrics' has no attribute {name!r}")
+    # From now on, Python finds the name in the module and does not call this function for it.
     globals()[name] = value
     return value
 

@@ -31,6 +31,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], dict[str, list[Any]]]] = {
         {"max_iter": 60, "random_state": 0},
         {"max_leaf_nodes": [7, 15, 31]},
     ),
+    # One thread per booster, since the search already fits two at a time.
     "LGBMRanker": ("lightgbm", {"verbose": -1, "n_jobs": 1}, {"num_leaves": [7, 15, 31]}),
     "XGBRanker": ("xgboost", {"n_estimators": 50, "n_jobs": 1}, {"max_depth": [2, 3, 4]}),
     "CatBoostRanker": (

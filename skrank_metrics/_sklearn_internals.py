@@ -77,6 +77,7 @@ def results_of_failed_fits(error: ValueError) -> list[dict[str, Any]] | None:
 
     A search that calls it fold by fold goes on with the other folds, as one that fits all folds at once.
     """
+    # The results are left only in a local variable of the function that raised the error.
     trace = error.__traceback__
     while trace is not None:
         frame = trace.tb_frame
@@ -147,6 +148,7 @@ def is_first_warning() -> bool:
     candidate, fold = (running.get(f"{what}_progress") for what in ("candidate", "split"))
     if candidate is None or fold is None:
         return True
+    # The first fit of a search begins a new list, since the last search may have warned as well.
     if candidate[0] == fold[0] == 0:
         _warnings.clear()
     _warnings.append(candidate[0])
@@ -218,6 +220,7 @@ def remember(predictions: NDArray[Any], fitted: Any) -> None:
 def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None:
     """Warn if some, but not all, of the scored queries were fitted on; a whole training set is scored on purpose."""
     reference, fitted = _known.get(id(predictions), (None, None))
+    # Python reuses the identity of an array that is gone, so it must be the same object.
     if reference is None or fitted is None or reference() is not predictions:
         return
     both, same = fitted.shared(ids, sizes)

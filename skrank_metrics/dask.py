@@ -102,11 +102,13 @@ def evaluate(
     dask, pyarrow = import_engine("dask", "dask.dataframe")
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise wrong_frame(frame, "Dask")
+    # _meta is an empty frame with the types of the columns, so the check computes nothing.
     schema = pyarrow.Schema.from_pandas(frame._meta, preserve_index=False)
     evaluation.columns.check(schema, "the frame")
     rows = frame[evaluation.columns.names]
     if order == "shuffle":
         rows = rows.shuffle(on=qid)
+    # It holds no Dask collections, for which dask.delayed would otherwise search it.
     on_workers = dask.delayed(evaluation, traverse=False)
     parts = map(on_workers.of_partition, rows.to_delayed())
     return evaluation.result_of(dask.compute(*parts))

@@ -112,15 +112,18 @@ def make_ranking(
     # The mean of a log-normal variable is exp(location + spread**2 / 2).
     location = np.log(mean_length) - spread**2 / 2
     lengths = np.round(random.lognormal(location, spread, n_queries))
+    # A short length can be rounded to 0, and a query without documents would lose its id.
     qid = np.repeat(np.arange(n_queries), np.maximum(1, lengths).astype(np.intp))
     X = random.standard_normal((len(qid), n_features))
     n_informative = (n_features + 1) // 2
+    # The mean of n features has a standard deviation of 1 / sqrt(n), but that of the signal is 1.
     signal = X[:, :n_informative].mean(axis=1) * np.sqrt(n_informative)
     merit = signal + noise * random.standard_normal(len(qid))
     shares = np.cumsum(0.5 ** np.arange(1, n_grades))
     thresholds = np.quantile(merit, shares)
     y = np.searchsorted(thresholds, merit, side="left").astype(np.intp)
     shifts = random.standard_normal((n_queries, n_features))
+    # Only now, so that grades do not depend on what all documents of a query share.
     return X + shifts[qid], y, qid
 
 
@@ -133,6 +136,7 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2))
     errors = 0.08 * random.standard_normal(len(sample))
     nearest = np.argsort(distances + errors, kind="stable")[:size]
+    # Sorted by distance, the order of rows alone would rank well whenever ties keep it.
     return random.permutation(sample[nearest])
 
 

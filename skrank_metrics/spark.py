@@ -99,6 +99,7 @@ def evaluate(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
+    # First, so that wrong options are refused before Spark does any work.
     evaluation.check_shuffle(order)
     pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
     if not hasattr(frame, "mapInArrow"):
@@ -114,6 +115,7 @@ def evaluate(
     plain = [f"c{number}" for number in range(len(names))]
     rows = rows.toDF(*plain)
     if order == "shuffle":
+        # By position, since the columns no longer have their own names.
         rows = rows.repartition(rows[names.index(qid)])
     parts = []
     for (pickled,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect():
@@ -130,7 +132,9 @@ def _in_arrow(evaluation: TableEvaluation) -> Any:
     def evaluate_rows(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
+        # All at once, since Spark may cut a query between two batches of a partition.
         received = list(batches)
+        # A shuffle of few queries leaves partitions empty, and a table of no batches has no schema.
         if not received:
             return
         table = pa.Table.from_batches(received).rename_columns(evaluation.columns.names)
@@ -140,6 +144,7 @@ def _in_arrow(evaluation: TableEvaluation) -> Any:
         except (TypeError, ValueError) as error:
             # If it is raised here, Spark retries and buries it in a Java traceback.
             result = error
+        # Arrow has no type for results, so they travel as bytes.
         yield pa.record_batch({"part": [pickle.dumps(result)]})
 
     return evaluate_rows

@@ -34,8 +34,10 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         chosen = parse_command(arguments)
+        # Errors name arguments of Python functions, but whoever types a command knows only its options.
         with naming_options(NAMES):
             code = _FUNCTIONS[chosen.command](chosen)
+        # Otherwise, an error of writing would come at exit, where nothing handles it.
         sys.stdout.flush()
     # More special errors first: a broken pipe is an OSError, too.
     except BrokenPipeError:  # the reader of the output, such as head, is gone
@@ -54,6 +56,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
             "Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches."
         )
     except Exception:
+        # A bug is shown in full, but must not end with Python's own code, which reads as "worse".
         traceback.print_exc()
         sys.exit(INVALID)
     if code:
@@ -107,6 +110,7 @@ def _show_comparison(chosen: Chosen) -> int:
         baseline=baseline,
         margin=margin,
         test=chosen.test,
+        # A word, since an option that is left out means the default.
         correction=None if chosen.correction == "none" else chosen.correction,
         confidence=chosen.confidence,
         random_state=chosen.random_state,
@@ -181,6 +185,8 @@ def _report_and_metric(chosen: Chosen) -> tuple[RankingReport, BoundMetric]:
     if others or further:
         found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
         raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
+    # Bound anew, by its name: the metric of the report has the defaults of a convention among its
+    # parameters, and what is set is not varied.
     return report, bind(metric, chosen.convention or "sklearn")
 
 

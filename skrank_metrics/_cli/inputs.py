@@ -55,6 +55,7 @@ class Inputs:
     def all_files(self) -> list[str]:
         """Files that are read, so that no output may replace them."""
         files = [*self.files]
+        # There, --score names files; for tables, it names columns.
         if self.form == "svmlight":
             files += self.scores
         if self.chosen.exclude:
@@ -82,6 +83,7 @@ class Inputs:
     def check(self) -> None:
         """Refuse too few rankings, equal names, and outputs that would overwrite an input."""
         names = self.names()
+        # A file of scores has one score per row, so it belongs to a single file of rows.
         if self.form == "svmlight" and len(self.others) > 1:
             got = ", ".join(self.others)
             raise ValueError(f"Pass a single file of rows; got {len(self.others)}: {got}.")
@@ -94,6 +96,7 @@ class Inputs:
             how = "runs after the judgments, --score, or saved reports"
             got = ", ".join(names) or "none"
             raise ValueError(f"Pass {what}: {how}; got {got}.{hint_of_commas(self.scores)}")
+        # Reports are held by name, where one of two with the same name would be lost.
         if len(set(names)) < len(names):
             raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
         self._check_first_is_known()
@@ -105,6 +108,7 @@ class Inputs:
             return
         # A table with one column of scores is a ranking itself, so files alone tell the order.
         is_named_by_file = self.form in TABLES and len(self.scores) == 1
+        # Files and --score are passed apart, so nothing tells which ranking comes first.
         if self.saved and self.others and not is_named_by_file:
             raise ValueError(
                 f"Name the baseline with --baseline: the first ranking may be {self.saved[0]} or one of --score."
@@ -120,6 +124,8 @@ def read_reports(chosen: Chosen) -> Reports:
     if not metrics:
         metrics = _default_metrics(loaded, chosen)
     reports = {name: _selected(report, name, metrics) for name, report in loaded.items()}
+    # Not a default of the option, which would be refused for saved reports as one that does not
+    # apply to them. Users of TREC files expect the values of trec_eval.
     if chosen.convention is None:
         chosen.convention = "trec_eval" if inputs.form == "trec" else "sklearn"
     if inputs.form in LISTS:
@@ -179,6 +185,7 @@ def _reports_of_rows(file: str, form: str, metrics: Metrics, chosen: Chosen) -> 
         scores = {path: read_scores(path, len(labels), file) for path in chosen.score or []}
         rows = Rows(labels, qid, scores)
     else:
+        # Labels are read once for all metrics, so negative ones must suit each of them.
         signed = all(metric.computation.signed for metric in metrics.values())
         rows = read_table(file, form, chosen, signed=signed)
     options = rows.others | chosen.given("convention")
@@ -193,6 +200,7 @@ def _reports_of_rows(file: str, form: str, metrics: Metrics, chosen: Chosen) -> 
 
 def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:
     """Saved reports must have the slices and groups that are asked for."""
+    # A saved report has no rows from which slices or groups could still be found.
     for option, given in (("groups", chosen.groups), ("by", chosen.by)):
         if not given:
             continue

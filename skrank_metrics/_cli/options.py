@@ -77,6 +77,7 @@ LISTED = ", ".join(LIBRARIES)
 def margin(text: str) -> tuple[str, float]:
     """Read a number, or a metric and its number; metrics may have "=" in their parameters."""
     metric, sign, size = text.rpartition("=")
+    # The empty name stands for all metrics, but in "=0.005" a name was probably forgotten.
     if sign and not metric:
         raise _other_form("NUMBER or METRIC=NUMBER", text)
     try:
@@ -99,6 +100,7 @@ def _other_form(expected: str, text: str) -> argparse.ArgumentTypeError:
 
 def integer(text: str) -> int:
     """Read an integer of ASCII digits."""
+    # int() also reads 1_000 and the digits of other scripts.
     if not re.fullmatch("[+-]?[0-9]+", text):
         raise ValueError(text)
     return int(text)
@@ -207,6 +209,7 @@ OPTIONS = [
     CommandOption(
         name="value",
         commands=["match"],
+        # Read as text, whose trailing zeros tell to how many digits the value is rounded.
         value="VALUE",
         is_required=True,
         help="the value to find",

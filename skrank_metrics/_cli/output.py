@@ -42,6 +42,7 @@ class Rankings(Result):
         if not self._by_query:
             return parts
         for name, report in self._reports.items():
+            # As text, since floats print with four decimals, in which different ids may agree.
             ids = map(str, report.qid)
             rows = list(zip(ids, *report.per_query.values(), strict=True))
             parts.append(f"{name}, {counted(len(rows), 'query')}")
@@ -65,6 +66,7 @@ class Rankings(Result):
                     report = of_slices[value]
                     rows.append((value, name, report.n_queries, *report.mean.values()))
         heads = ("slice", "ranking", "queries", *self._first.mean)
+        # Without slices, the column would hold the same word in every row.
         if len(slices) == 1:
             heads, rows = heads[1:], [row[1:] for row in rows]
         table = Table(heads, rows)
@@ -117,6 +119,7 @@ def _jsonable(value: Any) -> Any:
         return {name: _jsonable(item) for name, item in value.items()}
     if isinstance(value, list):
         return list(map(_jsonable, value))
+    # json does not know NumPy's integers, and default=str would write them as text.
     if hasattr(value, "item"):
         value = value.item()
     # JSON has no NaN, and other programs fail to read it.

@@ -95,6 +95,7 @@ class _Once(argparse.Action):
             parser.error(f"{option_string} is passed twice. It was {visible(shown)} before.")
         if self.is_list:
             values = [*(before or []), *values]
+            # A repeated column would stand for two rankings or two slices of the same name.
             repeated = [value for value in values if values.count(value) > 1]
             if repeated:
                 parser.error(f"{option_string} names {visible(str(repeated[0]))} twice.")
@@ -160,6 +161,7 @@ def _add_option(parser: argparse.ArgumentParser, option: CommandOption) -> None:
     if option.value:
         details["metavar"] = option.value
     if option.is_list or option.is_repeatable:
+        # nargs=1 gives a list of one value, so that both kinds are collected in the same way.
         details["nargs"] = "+" if option.is_list else 1
     elif isinstance(option.value, tuple):
         details["nargs"] = len(option.value)

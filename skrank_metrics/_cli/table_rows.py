@@ -28,8 +28,11 @@ class Rows:
 
 def read_table(file: str, form: str, chosen: Chosen, *, signed: bool) -> Rows:
     """Read the columns that the options name; ``signed`` is whether labels may be negative."""
+    # First, so that the error without pyarrow names the file that needs it.
     import_arrow(f"Reading {file}")
     table = TableFile.opened(file, form)
+    # Not a default of the option, which would count as passed for files without columns; and before
+    # the check, which then also covers a table without this column.
     chosen.qid = chosen.qid or "qid"
     _check_named_columns(table, chosen)
     label = chosen.label or ""
@@ -63,6 +66,7 @@ def _check_named_columns(table: TableFile, chosen: Chosen) -> None:
         given = getattr(chosen, option.attribute)
         names = [given] if isinstance(given, str) else given or []
         unknown = [name for name in names if name not in known]
+        # The other columns are optional, and that of the ids has a default.
         is_missing = not names and option.name in ("label", "score")
         if unknown or is_missing:
             options.append(f"--{option.name}")
@@ -75,6 +79,7 @@ def _check_named_columns(table: TableFile, chosen: Chosen) -> None:
     hint = nearest(absent[0], known) if len(absent) == 1 else ""
     hint = hint_of_commas(absent) or hint
     if any(is_metric(name, chosen) for name in absent):
+        # --score takes every word that follows it, including metrics.
         hint = " Metrics come before --score, or after another option."
     shown = ", ".join(known[:MOST_NAMED])
     if len(known) > MOST_NAMED:

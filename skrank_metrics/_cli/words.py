@@ -108,8 +108,10 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
         return "lists"
     if form:
         return form
+    # --label says that the file is a table, but its name does not say of which format.
     if chosen.label:
         raise ValueError(f"Pass --format to say what {name} is: {', '.join(TABLES)}.")
+    # Runs of TREC hold their scores, so --score without --label belongs to svmlight rows.
     if chosen.score or unpacked.endswith(SVMLIGHT):
         return "svmlight"
     return "trec"
@@ -133,6 +135,7 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
 
 def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
     """Refuse outputs that would overwrite an input or each other, and names that say no file or no report."""
+    # By another name, compare would not take the file for a saved report.
     if chosen.save and not is_saved(chosen.save):
         raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save!r}.")
     if chosen.output_file == STANDARD_INPUT:

@@ -100,6 +100,7 @@ def _replace(target: str, data: bytes, *, exists: bool) -> None:
         if exists:
             shutil.copymode(target, new)
         os.replace(new, target)
+    # Also if the user interrupts, since nothing else would remove the unfinished file.
     except BaseException:
         with suppress(OSError):
             os.unlink(new)

@@ -31,6 +31,7 @@ class Progress:
         self.shown = self._is_terminal
         if verbose is not None:
             self.shown = bool(verbose) and sys.stderr is not None
+        # The time of day may be set while the work goes on.
         self._started = self._last = time.monotonic()
         self._said = (0, "")
         self._written = False

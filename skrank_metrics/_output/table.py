@@ -55,6 +55,7 @@ def _visible_character(character: str) -> str:
     return repr(character)[1:-1]
 
 
+# With z, a negative number that rounds to 0 prints as 0.0000 and not as -0.0000.
 def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
@@ -84,6 +85,7 @@ def p_text(p: float) -> str:
     """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
     if np.isnan(p):
         return "none"
+    # Rounded to four decimals, it would print as 0.0000, which no p-value is.
     if p < 5e-5:
         return "<0.0001"
     return f"{p:.4f}"
@@ -134,6 +136,7 @@ class Table:
 
     def as_text(self) -> str:
         """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
+        # They are repeated beside each block of columns, so more than two would leave little room.
         names = list(takewhile(lambda column: column.is_name, self._shown))[:2] or self._shown[:1]
         others = self._shown[len(names) :]
         lines: list[str] = []
@@ -157,6 +160,7 @@ class Table:
         table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         if inline:
             return f'<table style="{_TABLE}">{table}'
+        # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
         return f'<div class="wide" tabindex="0"><table>{table}</div>'
 
 

@@ -68,6 +68,7 @@ def _key_of_object(value: Any) -> _Key:
     # Texts of dataclasses hold those of sets.
     if " at 0x" not in text and not is_dataclass(value):
         return type(value).__name__, text
+    # All that is left is an address, which differs from process to process.
     if not getattr(value, "__dict__", None):
         raise ValueError
     return type(value).__name__, _key(vars(value))

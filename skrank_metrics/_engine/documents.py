@@ -173,6 +173,7 @@ class Documents:
         """The documents of a mask, and the mask with one document of each query that would lose all of them."""
         sizes = self.count_in(kept)
         kept = kept.copy()
+        # NumPy's reduceat has no empty ranges: it would return an entry of the next query.
         kept[self.grouping.starts[sizes == 0]] = True
         grouping = Grouping(self.grouping.ids, np.maximum(sizes, 1), None)
         return kept, replace(self.subset(kept, grouping, self.queries), condense=False)
@@ -225,6 +226,7 @@ class Documents:
             mixed = hash_ids(np.arange(self.largest_label + 1))[self.grades]
         if self.judged is not None:
             mixed = np.where(self.judged, mixed, np.uint64(0))
+        # A sum is the same in any order, and unsigned integers wrap around without an error.
         return np.add.reduceat(mixed, self.grouping.starts)
 
     @cached_property
@@ -249,6 +251,7 @@ class Documents:
         ids = self.document_ids.take(judged).tolist()
         hashes = hash_(np.fromiter(ids, dtype=object, count=len(ids)))
         mixed = np.zeros(self.n_documents, dtype=np.uint64)
+        # Mixed together, so that exchanging the labels of two documents changes the sum.
         mixed[judged] = mix(hashes ^ hash_ids(self.labels[judged]))
         return np.add.reduceat(mixed, self.grouping.starts)
 

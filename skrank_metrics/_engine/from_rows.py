@@ -64,6 +64,7 @@ def documents_from_rows(
     if condense and mask is None:
         raise ValueError("condense=True requires judged=.")
     labels = to_judged_labels(given, mask)
+    # Beside a mask, the ranking marks unjudged documents by -1, so no label may be negative.
     negative = check_labels(labels, may_be_negative=mask is None)
     columns = carried_documents(y_true, document_columns(documents))
     further = named_columns(**(beside or {}))

@@ -22,6 +22,7 @@ def linear_gain(labels: FloatArray) -> FloatArray:
 
 def exp2_gain(labels: FloatArray) -> FloatArray:
     """2^label - 1."""
+    # The check names the label whose gain is infinite, which a warning of NumPy would not.
     with np.errstate(over="ignore"):
         return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
 
@@ -135,6 +136,8 @@ def _gain_of_grades(gain: Mapping[Any, Any]) -> CallableGain:
     valid = (grades >= 0) & (grades < np.inf) & (gains >= 0) & (gains < np.inf)
     if grades.ndim != 1 or not valid.all():
         raise ValueError(f"gain must map grades >= 0 to finite gains >= 0; got {gain!r}.")
+    # Like a custom function, it is called only with labels that occur. GradeGains alone are called
+    # with all grades up to the largest, and a dict may leave some of them out.
     return CallableGain(GradeGains(tuple(known.tolist()), tuple(gains[places].tolist())))
 
 
@@ -147,6 +150,7 @@ class CallableDiscount:
     def __call__(self, ranks: FloatArray) -> FloatArray:
         discounts = _call(self.function, ranks, "discount")
         if (
+            # The conditions are negated, so that NaN, which fails every comparison, is refused.
             not (discounts > 0).all()
             or not (np.diff(discounts) >= 0).all()
             or not np.isfinite(discounts).all()

@@ -104,6 +104,7 @@ def _sets(n_of_kind: Sequence[int], size: int, seed: int) -> tuple[IntArray, Flo
             draw = np.random.default_rng(seed).multivariate_hypergeometric
             drawn = draw(n_of_kind, size, N_DRAWN)
             return drawn, np.full(N_DRAWN, 1 / N_DRAWN)
+    # Numbers of sets are exact integers, and may be far beyond the range of float64.
     n_sets = math.comb(sum(n_of_kind), size)
     ways = [math.prod(map(math.comb, n_of_kind, chosen)) for chosen in found]
     return np.array(found), np.array([way / n_sets for way in ways])

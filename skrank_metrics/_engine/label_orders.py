@@ -42,6 +42,7 @@ class TiedQuery:
         n_orders = 1
         for ranks in self.tied:
             left = ranks.stop - ranks.start
+            # The number of orders is a multinomial coefficient, a product of binomial ones.
             for count in np.unique(self.kinds[ranks], return_counts=True)[1].tolist():
                 n_orders, left = n_orders * math.comb(left, count), left - count
                 if n_orders > MOST_ORDERS:
@@ -78,6 +79,7 @@ class TiedQuery:
         ascending = np.arange(len(self.labels))
         for ranks in self.tied:
             ascending[ranks] = self._by_kind(ranks)
+        # Python's own hash of bytes differs from process to process.
         seed = zlib.crc32(self.labels[ascending].tobytes())
         if self.columns:
             seed = zlib.crc32(self.kinds[ascending].tobytes(), seed)
@@ -89,6 +91,7 @@ class TiedQuery:
         n_drawn = max(1, 1_000_000 // len(tied))
         for first in range(0, N_DRAWN, n_drawn):
             draws = rng.random((min(n_drawn, N_DRAWN - first), len(tied)))
+            # Draws are below 1, so no document leaves its group.
             yield from tied[np.argsort(group + draws, axis=1)]
 
 

@@ -187,6 +187,7 @@ def _pooled_terms(result: PerQuery, replace_undefined_by: float) -> tuple[FloatA
     if np.isnan(replace_undefined_by):
         terms = np.where(undefined, 0.0, result.numerators)
         return terms, np.where(undefined, 0.0, result.denominators)
+    # A query weighs as much as its denominator in a pooled ratio, so 0 / 0 adds nothing.
     replaced = replace_undefined_by * result.denominators
     return np.where(undefined, replaced, result.numerators), result.denominators
 

@@ -184,6 +184,7 @@ class RankedBlock:
 
     def ideal_order(self) -> RankedBlock:
         """Order the same queries by label."""
+        # Metrics with an ideal order need labels >= 0, so -1 marks padding and is sorted last.
         labels = -np.sort(
             -self._documents.windows(self._documents.labels, self._queries, -1.0), axis=1
         )
@@ -345,6 +346,7 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     if depth is not None and depth < width:
         last = packed[:, depth - 1] | in_column
         is_tied = (packed[:, depth] | in_column) == last
+        # Padding equals padding, but has no order that could be wrong.
         is_padding = last == np.array(np.inf).view(np.int64) | in_column
         if not (is_tied & ~is_padding).any():
             packed = packed[:, :depth]
@@ -386,11 +388,14 @@ def _settled_places(groups: _ties.TieGroups, second_keys: NDArray[Any]) -> IntAr
 def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
     """Equal numbers for documents of a query with equal labels and equal entries in all columns."""
     table = np.column_stack([np.unique(labels, return_inverse=True)[1], *codes])
+    # NumPy 2.0 returns a 2-D inverse if an axis is given.
     return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
 def _ordinal_codes(values: FloatArray) -> IntArray:
     """Small whole numbers in the same order."""
+    # Inversions are counted in one pass per bit. Whole numbers below 256 take at most eight passes,
+    # and no sort to find smaller codes.
     if values.min() >= 0 and values.max() < 256:
         whole = values.astype(np.intp)
         if (whole == values).all():

@@ -26,6 +26,7 @@ class Ranking:
     def keys(self) -> FloatArray:
         """Keys to rank documents by, largest first; always above -inf, which marks padding."""
         keys = self.scores
+        # Such scores would be taken for padding; their places in ascending order rank the same way.
         if keys.min() == -np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
         return keys if self.retrieved is None else np.where(self.retrieved, keys, -np.inf)

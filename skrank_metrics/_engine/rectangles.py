@@ -49,6 +49,7 @@ def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) 
     if _are_adjacent(starts, sizes, width):
         first = int(starts[0])
         rectangle = values[first : first + len(starts) * width].reshape(-1, width)
+        # It shares memory with the array, which code that works on a block must not change.
         rectangle.flags.writeable = False
         return rectangle
     if width > len(values):

@@ -67,6 +67,7 @@ def _lower_bounds(keys: FloatArray, depth: int) -> FloatArray:
     first_two = np.maximum(keys[:, :quarter], keys[:, quarter : 2 * quarter])
     last_two = np.maximum(keys[:, 2 * quarter : 3 * quarter], keys[:, 3 * quarter : 4 * quarter])
     largest = np.maximum(first_two, last_two)
+    # Each maximum is the key of another document, so depth maxima are reached by depth documents.
     largest.partition(quarter - depth, axis=1)
     # Padding never counts.
     return np.maximum(largest[:, quarter - depth], -np.finfo(np.float64).max)

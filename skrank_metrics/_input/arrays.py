@@ -31,6 +31,7 @@ class NaNScoreError(ValueError):
 
 def to_judged_labels(given: NDArray[Any], judged: Mask | None) -> NDArray[Any]:
     """Labels as numbers, of which ``check_labels`` checks the values; those of unjudged documents become 0."""
+    # Other types have no 0 to put in place of a label, and are refused below.
     if judged is not None and given.dtype.kind in "biufO":
         given = np.where(judged, given, 0)
     return to_real(given, "y_true")
@@ -51,6 +52,7 @@ def check_scores(
         )
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
+    # The minimum passes NaN on, and needs no mask of the size of the scores.
     if np.isnan(scores.min()):
         raise NaNScoreError(f"{_first(name, scores, np.isnan(scores))}.")
     return scores
@@ -148,6 +150,7 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         array = _from_objects(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
+    # Narrower integers are all within +-2**53.
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
     if array.dtype.itemsize <= 8:
@@ -176,6 +179,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(
             f"{name} must be an array with one entry per document; got {type(array.item()).__name__}."
         )
+    # Taken as queries, its rows would hold one document each, which any model ranks perfectly.
     if array.ndim == 2 and array.shape[1] == 1 < len(array):
         raise ValueError(
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
@@ -238,6 +242,7 @@ def refuse_rounded(values: Any, array: NDArray[Any], name: str) -> None:
 
 def refuse_lazy(source: Any, argument: str) -> None:
     """Refuse frames that are not in memory."""
+    # Frames of Dask have a length, too, but have to compute it.
     if hasattr(source, "__len__") and not hasattr(source, "dask"):
         return
     for method, frames in (("collect", "LazyFrame"), ("toPandas", "DataFrame"), ("compute", "")):
@@ -273,6 +278,7 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
     exact = [value for value in values if isinstance(value, numbers.Rational)]
     if exact:
         _check_exact(min(exact), max(exact), name)
+    # Wider than float64, so that numbers beyond its range are still found by the caller.
     return array.astype(np.longdouble)
 
 
@@ -345,6 +351,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     expected = f"{argument(name)} must be an int >= {least}"
     if or_none:
         expected += " or None"
+    # True is an integer in Python, but where a number is meant, it is a mistake.
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
     if value < least:
@@ -391,6 +398,7 @@ def check_bool(value: Any, name: str) -> bool:
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Check that a value is one of the given words."""
     words = list(choices)
+    # == of an array is an array, so only text is compared by value.
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
         hint = nearest(value, words)
         known = ", ".join(map(shown, words))
@@ -433,6 +441,7 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
 def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
+    # difflib takes quadratic time, and a value may be as long as a file.
     word = str(value)[:64].lower()
     # Letters in another order, ngcd for ndcg, are the same letters to us, but hardly similar to difflib.
     swapped = [other for other in known if sorted(other) == sorted(word)]

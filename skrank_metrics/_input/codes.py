@@ -65,6 +65,7 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     if not strings and not types.is_dictionary(ids.type) and not integers_with_nulls:
         return None
     array = ids.combine_chunks() if isinstance(ids, pyarrow.ChunkedArray) else ids
+    # A null among the entries of a dictionary has a code like any other, and would not be missing.
     if types.is_dictionary(ids.type) and array.dictionary.null_count:
         array = array.dictionary_decode()
     codes: Codes = array.dictionary_encode().indices.fill_null(-1).to_numpy()

@@ -28,10 +28,12 @@ WORD = 8  # bytes
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
     """Hashes that are equal if the ids are equal in Python; ids must be valid, without missing ones."""
     kind = ids.dtype.kind
+    # True equals 1 in Python, so their hashes are equal as well.
     if kind in "bi":
         return mix(ids.astype(np.int64).view(np.uint64))
     if kind == "u":
         wide = ids.astype(np.uint64)
+        # From 2**63 on, the bits are those of negative integers, which are other ids.
         return mix(np.where(wide < 2**63, wide, wide ^ _SEEDS["large"]))
     if kind == "f":
         return _of_floats(ids.astype(np.float64))
@@ -55,6 +57,7 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
 def _of_floats(values: NDArray[np.float64]) -> Hashes:
     bits = values.view(np.uint64) ^ _SEEDS["float"]
     is_whole = values == np.rint(values)
+    # 2.0 equals 2 in Python, so a whole float is hashed as the integer.
     small = is_whole & (values >= -_INT64) & (values < _INT64)
     bits[small] = values[small].astype(np.int64).view(np.uint64)
     large = is_whole & (values >= _INT64) & (values < 2 * _INT64)
@@ -90,6 +93,7 @@ def _of_object(one: Any, name: str) -> int:
     # Times of pandas have nanoseconds.
     if hasattr(one, "to_numpy"):
         one = one.to_numpy()
+    # Times with a zone are equal in Python if they are the same instant, whatever the zone.
     if isinstance(one, datetime.datetime) and one.tzinfo is not None:
         one = one.astimezone(datetime.UTC).replace(tzinfo=None)
     unit = None
@@ -125,6 +129,7 @@ def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:
 
 
 def _encoded(strings: list[str]) -> list[bytes]:
+    # Ids may hold lone surrogates, which plain UTF-8 refuses.
     return [one.encode("utf-8", "surrogatepass") for one in strings]
 
 

@@ -172,6 +172,7 @@ def check_aligned(**columns: Any) -> None:
     """
     labelled = _without_none({name: row_labels(column) for name, column in columns.items()})
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
+        # Columns of different lengths get an error about the lengths, which says more.
         if len(one) != len(other) or one.equals(other):
             continue
         is_reordered = _same_labels(one, other)
@@ -386,6 +387,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
         ) from None
+    # The variable-width strings of NumPy 2 have a type that grouping and hashing do not know.
     return array.astype(object) if array.dtype.kind == "T" else array
 
 

@@ -107,6 +107,7 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
         return first
     codes = first.codes
     for other in others:
+        # Numbered anew after each column, since the product of all lengths may overflow.
         codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
     places, grouping = group_codes(codes)
     names = [as_python(column.ids[column.codes[places]]) for column in (first, *others)]

@@ -134,6 +134,7 @@ def _chosen_params(
 def _values_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[str]:
     """The values of a parameter as text: numbers by size, anything else in the order of the candidates."""
     values = [candidate.get(name) for candidate in candidates]
+    # Values of different types, such as None and 5, have no order.
     if all(isinstance(value, numbers.Real) for value in values):
         values.sort()
     return list(dict.fromkeys(map(_spelled, values)))

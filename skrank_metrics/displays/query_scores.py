@@ -117,6 +117,7 @@ def _rows_of_report(report: RankingReport, metric: str, *, all_metrics: bool) ->
 
 def _shares(row: _Row, edges: FloatArray) -> FloatArray:
     """Counts of values between the edges, relative to the largest; NaN is in none."""
+    # Weighted like the mean that is drawn below the histogram.
     counts, _ = np.histogram(row.values, edges, weights=row.report.weights)
     shares: FloatArray = counts / max(counts.max(), TINY)
     return shares

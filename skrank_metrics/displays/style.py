@@ -113,6 +113,7 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
         height = stacked_height
     else:
         width *= max(1, 0.4 + 0.2 * n_panels)
+    # A figure made by pyplot would be shown by notebooks, and stay in memory until it is closed.
     make = Figure if is_hidden else plt.figure
     return make(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
@@ -141,6 +142,7 @@ def polish(ax: Any, grid: str = "x") -> Theme:
 
 def plain(text: str) -> str:
     """A text that matplotlib draws as it is, without control characters and formulas."""
+    # matplotlib reads what is between two dollar signs as a formula.
     return visible(text).replace("$", r"\$")
 
 
@@ -161,6 +163,7 @@ class _Wrapper(textwrap.TextWrapper):
 
 def broken(text: str, width: int = _LABEL_WIDTH) -> str:
     """A text on several lines if it is long, broken at spaces, and in longer words at other places."""
+    # textwrap would treat line breaks of the text as blanks.
     lines = list[str]()
     for line in text.split("\n"):
         for part in textwrap.wrap(

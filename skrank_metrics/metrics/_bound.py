@@ -250,6 +250,7 @@ class BoundMetric:
         value = aggregate(
             result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by
         )
+        # A difference from 0 is never -0.0, as the negative of 0 would be.
         return 0.0 - value if self.negative else value
 
     def terms(self, result: PerQuery, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

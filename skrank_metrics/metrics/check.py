@@ -16,6 +16,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.names import get_metric
 
+# Lists of five have at most 120 orders, few enough to go through all of them.
 N_QUERIES, LONGEST = 30, 5
 # The last cutoff is below every list.
 CUTOFFS = (None, 1, 3, LONGEST, LONGEST + 5)
@@ -117,6 +118,7 @@ class _Problem:
             columns = {name: column[rows] for name, column in self.documents.items()}
             arguments["documents"] = columns
         if not metric.always_defined:
+            # An undefined query must not look like one with the value that replaces it.
             arguments["replace_undefined_by"] = np.nan
         return np.asarray(metric(**arguments))
 
@@ -128,6 +130,7 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
     # A few queries have equal labels, such as no relevant ones, and a few have equal scores.
     drawn[qid % 6 == 0] = min(labels)
     drawn[qid % 6 == 1] = max(labels)
+    # With three different scores, every list of more than three documents has ties.
     scores = rng.integers(0, 3, len(qid)) / 2
     scores[qid % 5 == 0] = 0.0
     columns = {name: rng.choice(entries, len(qid)) for name, entries in documents.items()}
@@ -168,6 +171,7 @@ def _check_values(metric: BoundMetric, problem: _Problem) -> None:
 
 def _check_whole_lists(metric: BoundMetric, problem: _Problem) -> None:
     whole = problem.values(metric)
+    # A cutoff below the end of a shorter list may count its missing ranks, as precision does.
     cut = problem.values(metric.replace(k=LONGEST))
     are_longest = np.bincount(problem.qid) == LONGEST
     rule = f"be the same with k={LONGEST} as without a cutoff"

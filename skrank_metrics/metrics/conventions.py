@@ -432,6 +432,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
     """Return the defaults of a metric in another library, if they differ from this package's."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
+    # What is the same here is not repeated, since parameters that are set appear in names.
     ties = {} if chosen.ties == SHARED_DEFAULTS["ties"] else {"ties": chosen.ties}
     # What is set for a single metric is more specific.
     return {**ties, **chosen.own.get(metric, {})}

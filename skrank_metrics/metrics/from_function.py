@@ -106,6 +106,7 @@ class FunctionKernel:
         try:
             result = self.function(labels, **options)
             value = _as_number(result)
+        # Whatever the function raises, its user needs to know for which query it does.
         except Exception as error:
             raise ValueError(
                 f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
@@ -244,6 +245,7 @@ def make_metric(
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
     columns = _check_columns(documents)
+    # Negated, so that bounds of NaN are refused as well.
     if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     low, high = map(float, bounds)
@@ -297,6 +299,7 @@ def _parameters(
     """Options of a function, with their defaults: the parameters after the first that are not columns."""
     try:
         signature = inspect.signature(function)
+        # A call that cannot work is an error now and not at the first query.
         signature.bind([], **dict.fromkeys(columns))
     except (TypeError, ValueError) as error:
         raise TypeError(

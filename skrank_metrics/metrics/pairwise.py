@@ -70,6 +70,7 @@ def kendall_tau_distance(
     2.0
     """
     inverted, pairs = ranked.pairs(linear_gain)
+    # As a pair, the share is undefined without pairs, and micro averages can pool it.
     return (inverted, pairs) if normalize else inverted
 
 
@@ -189,4 +190,5 @@ def spearman_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     n = ranked.n_retrieved.astype(np.float64)
     # In float64, since the cube of the length of a long list overflows integers.
     by_label, by_score, squares = ranked.centred_ranks()
+    # Ranks by score are 1 to n, with a sum of squared deviations of n (n^2 - 1) / 12.
     return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

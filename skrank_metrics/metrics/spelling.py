@@ -124,6 +124,7 @@ def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
         for spelled in names.split(", "):
             # Names that are the same here need no pattern.
             if spelled not in (name, f"{name}@k"):
+                # Names such as ndcgAt(k) have parentheses, which would be a group of the pattern.
                 pattern = _RANK.sub("([1-9][0-9]*)", re.escape(spelled))
                 found.append((re.compile(pattern), name))
     return found

@@ -82,6 +82,7 @@ def mrr_score(ranked: RankedBlock, *, relevance_threshold: RelevanceThreshold = 
     >>> mrr_score([[0, 1, 0], [1, 0, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
     0.5
     """
+    # A reader who never gives up and stops at the first relevant document: ERR is 1 / its rank.
     return _err(ranked, 1.0, RelevanceGain(relevance_threshold))
 
 

@@ -179,6 +179,7 @@ class Family:
         found = self.of_all_pairs.p_adjusted[part]
         if self.baseline is None:
             return found
+        # The family of a baseline has NaN for all other pairs, which fmin passes over.
         found = np.fmin(found, self.p_adjusted[part])
         return implied(found, self.parts[part].totals)
 
@@ -259,6 +260,7 @@ def _regret(simultaneous: FloatArray, inside: Mask) -> FloatArray:
     low_ends = simultaneous[:, inside, 0]  # of each minus one of the set
     losses = np.where(np.isnan(low_ends), np.inf, 0.0 - low_ends)
     is_other = ~np.eye(len(inside), dtype=bool)[:, inside]
+    # Above 0, since a regret of 0 would say that no other ranking can be better.
     regret = np.max(losses, axis=1, initial=SMALLEST, where=is_other)
     if inside.sum() == 1:
         regret[inside] = 0.0

@@ -104,6 +104,7 @@ def count(
     """Count what can be counted without sorting."""
     documents, seen = ranking.documents, ranking.seen(ranking.sight("zero"))
     starts, scores = seen.documents.grouping.starts, _ranked_scores(seen)
+    # Unlike minimum and maximum, fmin and fmax pass over documents that are not ranked.
     is_constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
     # A query keeps a document even if none is ranked or judged.
     is_empty = (seen.n_retrieved == 0) & (seen.documents.n_judged == 0)
@@ -208,7 +209,9 @@ def _count_ties(ranking: Ranking) -> tuple[Counts, IntArray]:
     documents, scores = ranking.documents, _ranked_scores(ranking)
     for queries in documents.blocks():
         ranked = np.sort(documents.windows(scores, queries, np.nan), axis=1)
+        # Padding and unranked documents are NaN, so they are never tied.
         equal = ranked[:, 1:] == ranked[:, :-1]
+        # Scores beyond the range of float32 become infinite and tie, as in those libraries.
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # still sorted, since rounding is monotone
         n_tied = _members(equal)
@@ -271,6 +274,7 @@ def _moved_by_ties(own: MetricValues, ends: tuple[float, float]) -> float:
     """How far ties can move a mean, in widths of its interval; 0 if four decimals do not show it."""
     distance = np.fmax.reduce(np.abs(np.array(ends) - own.mean))
     low, high = own.interval()
+    # Negated, so that a distance of NaN is not reported either.
     if not distance >= SHOWN:
         return 0.0
     return float(distance / (high - low)) if high > low else np.inf  # some means have no interval

@@ -243,6 +243,7 @@ def _inspected(
     metric = report.metrics[metric_name]
     ranking = report.own_ranking.take(places)
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
+    # Each rank costs another cutoff of the metric, and below the longest list there is nothing.
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
     added, rest, ideal, ideal_values = _shares(ranking, metric, depth)
     values = report.per_query[metric_name][places].tolist()

@@ -195,6 +195,7 @@ def match_convention(
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
     low, high = bounds_of(bound)
+    # A value at the end of the range may be rounded beyond it.
     if not low - tolerance <= value <= high + tolerance:
         raise ValueError(
             f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}. Divide percentages by 100."
@@ -236,10 +237,12 @@ def _tried(
         if _is_open(bound, name):
             of_peers = [peer.get(name) for peer in peers.values()]
             values = [bound.get(name), *TRIED.get(name, ()), *of_peers]
+            # By their text, since NaN, one of the values, is not equal to itself.
             tried[name] = list({str(value): value for value in values}.values())
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
     largest = ranking.documents.largest_label
+    # An ideal that is a number is a list of documents of this grade, most likely the highest one.
     if "ideal" in tried and largest > 0:
         tried["ideal"].append(float(largest))
     for name in {"gain", "ideal"} & tried.keys():
@@ -301,6 +304,7 @@ def _ways(
             options = {**ranked, **setting}
             metric = _changed(bound, options)
             found = float(metric.aggregate(result, ranking.documents.weights))
+            # A mean over no defined query has no distance from the value.
             if not math.isnan(found):
                 alike = peers_by_setting.get(_setting(metric, fixed), [])
                 yield Way(found, found - value, options, tuple(alike), metric)

@@ -46,6 +46,7 @@ def moments(values: Any, weights: Any = None) -> Moments:
     weights = weights[is_used]
     if not len(values):
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
+    # Divided by the largest first, since the sum of huge weights overflows.
     shares = weights / weights.max()
     shares /= shares.sum()
     n_effective = 1 / float(shares @ shares)
@@ -57,6 +58,7 @@ def moments(values: Any, weights: Any = None) -> Moments:
     low = float(scaled.min())
     high = float(scaled.max())
     squares = (scaled - mean) ** 2
+    # The mean of equal values is rounded, too, but must not give them a spread.
     if high - low <= ROUNDING * max(-low, high):
         squares[:] = 0.0
     std = float(shares @ squares) ** 0.5

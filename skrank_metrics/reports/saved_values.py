@@ -57,6 +57,7 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
         is_sound = is_known = False
     if not (is_sound and is_known):
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
+    # Only now, since the version in a damaged file means nothing.
     if version != FORMAT_VERSION:
         raise ValueError(
             f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
@@ -130,6 +131,7 @@ def _restored(value: dict[str, Any]) -> Any:
 def _saved_array(array: NDArray[Any]) -> list[Any]:
     """The type of an array and its values; numbers as base64, which is three times as fast as digits."""
     if array.dtype.kind in _NUMERIC:
+        # The file may be read on a machine with another order of bytes.
         little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         return [str(array.dtype), base64.b64encode(little_endian.tobytes()).decode()]
     dtype = "str" if array.dtype.kind == "U" else str(array.dtype)
@@ -142,7 +144,9 @@ def _restored_array(written: list[Any]) -> NDArray[Any]:
         raise TypeError(f"{dtype[:40]!r} is no type of columns")
     if isinstance(values, str):
         little_endian = np.dtype(dtype).newbyteorder("<")
+        # Otherwise, characters that base64 does not have would be skipped without an error.
         data = base64.b64decode(values, validate=True)
+        # Without a copy, the array would be read-only, like the bytes that it is made from.
         return np.frombuffer(data, little_endian).astype(dtype)
     if dtype == "str":
         # All strings of an array take the memory of the longest.

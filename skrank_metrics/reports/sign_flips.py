@@ -184,6 +184,7 @@ class SignFlips:
             of_folds=of_folds,
             norm=norm,
             z=z,
+            # Random signs that give the same sum but for rounding must count as reaching it.
             least_z=z - (1e-9 + _divided(rounding, norm)),
             least_p=least_p,
         )
@@ -302,6 +303,7 @@ class SignFlips:
         a = self.total_mass**2 - c**2 * self.square_mass
         b = row.total * self.total_mass - c**2 * row.cross
         rest = row.total**2 - c**2 * (row.squares + row.largest**2 / 2)
+        # Rounding can make the difference negative, although there are roots.
         root = np.sqrt(np.fmax(b**2 - a * rest, 0))
         ends = _around(b / a, root / a)
         few = (a <= 0) | (row.least_p > level)
@@ -311,8 +313,10 @@ class SignFlips:
 
     def _by_counts(self, row: Row, level: float) -> FloatArray:
         """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
+        # If differences have no bound, counts of wins and losses do not bound their mean.
         if np.isinf(self.span):
             return np.full(row.counts.shape, np.nan)
+        # The beta distribution needs a parameter above 0, even if all units win or all lose.
         n_others = np.fmax(self.n_effective - row.counts, 1e-9)
         shares = special().betaincinv(row.counts + 1, n_others, 1 - level / 2)
         return np.array([-self.span, self.span]) / self.scale * shares
@@ -320,6 +324,7 @@ class SignFlips:
 
 def place_of_critical(n_signs: int, level: float) -> int:
     """Place in ascending order of what a statistic must exceed for its tail to be at most ``level``."""
+    # A product such as 0.29 * 100 is rounded to slightly less than the whole number.
     return n_signs - 1 - int(np.floor(level * n_signs + 1e-9))
 
 
@@ -338,6 +343,7 @@ def _summed(
     values: FloatArray, weights: FloatArray, codes: NDArray[Any]
 ) -> tuple[NDArray[Any], FloatArray, FloatArray]:
     """Distinct codes in ascending order, and sums of values and weights by code."""
+    # Stable, so that the sum of each unit is rounded in the same way in every run.
     order = np.argsort(codes, kind="stable")
     ascending = codes[order]
     is_first = np.ones(len(codes), dtype=bool)
@@ -372,6 +378,8 @@ def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
 
 def _as_normal(t: FloatArray, n_degrees: FloatArray | float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
+    # A single unit has no degrees of freedom, for which SciPy returns NaN.
+    # A tail that vanishes in float64 has an infinite quantile, so the quantile is limited.
     tail = special().stdtr(np.fmax(n_degrees, 1e-9), -t)
     return np.asarray(np.fmin(-special().ndtri(tail), LARGEST_Z))
 

@@ -34,7 +34,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         chosen = parse_command(arguments)
-        # Errors name the arguments of functions, but whoever types a command knows only its options.
+        # Errors name the arguments of functions, but whoever types a command knows only options.
         with naming_options(NAMES):
             code = _FUNCTIONS[chosen.command](chosen)
         # Otherwise, an error of writing would come at exit, where nothing handles it.

@@ -343,7 +343,7 @@ def _summed(
     values: FloatArray, weights: FloatArray, codes: NDArray[Any]
 ) -> tuple[NDArray[Any], FloatArray, FloatArray]:
     """Distinct codes in ascending order, and sums of values and weights by code."""
-    # Stable, so that the values of a unit are always added, and rounded, in the order of the queries.
+    # Stable, so that the values of a unit are always added in the order of the queries.
     order = np.argsort(codes, kind="stable")
     ascending = codes[order]
     is_first = np.ones(len(codes), dtype=bool)

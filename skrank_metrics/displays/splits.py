@@ -20,7 +20,7 @@ _TITLES = {
     "documents": "documents in test",
     "share_relevant": "share of relevant documents",
 }
-_FORMATS = {"queries": "{:,}", "documents": "{:,}", "share_relevant": "{:.1%}"}
+_FORMATS = {"queries": "{:,.0f}", "documents": "{:,.0f}", "share_relevant": "{:.1%}"}
 
 
 class SplitDisplay(Display):

@@ -212,11 +212,12 @@ def search_report(
             "search must have a candidate with a score in every fold; each has NaN in some fold."
         )
     compared = {row: _number(row) for row in whole[:n_candidates]}
-    found = _kept(search, key, metrics[key], compared)
+    of_fit = dict(params or {})
+    groups = of_fit.pop("groups", None)
+    # A race keeps the values of queries, but not their groups.
+    found = _kept(search, key, metrics[key], compared) if groups is None else None
     if found is None:
         _check_data(scorers[key], X, y)
-        of_fit = dict(params or {})
-        groups = of_fit.pop("groups", None)
         data = check_rows_of_models(X, y, qid=qid, by=None, groups=groups, params=of_fit)
         found = _fitted_again(search, key, compared, data, n_jobs, verbose)
     comparison = comparison_of_folds(found)

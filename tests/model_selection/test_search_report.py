@@ -722,3 +722,14 @@ def test_dropped_candidates_follow_the_others_whatever_their_means():
     order = sorted(range(5), key=lambda row: (-last[row], -means[row]))
     assert max(means[last == np.inf]) < 1 < min(means[last < np.inf])
     assert list(reported(search).params.values()) == [results["params"][row] for row in order]
+
+
+def test_groups_count_in_the_report_of_a_race():
+    users, y = QID // 3, with_qid(Y, QID)
+    found = []
+    for kind, options in ((GridSearchCV, {}), (RacingSearchCV, {"min_queries": 10**6})):
+        search = ridge_search(kind, **options).fit(X, y, groups=users)
+        found.append(search_report(search, X, y, params={"groups": users}, verbose=0))
+    grid, race = (report.by_metric("ndcg@10") for report in found)
+    assert race.pair("#1", "#2").p_adjusted == grid.pair("#1", "#2").p_adjusted
+    assert len(set(race.reports["#1"].groups.tolist())) == 20

@@ -43,7 +43,9 @@ def intervals(ax):
 
 def highlighted(ax):
     """The rows with a band."""
-    return [round(band.get_y() + 0.5) for band in ax.patches]
+    # Matplotlib before 3.9 draws bands as polygons.
+    lower_ends = [band.get_extents().transformed(ax.transData.inverted()) for band in ax.patches]
+    return [round(min(box.y0, box.y1) + 0.5) for box in lower_ends]
 
 
 def widths(ax):

@@ -26,11 +26,11 @@ def executed(path: Path, folder: str) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         cell.metadata = {}  # the times of the run
         if cell.cell_type == "code":
-            # LightGBM's own lines arrive in some runs only.
+            # LightGBM's own lines arrive in some runs only, as does progress.
             cell.outputs = [
                 output
                 for output in cell.outputs
-                if not output.get("text", "").startswith("[LightGBM]")
+                if not output.get("text", "").startswith(("[LightGBM]", "\r"))
             ]
         for output in cell.get("outputs", ()):
             if "metadata" in output:

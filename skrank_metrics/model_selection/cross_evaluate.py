@@ -130,7 +130,7 @@ def cross_evaluate(
         Method of the estimators that gives the scores, as in make_ranking_scorer.
     n_jobs, verbose : int or None
         Number of processes to fit and predict in, and whether to say on standard error how many models were fitted, and
-        how long the rest takes. If verbose is None, only on a terminal; 0 is silent.
+        how long the rest takes. If verbose is None, only on a terminal or in a notebook; 0 is silent.
 
     Returns
     -------

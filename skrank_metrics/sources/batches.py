@@ -96,7 +96,7 @@ def evaluate_batches(
         Threads that compute if order="shuffle". With several, all threads of pyarrow read the next batch meanwhile.
     verbose : int, default=None
         Whether to say on standard error how many rows were read, and how long the rest takes; 0 is silent. If None,
-        only on a terminal, where the line is removed at the end.
+        only on a terminal or in a notebook, where the line is removed at the end.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
 
 
 def read_columns(source: Any, columns: Columns, *, signed: bool = False) -> dict[str, Any]:
-    """Read all rows of a source into one array per column; shows progress on a terminal."""
+    """Read all rows of a source into one array per column; shows progress on a terminal or in a notebook."""
     tables = tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True, signed=signed)
     with Progress(None) as progress:
         table = joined(list(_count_rows(tables, None, progress)))

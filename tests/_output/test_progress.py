@@ -38,6 +38,16 @@ def test_a_terminal_shows_one_line_that_is_removed(clock, monkeypatch):
         assert written == f"{REPLACE}{HALF}{REPLACE}{WHOLE}{REPLACE}"
 
 
+class Notebook(io.StringIO):
+    __module__ = "ipykernel.iostream"
+
+
+def test_a_notebook_shows_what_a_terminal_shows(clock, monkeypatch):
+    written = said(Notebook(), None, clock, monkeypatch)
+    assert written == f"{REPLACE}{HALF}{REPLACE}{WHOLE}{REPLACE}"
+    assert said(Notebook(), 0, clock, monkeypatch) == ""
+
+
 def test_elsewhere_lines_are_rare_and_on_request(clock, monkeypatch):
     assert said(io.StringIO(), None, clock, monkeypatch) == ""
     assert said(io.StringIO(), 1, clock, monkeypatch) == f"{WHOLE}\n", "8 s are too soon"

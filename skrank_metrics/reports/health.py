@@ -121,6 +121,7 @@ def count(
         "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": n_ranked,
         "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),
+        "n_judged_irrelevant": documents.n_judged.sum() - documents.n_relevant(None).sum(),
     }
     counts: Counts = Counter()
     for name, number in numbers.items():
@@ -325,7 +326,8 @@ def _about_labels(
             f"one, as in {metrics[cut[0]].replace(k=10)}."
         )
     n_unjudged = counts["n_unjudged"]
-    if n_unjudged:
+    # Purchases name only what is relevant, so that all other documents are unjudged.
+    if n_unjudged and (condense or counts["n_judged_irrelevant"]):
         documents = counted(n_unjudged, "ranked document")
         share = n_unjudged / counts["n_ranked"]
         way = "are left out" if condense else "count as not relevant"

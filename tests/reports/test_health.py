@@ -105,6 +105,13 @@ def test_relevant_documents_only_for_metrics_without_a_threshold(metrics, named)
     assert told(health, "All relevant") == (expected if named else [])
 
 
+def test_unjudged_documents_are_no_finding_where_only_relevant_ones_are_known():
+    lists = {"a": ["x", "y"], "b": ["z", "u"]}
+    for judged, n_findings in (({"x": 1}, 0), ({"x": 1, "v": 0}, 1)):
+        health = evaluate_run({"a": judged, "b": {"z": 1}}, lists, "mrr").health
+        assert len(told(health, "Unjudged")) == n_findings
+
+
 def test_relevant_documents_that_were_missed_are_no_order():
     report = evaluate_run({"a": ["x", "y"], "b": ["z", "u"]}, {"a": ["x"], "b": ["u", "z"]}, "mrr")
     assert report.health.n_all_relevant == 1

@@ -119,7 +119,8 @@ def evaluate_run(
         like trec_eval's option -c; leave them out; or raise an error.
     exclude : dict, frame, sparse matrix, path or iterable of tuples, default=None
         Pairs of a query and a document to remove from the run, such as the items that a user has in the training data:
-        ``{query: documents}``, a frame or file, or tuples ``(query, document)``. They remain in qrels.
+        ``{query: documents}``, a frame or file, or tuples ``(query, document)``. They remain in qrels. With
+        ``parents``, name documents, not passages.
     duplicates : {"error", "first", "best"}, default="error"
         What to do with a document that is twice in a list of the run or in the judgments of a query, such as an item
         that was bought twice: raise an error; keep the first; or keep the one with the highest score or label.

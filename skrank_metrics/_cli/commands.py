@@ -210,7 +210,9 @@ def _run_demo(chosen: Chosen) -> None:
     # It needs scikit-learn and takes a second to load.
     from skrank_metrics import _demo
 
-    _demo.run(picture)
+    # It shows what the same lines of Python print, and has none of the options that results name.
+    with naming_options(None):
+        _demo.run(picture)
 
 
 _FUNCTIONS: dict[str, Callable[[Chosen], int | None]] = {

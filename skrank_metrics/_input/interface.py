@@ -13,8 +13,8 @@ _options: ContextVar[Mapping[str, str] | None] = ContextVar("options", default=N
 
 
 @contextmanager
-def naming_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Name arguments by the options of the command line that set them."""
+def naming_options(options: Mapping[str, str] | None) -> Iterator[None]:
+    """Name arguments by the options of the command line that set them; for None, as in Python."""
     token = _options.set(options)
     try:
         yield

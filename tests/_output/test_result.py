@@ -189,3 +189,5 @@ def test_a_comparison_says_where_further_notes_are(report_with):
     assert all(finding in str(comparison.details()) for finding in FINDINGS)
     with naming_options({"margin": "--margin"}):
         assert str(comparison).endswith("further notes, see --output json.")
+        with naming_options(None):  # as in the demo
+            assert str(comparison).endswith("further notes, see .details().")

@@ -272,11 +272,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         with _task(self, callback_ctx, "search", n_tasks, one_by_one=not at_once) as task:
             fits = _Fits(self, evaluate_candidates, task)
             rounds = Rounds(fits, self._candidates, self._watched, self._key)
-            if at_once:
-                rounds.run_at_once(len(folds.splits))
-                race, values = None, [rounds.values(n)[1] for n in range(len(folds.splits))]
-            else:
-                race, values = self._run(rounds, folds, verbose)
+            race, values = self._run(rounds, folds, verbose)
         if not fits.results:
             _, details = str(fits.errors[-1]).split(".", 1)
             raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
@@ -295,8 +291,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run(
         self, rounds: Rounds, folds: Folds, verbose: int
     ) -> tuple[Race | None, list[QueryScores]]:
-        """Fit the candidates on fold after fold; the race, and the values of each fold."""
+        """Fit the candidates, at once or fold after fold; the race, and the values of each fold."""
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
+        if folds.fold is None:
+            rounds.run_at_once(n_folds)
+            return None, [rounds.values(fold)[1] for fold in range(n_folds)]
         if verbose:
             candidates = counted(n_candidates, "candidate")
             print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)

@@ -197,12 +197,7 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    scorers = scorers_of(search)
-    metrics = {name: one for name, one in scored_metrics(search).items() if one is not None}
-    if len(metrics) < len(scorers):
-        raise ValueError(
-            f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
-        )
+    scorers, metrics = scorers_of(search), _metrics_of(search)
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
     scores, ranked = fold_scores(search.cv_results_, key), ranked_rows(search.cv_results_, key)
@@ -237,6 +232,16 @@ def search_report(
         expected_score=expected_score(scores[whole]),
         changed=_change(comparison, compared, scores),
     )
+
+
+def _metrics_of(search: Any) -> dict[str, BoundMetric]:
+    """The metrics of the scorers, which must all be of this package."""
+    metrics = {name: one for name, one in scored_metrics(search).items() if one is not None}
+    if len(metrics) < len(scorers_of(search)):
+        raise ValueError(
+            f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
+        )
+    return metrics
 
 
 def _number(row: int) -> str:

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.options import NAMES
@@ -23,6 +23,9 @@ from skrank_metrics.metrics.names import bind
 from skrank_metrics.reports.gate import Decision
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
@@ -95,7 +98,7 @@ def _show_means(chosen: Chosen) -> None:
     show(chosen, result, content)
 
 
-def _show_comparison(chosen: Chosen) -> int:
+def _compare_chosen(chosen: Chosen) -> Comparison:
     from skrank_metrics.reports.compare import compare
 
     reports = read_reports(chosen)
@@ -105,7 +108,7 @@ def _show_comparison(chosen: Chosen) -> int:
         baseline = next(iter(reports))
     if baseline is not None:
         check_choice(baseline, "baseline", reports)
-    found = compare(
+    return compare(
         reports,
         baseline=baseline,
         margin=margin,
@@ -115,8 +118,12 @@ def _show_comparison(chosen: Chosen) -> int:
         confidence=chosen.confidence,
         random_state=chosen.random_state,
     )
+
+
+def _show_comparison(chosen: Chosen) -> int:
+    found = _compare_chosen(chosen)
     # Nothing is printed before the decision is known.
-    decision = None if margin is None else found.decision
+    decision = None if found.plan.margin is None else found.decision
 
     def content() -> Record:
         rows = records(found.columns_of_pairs(), slice=ALL)

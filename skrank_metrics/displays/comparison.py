@@ -135,7 +135,7 @@ class ComparisonDisplay(Display):
         ax.set_xlabel(f"{label}\nsimultaneous {100 * plan.confidence:g}% intervals")
 
     def _draw_rows(self, ax: Any, statuses: dict[str, Status]) -> None:
-        """Rows with names, where there is room for them, and bands behind models that may be chosen."""
+        """Rows with names, if there is room for them, and bands behind models that may be chosen."""
         look = style.polish(ax)
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
@@ -173,7 +173,7 @@ class ComparisonDisplay(Display):
         if not self._board.greater_is_better:
             first, second = second, first
         colours = [self._colour_of(pair.first), self._colour_of(pair.second)]
-        # Equal models have one colour, but their queries must be told apart.
+        # Equal models have one colour, but their queries must be distinguishable.
         if colours[0] == colours[1]:
             colours[1] = look.soft
         texts = outcomes_of_queries(pair)

@@ -121,7 +121,7 @@ def count(
         "n_no_relevant": (n_relevant == 0).sum(),
         "n_ranked": n_ranked,
         "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),
-        "n_judged_irrelevant": documents.n_judged.sum() - documents.n_relevant(None).sum(),
+        "n_judged_irrelevant": documents.n_judged.sum() - n_relevant.sum(),
     }
     counts: Counts = Counter()
     for name, number in numbers.items():

@@ -143,7 +143,7 @@ def _list_of(names: Iterable[str]) -> str:
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
-TABLES = [("docs/metrics.md", "table", metrics_table)]
+TABLES = [("docs/which_metric.md", "table", metrics_table)]
 STUBS = {
     "skrank_metrics/__init__.pyi": front_door_stub,
     "skrank_metrics/metrics/__init__.pyi": metrics_stub,

@@ -19,7 +19,7 @@ WHOLE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
 # Sections that are on other pages here.
 MOVED = {
-    "metrics.md#all-metrics": "reference/metrics/index.rst",
+    "which_metric.md#all-metrics": "reference/metrics/index.rst",
     "../skrank_metrics/metrics/conventions.py": "reference/conventions.rst",
     "#try-it": "get_started.md#try-it",
 }
@@ -43,7 +43,7 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
         if docname in WHOLE
         else source[0]
     )
-    if docname == "metrics":  # which are not listed twice
+    if docname == "which_metric":  # all metrics are not listed twice
         lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
         text = re.sub(r"<!-- table -->.*<!-- /table -->", lists, text, flags=re.DOTALL)
     text = ONLY_HERE.sub(r"\1", PART.sub(_part, text))

@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
 from skrank_metrics.reports.evaluate import evaluate_ranking
-from skrank_metrics.reports.inspection import InspectedQuery, contributions, ideal_contributions
+from skrank_metrics.reports.inspection import InspectedQuery, contributions
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
@@ -216,8 +216,8 @@ def _terms(
 def _ideal_terms(
     ranking: EngineRanking, metric: BoundMetric, depth: int, result: PerQuery
 ) -> Terms:
-    added = ideal_contributions(ranking, metric, depth)[0][0] * result.denominators[0]
     best_first = EngineRanking(ranking.documents, ranking.documents.labels)
+    added = contributions(best_first, metric, depth)[0][0] * result.denominators[0]
     return _spelled(added, metric, _watched(best_first, metric)[1])
 
 

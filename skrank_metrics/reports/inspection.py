@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Protocol
@@ -24,21 +24,16 @@ from skrank_metrics.reports.mean_intervals import ROUNDING
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
-# Number of ids of documents that are not ranked.
+# Number of documents that are not ranked.
 MOST_UNRANKED = 5
 # Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
-_ORDERS_OF_TIES = {
-    "average": "{} is the mean over all orders",
-    "stable": "they are in the order of the rows",
-    "best": "the best order by label is taken",
-    "worst": "the worst order by label is taken",
-}
-# Columns of the printed table that differ from those of the frame; "tied" is a mark of the rank.
+# Columns of the printed table that differ from those of the frame.
 _PRINTED = {
     "label": Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"),
     "score": Column("score", "{:z.4g}".format),
-    "added": Column("adds"),
+    "tied": Column("tied", lambda tied: "=" if tied else ""),
+    "added": Column("adds", lambda added: "" if np.isnan(added) else f"{added:z.4f}"),
 }
 
 
@@ -52,34 +47,21 @@ class InspectedQuery:
     is_defined: bool
     columns: dict[str, Any]
     rest: float
-    ideal_value: float
     n_ranked: int
     n_relevant: int
     unranked: list[Any]
 
     def _parts(self) -> Iterator[Part]:
         yield self._title()
-        heads: list[str | Column] = ["rank"]
-        cells: list[Sequence[Any]] = [self._ranks()]
-        for name, values in self.columns.items():
-            if name != "tied":
-                heads.append(_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)))
-                cells.append(values)
-        rows = list(zip(*cells, strict=True))
-        yield Table(heads, rows) if rows else "No documents are ranked."
+        heads = [_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)) for name in self.columns]
+        yield Table(heads, list(zip(*self.columns.values(), strict=True)))
         # Four decimals are shown.
         if abs(self.rest) >= 5e-5:
-            yield f"Ranks below {len(rows)} add {self.rest:.4f}."
+            yield f"Ranks below {len(self.columns['rank'])} add {self.rest:.4f}."
         if self.unranked:
             first = ", ".join(map(str, self.unranked[:MOST_UNRANKED]))
             more = ", ..." if len(self.unranked) > MOST_UNRANKED else ""
-            names = f": {first}{more}" if "id" in self.columns else ""
-            yield f"{counted(len(self.unranked), 'relevant document')} not ranked{names}."
-
-    def _ranks(self) -> list[str]:
-        """Ranks, those of tied documents with a mark."""
-        is_tied = self.columns["tied"].tolist()
-        return [f"{rank}{'=' * tied}" for rank, tied in enumerate(is_tied, start=1)]
+            yield f"{counted(len(self.unranked), 'relevant document')} not ranked: {first}{more}."
 
     def _title(self) -> str:
         name = f"Query {self.qid}"
@@ -87,11 +69,7 @@ class InspectedQuery:
             name += f", {self.ranking}"
         value = f"{self.value:z.4f}"
         if not self.is_defined:
-            value = "undefined, left out of the mean"
-            if not np.isnan(self.value):
-                value = f"undefined, counted as {self.value:g}"
-        elif self.ideal_value > 0:
-            value += f", {self.value / self.ideal_value:.0%} of the ideal"
+            value += " (undefined)"
         ranked = counted(self.n_ranked, "ranked document")
         return f"{name}: {value}; {ranked}, {counted(self.n_relevant, 'relevant document')}"
 
@@ -101,7 +79,7 @@ class Inspection(Result):
     """Single queries, rank by rank.
 
     Prints as one table per query and ranking. ``to_frame()`` gives one row per ranked document, with the columns "qid",
-    "ranking" if there are several, "rank", and those of the queries, with None where one does not have it.
+    "ranking" if there are several, and those of the queries, with None where one does not have it.
 
     Attributes
     ----------
@@ -112,19 +90,14 @@ class Inspection(Result):
         ``value`` and ``is_defined``; the numbers of documents ``n_ranked`` and ``n_relevant``; ``unranked``, the ids,
         or rows, of relevant documents that are not ranked; and the following.
 
-        ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays, or "id", in lists by id; "label",
-        NaN if nobody judged the document; "score"; whether it is "tied" with another; "discount", if the metric has
-        one; what the rank has "added" to the value; what it adds in the "ideal" order; and columns that evaluate got
-        as ``documents``, such as "documents.price". ``rest`` is what all further ranks add, NaN without "added", if the
-        metric is undefined or not a sum over ranks.
-
-        ``ideal_value`` is the value of the ideal order, in which all documents are ranked; NaN without "ideal", also if
-        labels define none, or not all documents are ranked and the metric divides by their number.
+        ``columns`` is a dict of the documents by "rank": "row" in the evaluated arrays, or "id", in lists by id;
+        "label", NaN if nobody judged the document; "score"; whether it is "tied" with another; what the rank has
+        "added" to the value; and columns that evaluate got as ``documents``, such as "documents.price". ``rest`` is
+        what all further ranks add. What ranks add is NaN if the metric is undefined or not a sum over ranks.
     """
 
     metric: str
     queries: list[list[InspectedQuery]]
-    _notes: tuple[str, ...] = ()
 
     def _brief(self) -> str:
         return f"{self.metric} of {counted(len(self.queries), 'query')}"
@@ -133,19 +106,20 @@ class Inspection(Result):
         parts: list[Part] = [self._brief()]
         for query in chain.from_iterable(self.queries):
             parts += query._parts()
-        return [*parts, *self._notes]
+        legend = f"adds: what a rank adds to {self.metric}, if it is a sum over ranks; =: tied; ?: not judged."
+        return [*parts, legend]
 
     def _columns(self) -> dict[str, list[Any]]:
-        blocks: list[dict[str, Sequence[Any]]] = []
+        blocks: list[dict[str, Any]] = []
         for query in chain.from_iterable(self.queries):
-            n = len(query.columns["label"])
-            block = {"qid": [query.qid] * n, "ranking": [query.ranking] * n}
-            blocks.append({**block, "rank": range(1, n + 1), **query.columns})
-        columns: dict[str, list[Any]] = {}
-        for name in dict.fromkeys(chain.from_iterable(blocks)):
-            values = [block.get(name, [None] * len(block["rank"])) for block in blocks]
-            columns[name] = list(chain.from_iterable(values))
-        if not any(columns["ranking"]):
+            n = len(query.columns["rank"])
+            blocks.append({"qid": [query.qid] * n, "ranking": [query.ranking] * n, **query.columns})
+        columns: dict[str, list[Any]] = {name: [] for name in chain.from_iterable(blocks)}
+        for block in blocks:
+            nothing = [None] * len(block["qid"])
+            for name, values in columns.items():
+                values.extend(block.get(name, nothing))
+        if len(self.queries[0]) == 1:
             del columns["ranking"]
         return columns
 
@@ -189,10 +163,7 @@ def inspect_reports(
     for name, report in reports.items():
         places = _places_of(qid, report.qid)
         by_ranking.append(_inspected(name, report, metric, places, n_ranks))
-    queries = list(map(list, zip(*by_ranking, strict=True)))
-    bound = next(iter(reports.values())).metrics[metric]
-    notes = _notes(bound, metric, list(chain.from_iterable(queries)))
-    return Inspection(metric, queries, tuple(notes))
+    return Inspection(metric, list(map(list, zip(*by_ranking, strict=True))))
 
 
 def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
@@ -203,30 +174,13 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
         wanted = [wanted]
     elif isinstance(wanted, np.ndarray):
         wanted = as_python(wanted)
-    queries = list(dict.fromkeys(wanted))
-    if not queries:
-        raise ValueError("qid must name at least one query; got none.")
-    for query in queries:
+    places = []
+    for query in dict.fromkeys(wanted):
         if query not in known:
             first = next(iter(known))
             raise ValueError(f"qid {query!r} is not in the report, whose first id is {first!r}.")
-    return np.array([known[query] for query in queries])
-
-
-def _notes(metric: BoundMetric, name: str, queries: Sequence[InspectedQuery]) -> Iterator[str]:
-    """What the columns and marks mean."""
-    shown = set(chain.from_iterable(query.columns for query in queries))
-    if not adds_up(metric):
-        yield f"{name} is not computed as a sum over ranks, so only the order is shown."
-    if "added" in shown:
-        yield f"adds: what a rank adds to {name}."
-    if "ideal" in shown:
-        yield "ideal: what a rank adds in the ideal order."
-    if any(query.columns["tied"].any() for query in queries):
-        order = _ORDERS_OF_TIES[metric.computation.ties].format(name)
-        yield f"=: tied with another document; {order}."
-    if any(np.isnan(query.columns["label"]).any() for query in queries):
-        yield "?: nobody judged the document."
+        places.append(known[query])
+    return np.array(places)
 
 
 # --- Ranks
@@ -245,7 +199,8 @@ def _inspected(
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
     # Each rank costs another cutoff of the metric, and below the longest list there is nothing.
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
-    added, rest, ideal, ideal_values = _shares(ranking, metric, depth)
+    # All queries at once, since each cutoff is a pass over the documents.
+    added, rest = contributions(ranking, metric, depth)
     values = report.per_query[metric_name][places].tolist()
     ids = as_python(report.qid[places])
     for number, place in enumerate(places.tolist()):
@@ -255,11 +210,12 @@ def _inspected(
         unranked = np.setdiff1d(np.flatnonzero(is_relevant), order)
         kind, names = _names(of_query.documents, report.rows_of(place))
         shown = order[:depth]
-        columns = {kind: names[shown], **_columns_of_ranks(of_query, metric, order, depth)}
-        if not np.isnan(rest[number]):
-            columns["added"] = added[number, : len(shown)]
-        if not np.isnan(ideal_values[number]):
-            columns["ideal"] = ideal[number, : len(shown)]
+        columns = {
+            "rank": range(1, len(shown) + 1),
+            kind: names[shown],
+            **_columns_of_ranks(of_query, order, depth),
+            "added": added[number, : len(shown)],
+        }
         for key, column in of_query.documents.columns.items():
             columns[OF_DOCUMENTS + key] = column[shown]
         yield InspectedQuery(
@@ -269,26 +225,10 @@ def _inspected(
             is_defined=not np.isnan(report.results[metric_name].values[place]),
             columns=columns,
             rest=float(rest[number]),
-            ideal_value=float(ideal_values[number]),
             n_ranked=len(order),
             n_relevant=int(is_relevant.sum()),
             unranked=names[unranked].tolist(),
         )
-
-
-def _shares(
-    ranking: Ranking, metric: BoundMetric, depth: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What the first ranks and all others add, and the same in the ideal order with its value; NaN if unknown."""
-    if not adds_up(metric):
-        n_queries = ranking.documents.n_queries
-        unknown = np.full(n_queries, np.nan)
-        by_rank = np.full((n_queries, depth), np.nan)
-        return by_rank, unknown, by_rank, unknown
-    # All queries at once, since each cutoff is a pass over the documents.
-    added, rest = contributions(ranking, metric, depth)
-    ideal, below = ideal_contributions(ranking, metric, depth)
-    return added, rest, ideal, ideal.sum(axis=1) + below
 
 
 def _names(documents: Documents, rows: IntArray) -> tuple[str, NDArray[Any]]:
@@ -319,9 +259,7 @@ def _is_relevant(documents: Documents, metric: BoundMetric) -> NDArray[np.bool_]
     return documents.labels >= threshold
 
 
-def _columns_of_ranks(
-    ranking: Ranking, metric: BoundMetric, order: IntArray, depth: int
-) -> dict[str, NDArray[Any]]:
+def _columns_of_ranks(ranking: Ranking, order: IntArray, depth: int) -> dict[str, NDArray[Any]]:
     """Labels, scores and ties of the first ranked documents of a query."""
     documents = ranking.documents
     labels = documents.labels
@@ -329,15 +267,11 @@ def _columns_of_ranks(
         labels = np.where(documents.judged, labels, np.nan)
     scores = ranking.scores[order]
     _, codes, numbers = np.unique(scores, return_inverse=True, return_counts=True)
-    columns = {
+    return {
         "label": labels[order][:depth],
         "score": scores[:depth],
         "tied": numbers[codes][:depth] > 1,
     }
-    discount = metric.computation.options.get("discount")
-    if callable(discount):
-        columns["discount"] = discount(np.arange(1.0, len(columns["score"]) + 1))
-    return columns
 
 
 def adds_up(metric: BoundMetric) -> bool:
@@ -355,8 +289,12 @@ def contributions(
 ) -> tuple[FloatArray, FloatArray]:
     """What each of the first ranks adds to the value of each query, and what all ranks below add up to the cutoff.
 
-    These are the differences of the values at the cutoffs 1, 2, ..., depth, divided as at the metric's own cutoff.
+    These are the differences of the values at the cutoffs 1, 2, ..., depth, divided as at the metric's own cutoff; NaN
+    if the metric is not a sum over ranks.
     """
+    if not adds_up(metric):
+        unknown = np.full((ranking.documents.n_queries, depth + 1), np.nan)
+        return unknown[:, 1:], unknown[:, 0]
     whole = metric.computation
     cut = [replace(whole, k=k) for k in range(1, depth + 1)]
     *at_ranks, total = per_query(ranking, [*cut, whole])
@@ -371,27 +309,3 @@ def contributions(
     with np.errstate(invalid="ignore", divide="ignore"):
         steps = steps / total.denominators[:, None]
     return steps[:, :-1], steps[:, -1]
-
-
-def ideal_contributions(
-    ranking: Ranking, metric: BoundMetric, depth: int
-) -> tuple[FloatArray, FloatArray]:
-    """Contributions in the ideal order, which ranks all documents; NaN if labels or their number define none."""
-    seen = ranking.seen(ranking.sight(metric.computation.unjudged))
-    gain: Any = metric.computation.options.get("gain")
-    keys = seen.documents.labels
-    has_order = metric.record.monotone
-    if callable(gain):
-        # Gains need not rise with the label.
-        has_order |= bool((np.diff(gain(seen.documents.distinct_labels)) >= 0).all())
-        if metric.record.transform == "gains":
-            keys = gain(keys)
-    everything = Ranking(seen.documents, keys)
-    # If the ideal has another denominator, the metric divides by the number of ranked documents.
-    (given,), (ideal,) = (per_query(each, [metric.computation]) for each in (seen, everything))
-    is_unknown = given.denominators != ideal.denominators
-    is_unknown |= metric.record.unjudged == "counted" or not has_order
-    added, rest = contributions(everything, metric, depth)
-    added[is_unknown] = np.nan
-    rest[is_unknown] = np.nan
-    return added, rest

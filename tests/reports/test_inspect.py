@@ -42,13 +42,10 @@ def test_ranks_labels_scores_ties_and_rows():
 def test_what_ranks_add_by_hand():
     found = shown()
     log3, log5 = np.log2(3), np.log2(5)
-    assert found.columns["discount"].tolist() == [1, log3, 2, log5]
     # The tied documents share the gain of one.
     added = [0, 1 / 2 / log3, 1 / 2 / 2, 2 / log5]
     assert found.columns["added"] == pytest.approx(added)
     assert found.value == pytest.approx(sum(added))
-    assert found.columns["ideal"] == pytest.approx([2, 1 / log3, 0, 0])
-    assert found.ideal_value == pytest.approx(2 + 1 / log3)
 
 
 @pytest.mark.parametrize(
@@ -59,21 +56,21 @@ def test_documents_that_the_metric_counts_as_relevant(options, n):
 
 
 @pytest.mark.parametrize(
-    ("ties", "rows", "note"),
+    ("ties", "rows"),
     [
-        ("average", [0, 1, 2, 3], "dcg is the mean over all orders"),
-        ("stable", [0, 1, 2, 3], "they are in the order of the rows"),
-        ("best", [0, 1, 2, 3], "the best order by label is taken"),
-        ("worst", [0, 2, 1, 3], "the worst order by label is taken"),
+        ("average", [0, 1, 2, 3]),
+        ("stable", [0, 1, 2, 3]),
+        ("best", [0, 1, 2, 3]),
+        ("worst", [0, 2, 1, 3]),
     ],
 )
-def test_order_of_ties_is_that_of_the_metric(ties, rows, note):
+def test_order_of_ties_is_that_of_the_metric(ties, rows):
     inspection = report_of(ties=ties).inspect("a")
-    assert f"=: tied with another document; {note}." in words(inspection)
+    assert "=: tied; ?: not judged." in words(inspection)
     columns = only(inspection).columns
     assert columns["row"].tolist() == rows
     if ties != "average":
-        assert columns["added"] == pytest.approx(columns["label"] / columns["discount"])
+        assert columns["added"] == pytest.approx(columns["label"] / np.log2([2, 3, 4, 5]))
 
 
 def test_metric_is_the_first_or_the_one_named():
@@ -109,8 +106,8 @@ def test_documents_that_are_not_ranked_or_judged():
     assert found.columns["row"].tolist() == [0, 2, 3]
     assert found.columns["label"].tolist() == pytest.approx([0, np.nan, 2], nan_ok=True)
     assert (found.n_relevant, found.unranked) == (2, [1])
-    assert "1 relevant document not ranked." in str(inspection)
-    assert "?: nobody judged the document." in str(inspection)
+    assert "1 relevant document not ranked: 1." in str(inspection)
+    assert [line.split()[2] for line in str(inspection).splitlines()[3:6]] == ["0", "?", "2"]
 
 
 @pytest.mark.parametrize(("metric", "options"), [("ndcg", {"condense": True}), ("bpref", {})])
@@ -124,11 +121,10 @@ def test_a_query_without_ranked_documents():
     report = evaluate([[1, 0]] * 2, [[1, 2]] * 2, metrics="ndcg", retrieved=retrieved)
     inspection = report.inspect(0)
     assert str(inspection).splitlines()[1:4] == [
-        "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document",
-        "No documents are ranked.",
-        "1 relevant document not ranked.",
+        "Query 0: 0.0000; 0 ranked documents, 1 relevant document",
+        "rank  row  label  score  tied  adds",
+        "1 relevant document not ranked: 0.",
     ]
-    assert "<table" not in inspection._repr_html_()
     assert len(report.inspect([0, 1]).to_frame()) == 2
 
 
@@ -143,30 +139,25 @@ def test_negative_zero_is_zero():
     assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "counted as 0"), (np.nan, "left out of the mean")]
-)
-def test_undefined_queries_say_what_they_count_as(value, text):
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0.0000"), (np.nan, "nan")])
+def test_undefined_queries_add_nothing(value, text):
     options = with_policies("ndcg", replace_undefined_by=value)
     inspection = evaluate([[0, 0], [1, 0]], [[2, 1]] * 2, **options).inspect(0)
-    title = f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents"
+    title = f"Query 0: {text} (undefined); 2 ranked documents, 0 relevant documents"
     assert title in words(inspection)
-    assert "adds" not in str(inspection)
     found = only(inspection)
     assert not found.is_defined
-    assert not {"added", "ideal"} & found.columns.keys()
-    assert np.isnan([found.rest, found.ideal_value]).all()
+    assert np.isnan([found.rest, *found.columns["added"]]).all()
+    assert "nan\n" not in str(inspection)
 
 
 def test_metrics_that_are_no_sums_show_the_order():
     own = make_metric(lambda labels: float(labels[0]), name="first_label")
     for metric in ("pairwise_accuracy", own):
         inspection = report_of([metric]).inspect("a")
-        assert "is not computed as a sum over ranks, so only the order is shown." in words(
-            inspection
-        )
-        assert "added" not in only(inspection).columns
-        assert "adds" not in inspection._repr_html_()
+        found = only(inspection)
+        assert found.columns["row"].tolist() == [0, 1, 2, 3]
+        assert np.isnan([found.rest, *found.columns["added"]]).all()
 
 
 def test_several_ids_in_the_order_given():
@@ -194,7 +185,6 @@ def test_an_id_that_is_a_tuple_is_one_id():
         (["alpha", "beta"], "alpa", "qid 'alpa' is not in the report, whose first id is 'alpha'"),
         ([1, 2], "2", "qid '2' is not in the report, whose first id is 1"),
         ([1, 2], [2, 7], "qid 7 is not in the report"),
-        ([1, 2], [], "qid must name at least one query; got none"),
     ],
 )
 def test_ids_that_are_not_there(ids, wanted, message):
@@ -237,9 +227,7 @@ def test_frame_has_one_row_per_rank():
         "label",
         "score",
         "tied",
-        "discount",
         "added",
-        "ideal",
     ]
     assert frame["row"].tolist() == [5, 4, 0, 1, 2, 3]
     assert report_of().inspect("a").to_frame(library="polars").columns == list(frame)

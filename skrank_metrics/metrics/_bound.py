@@ -27,7 +27,14 @@ from skrank_metrics._input.arrays import (
     nearest,
 )
 from skrank_metrics._sklearn_internals import fail_in_search
-from skrank_metrics.metrics._record import NEGATIVE, NO_PAIRS, NO_RELEVANT, Metric, MetricFunction
+from skrank_metrics.metrics._record import (
+    NEGATIVE,
+    NO_GAIN,
+    NO_PAIRS,
+    NO_RELEVANT,
+    Metric,
+    MetricFunction,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +114,9 @@ class BoundMetric:
     @property
     def undefined_by_labels(self) -> str | None:
         """For which labels the metric is undefined; None if it has a value for all."""
+        # With gains of one's own, a relevant document may gain nothing.
+        if self.record.undefined == NO_RELEVANT and not isinstance(self.get("gain"), str | None):
+            return NO_GAIN
         # A normalized number of pairs is a share, which needs pairs.
         is_share = self._has(self.record.pooled)
         return self.record.undefined or (NO_PAIRS if is_share else None)

@@ -27,6 +27,7 @@ COLUMNS = ("qid", "by", "group", "weight", "ranking", "slice", "n_queries")
 
 # What makes a query undefined.
 NO_RELEVANT = "no relevant document"
+NO_GAIN = "no document with a gain"
 NO_PAIRS = "no two documents with different labels"
 ONE_CLASS = "documents of only one class"
 NO_RANKED = "no ranked document"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,7 +225,7 @@ class Evaluation:
         computations = [metric.computation for metric in self.metrics.values()]
         for ranking, ranked in rankings.items():
             results = dict(zip(self.metrics, per_query(ranked, computations), strict=True))
-            values.counts[ranking] = count(ranked, self.metrics, results)
+            values.counts[ranking] = count(ranked)
             for name, result in results.items():
                 if self.metrics[name].average != "micro":
                     kept[ranking, name] = result.values
@@ -261,10 +261,10 @@ class Evaluation:
             results,
             self.condense,
             recorded_counts=DocumentCounts(kept["sizes"], kept["n_judged"], kept["digests"]),
-            recorded_health=describe(values.counts[ranking], self.metrics, self.condense),
         )
         report.mean  # noqa: B018  sums that overflow raise here
-        return report
+        health = describe(values.counts[ranking], report.values, self.condense)
+        return replace(report, recorded_health=health)
 
 
 class QueryValues:

@@ -38,24 +38,19 @@ def told(health, kind):
 
 def test_text_html_and_frame_show_each_count_in_its_row():
     constant = [1, 0], [1, 1]
-    in_float32 = [1, 0, 0], [1e6, 1e6 + 1e-3, 1e6 + 2e-3]
     tied = [1, *[0] * 9], [*[5] * 9, 1]
-    queries = [constant, in_float32, tied]
+    queries = [constant, tied]
     queries += [SINGLE] * 2 + [ALL_RELEVANT] * 5 + [NONE_RELEVANT] * 4
     health = health_of(*queries, metrics=["mrr", "dcg@3"])
-    kinds = ["tied documents", "tied in float32 only", "constant queries"]
-    kinds += ["single-document queries", "all-relevant queries", "no-relevant queries"]
-    numbers = [2 + 9, 3, 1, 2, 5, 4]
-    n_documents = 2 + 3 + 10 + 2 * 1 + 5 * 2 + 4 * 2
-    shares = np.divide(numbers, [n_documents] * 2 + [14] * 4).tolist()
-    first = [["", "number", "share"]]
+    kinds = ["tied documents", "constant queries", "no-relevant queries"]
+    numbers = [2 + 9, 1, 4]
+    n_documents = 2 + 10 + 2 * 1 + 5 * 2 + 4 * 2
+    shares = np.divide(numbers, [n_documents, 13, 13]).tolist()
+    table = [["", "number", "share"]]
     for kind, number, share in zip(kinds, numbers, shares, strict=True):
-        first.append([kind, str(number), f"{share:.1%}"])
-    second = [["tied labels", "ascending", "descending"]]
-    for name, (low, high) in health.tie_means.items():
-        second.append([name, f"{low:.4f}", f"{high:.4f}"])
-    title = "Health of the labels and scores of 14 queries"
-    assert_shown(health, [first, second], [title, *health.findings])
+        table.append([kind, str(number), f"{share:.1%}"])
+    title = "Health of the labels and scores of 13 queries"
+    assert_shown(health, [table], [title, *health.findings])
     check_frame(health.to_frame(), {"count": kinds, "number": numbers, "share": shares})
 
 
@@ -93,28 +88,11 @@ def test_each_finding_is_a_sentence():
     assert health.tie_means["ndcg@10"] == tuple(extremes)
 
 
-@pytest.mark.parametrize(
-    ("metrics", "named"),
-    [("ndcg", ""), (["map", "mrr"], "map, mrr"), (["map(relevance_threshold=2)", "mrr"], "mrr")],
-)
-def test_relevant_documents_only_for_metrics_without_a_threshold(metrics, named):
-    health = health_of(([5, 3, 2], [1, 2, 3]), ([4, 0], [4, 5]), metrics=metrics)
-    assert health.n_all_relevant == 1
-    about = "1 query with relevant documents only"
-    expected = [f"All relevant: {about}; for {named}, every order is correct."]
-    assert told(health, "All relevant") == (expected if named else [])
-
-
 def test_unjudged_documents_are_no_finding_where_only_relevant_ones_are_known():
     lists = {"a": ["x", "y"], "b": ["z", "u"]}
     for judged, n_findings in (({"x": 1}, 0), ({"x": 1, "v": 0}, 1)):
         health = evaluate_run({"a": judged, "b": {"z": 1}}, lists, "mrr").health
         assert len(told(health, "Unjudged")) == n_findings
-
-
-def test_relevant_documents_that_were_missed_are_no_order():
-    report = evaluate_run({"a": ["x", "y"], "b": ["z", "u"]}, {"a": ["x"], "b": ["u", "z"]}, "mrr")
-    assert report.health.n_all_relevant == 1
 
 
 DISTANCE = "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"
@@ -172,18 +150,6 @@ def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
     assert health.findings == (expected,)
 
 
-def test_collapse_in_float32():
-    health = health_of(([1, 0, 2, 1], 1e6 + np.array([0.0, 0.001, 0.002, 5.0])))
-    assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
-    (finding,) = health.findings
-    expected = "Float32: 3 further documents would tie in float32; "
-    assert finding == expected + "libraries that round scores to float32 give different values."
-
-
-def test_scores_beyond_float32_tie_as_infinities():
-    assert health_of(([1, 0, 2], [1e300, 2e300, -np.inf])).n_tied_in_float32 == 2
-
-
 @pytest.mark.parametrize(
     ("scores", "counts"), [([2.0, 1.0, 1.0, 1.0], (0, 0)), ([2.0, 2.0, 1.0, 3.0], (2, 1))]
 )
@@ -210,10 +176,8 @@ def test_counts_are_those_of_a_plain_count(decimals, rng):
     health = evaluate(y, scores, qid=qid, retrieved=retrieved).health
     ranked = list(zip(qid[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
     sizes = Counter(ranked)
-    in_float32 = Counter((query, np.float32(score)) for query, score in ranked)
     n_tied = sum(n for n in sizes.values() if n > 1)
     assert health.n_tied == n_tied > 0
-    assert health.n_tied_in_float32 == sum(n for n in in_float32.values() if n > 1) - n_tied
     n_ranked = Counter(query for query, _ in ranked)
     n_scores = Counter(query for query, _ in sizes)
     constant = [query for query, n in n_ranked.items() if n > 1 and n_scores[query] == 1]
@@ -257,17 +221,6 @@ def test_metrics_that_need_a_cutoff_are_named():
     assert told(health, "No cutoff") == [], "the share that was retrieved"
 
 
-def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_nor_relevant():
-    # Of the first query one document was judged and none ranked, of the second one ranked and none judged, of the third
-    # neither.
-    judged = np.array([[1, 0], [0, 0], [0, 0], [1, 1]], dtype=bool)
-    retrieved = np.array([[0, 0], [1, 0], [0, 0], [1, 1]], dtype=bool)
-    masks = {"judged": judged, "retrieved": retrieved}
-    labels = np.where(judged, 1, np.nan)
-    health = evaluate(labels, [[2, 1]] * 4, metrics="mrr", **masks).health
-    assert (health.n_single_document, health.n_all_relevant) == (2, 1)
-
-
 def test_findings_of_weighted_queries():
     health = evaluate([[1, 0]] * 2, [[1, 1], [2, 1]], metrics="mrr", sample_weight=[3, 1]).health
     assert health.tie_means == {"mrr": ((3 / 2 + 1) / 4, 1)}
@@ -280,8 +233,7 @@ def test_findings_of_queries_that_nobody_judged():
     labels = [[1, 0], [0, 0], [1, 0]]
     found = evaluate(labels, [[2, 1]] * 3, metrics=metrics, judged=judged).health.findings
     assert found[1:] == (
-        "1 query has no judged document and counts as 0 in mrr.",
-        "1 query has no relevant document and counts as 0 in mrr.",
+        "2 queries have no relevant document or no judged document and count as 0 in mrr.",
     )
 
 

@@ -356,7 +356,16 @@ def test_a_comparison_is_saved_in_its_class_with_all_its_fields(name, tmp_path):
     again = type(found).load(tmp_path / "again.json")
     assert type(again) is type(found)
     assert str(again) == str(found)
-    assert (tmp_path / "again.json").read_bytes() == (GOLDEN / f"{name}.1.json").read_bytes()
+    assert contents(tmp_path / "again.json") == contents(GOLDEN / f"{name}.1.json")
+
+
+def contents(path):
+    """What a file holds, without counts of health that are no longer made."""
+    found = json.loads(path.read_text())["contents"]
+    for _, fields in found["reports"]:
+        for name in ("n_tied_in_float32", "n_single_document", "n_all_relevant"):
+            fields["health"].pop(name, None)
+    return found
 
 
 @pytest.mark.parametrize(

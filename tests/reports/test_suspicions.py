@@ -94,7 +94,7 @@ def test_labels_and_scores_in_each_others_place(labels, scores):
     (finding,) = findings(np.abs(scores), labels)
     n = len(np.unique(np.abs(scores)))
     assert finding == (
-        f"Swapped? Among the first 240 documents, labels have {n} different values, and scores only 0, 1, 2: are "
+        f"Swapped? Among the first 240 documents, labels have {n} different values, but scores only 0, 1, 2: are "
         "labels and scores, or qrels and run, in each other's place?"
     )
     assert findings(labels / 2, scores) == [], "labels between grades are fine"
@@ -102,7 +102,10 @@ def test_labels_and_scores_in_each_others_place(labels, scores):
 
 def test_labels_and_query_ids_in_each_others_place(labels, scores):
     found = evaluate(QID, scores, qid=labels).health.findings
-    assert any("all query ids are 0, 1, 2: are labels and query ids" in one for one in found)
+    assert any(
+        "but query ids only 0, 1, 2: are labels and query ids, as in with_qid" in one
+        for one in found
+    )
     found = evaluate(labels, scores, qid=QID % 3).health.findings
     assert not any("Swapped?" in one for one in found), "three queries with grades as labels"
 

@@ -13,7 +13,6 @@ from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.options import NAMES
 from skrank_metrics._cli.output import Rankings, Record, records, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
-from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import columns_of
 from skrank_metrics._output.table import Table, readable
@@ -105,9 +104,7 @@ def _compare_chosen(chosen: Chosen) -> Comparison:
     margin, baseline = _margin_of(chosen), chosen.baseline
     # A gate needs a ranking that is in use; other comparisons look for the best.
     if baseline is None and margin is not None:
-        baseline = next(iter(reports))
-    if baseline is not None:
-        check_choice(baseline, "baseline", reports)
+        baseline = [next(iter(reports))]
     return compare(
         reports,
         baseline=baseline,

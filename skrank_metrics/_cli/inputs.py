@@ -141,7 +141,7 @@ def read_reports(chosen: Chosen) -> Reports:
     short = short_paths(names)
     # The baseline may be named by its whole path, too.
     if chosen.baseline is not None:
-        chosen.baseline = short.get(chosen.baseline, chosen.baseline)
+        chosen.baseline = [short.get(name, name) for name in chosen.baseline]
     return {short[name]: reports[name] for name in names}
 
 

@@ -168,6 +168,7 @@ OPTIONS = [
         name="baseline",
         commands=["compare"],
         value="RANKING",
+        is_repeatable=True,
         help="compare the others with it (default with --margin: the first)",
     ),
     CommandOption(

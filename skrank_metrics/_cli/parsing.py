@@ -33,7 +33,7 @@ class Chosen(argparse.Namespace):
     by_query: bool
     save: str | None
     margin: list[tuple[str, float]] | None  # by metric; "" is all metrics
-    baseline: str | None
+    baseline: list[str] | None
     test: Test
     correction: Correction | Literal["none"]
     confidence: float

@@ -13,6 +13,7 @@ from skrank_metrics.displays._base import Display
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.outcome import Pair, Status
+from skrank_metrics.reports.verdict import some_of
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
@@ -23,7 +24,7 @@ GOOD: tuple[Status, ...] = ("best", "leads", "may be best", "better", "not worse
 
 
 class ComparisonDisplay(Display):
-    """Models with the best highlighted: their means, and their differences from the best other or from the baseline.
+    """Models with the best highlighted: their means, and their differences from the best other or from baselines.
 
     In each panel, a band is behind the models that may be the best by its metric, or that are better or not worse than
     the baseline, and the best mean is bold. A model has one colour in all panels: blue if it is in the band of each,
@@ -120,9 +121,10 @@ class ComparisonDisplay(Display):
         self._draw_rows(ax, self._statuses[self._board.metrics[0]])
         for row, standing in enumerate(self._rows):
             text = style.broken(outcome.status_of(standing))
-            if standing.name != plan.baseline:
-                text = f"{style.signed(standing.difference)}\N{EN SPACE}{text}"
-            # The baseline differs by 0 from itself, for which it has NaN.
+            if standing.name not in plan.baselines:
+                versus = f" vs {standing.rival}" if len(plan.baselines) > 1 else ""
+                text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"
+            # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))
             colour = self._mark(ax, row, difference, standing.interval)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
@@ -131,7 +133,8 @@ class ComparisonDisplay(Display):
         if margin is not None:
             limit = -margin if self._board.greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
-        label = style.broken(f"difference from {plan.baseline or 'the best other'},")
+        others = some_of(plan.baselines, "or") if plan.baselines else "the best other"
+        label = style.broken(f"difference from {others},")
         ax.set_xlabel(f"{label}\nsimultaneous {100 * plan.confidence:g}% intervals")
 
     def _draw_rows(self, ax: Any, statuses: dict[str, Status]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,43 +24,19 @@ from skrank_metrics.reports.plan import Correction, Margin, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sample import sample_of
 
-C = TypeVar("C", bound=Comparison)
 Reports: TypeAlias = Mapping[str, RankingReport]
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # Python 3.13 has the default, too
 
-@overload
+    C = TypeVar("C", bound=Comparison, default=Comparison)
+
+
 def compare(
-    reports: C,
-    metrics: Metrics | None = ...,
-    *,
-    baseline: str | None = ...,
-    margin: Margin | None = ...,
-    by: Slices | None = ...,
-    groups: Ids | None = ...,
-    test: Test = ...,
-    correction: Correction | None = ...,
-    confidence: float = ...,
-    random_state: Seed = ...,
-) -> C: ...
-@overload
-def compare(
-    reports: Mapping[Any, RankingReport] | Sequence[RankingReport],
-    metrics: Metrics | None = ...,
-    *,
-    baseline: str | None = ...,
-    margin: Margin | None = ...,
-    by: Slices | None = ...,
-    groups: Ids | None = ...,
-    test: Test = ...,
-    correction: Correction | None = ...,
-    confidence: float = ...,
-    random_state: Seed = ...,
-) -> Comparison: ...
-def compare(
-    reports: Comparison | Mapping[Any, RankingReport] | Sequence[RankingReport],
+    reports: C | Mapping[Any, RankingReport] | Sequence[RankingReport],
     metrics: Metrics | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     margin: Margin | None = None,
     by: Slices | None = None,
     groups: Ids | None = None,
@@ -68,7 +44,7 @@ def compare(
     correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Seed = 0,
-) -> Comparison:
+) -> C:
     r"""Compare rankings of the same queries, per query.
 
     Parameters
@@ -80,8 +56,9 @@ def compare(
     metrics : str, metric function or bound metric, or list of them, default=None
         Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
         first one ranks them. Queries without a value in one of the rankings are left out.
-    baseline : str, default=None
-        Name of the report that all others are compared with. None compares all pairs.
+    baseline : str or list of str, default=None
+        Name of the report that all others are compared with. With several names, each other ranking is compared with
+        each of them: it is better if it is better than all, and worse if it is worse than one. None compares all pairs.
     margin : float or dict of float by metric, default=None
         The loss that does not matter, at least 0 and less than the range of the metric: a ranking is "not worse" than
         another if no loss in the simultaneous interval is as large. So equal rankings need 368 queries, or groups, for
@@ -155,7 +132,8 @@ def compare(
     named = _named(reports)
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    return compare_reports(named, metrics, plan, by, groups)
+    # Of reports, it is a Comparison, the default of C.
+    return cast("C", compare_reports(named, metrics, plan, by, groups))
 
 
 def _named(reports: Any) -> dict[str, RankingReport]:
@@ -183,8 +161,12 @@ def compare_reports(
 ) -> Comparison:
     """Compare reports, also of a single ranking, after checking that they are of the same queries and documents."""
     plan = Plan() if plan is None else plan
-    if plan.baseline is not None:
-        check_choice(plan.baseline, "baseline", reports)
+    for name in plan.baselines:
+        check_choice(name, "baseline", reports)
+    if len(plan.baselines) == len(reports):
+        raise ValueError(
+            f"baseline must leave a ranking to compare with it; got all: {', '.join(reports)}."
+        )
     wanted = _metrics_of(reports, metrics)
     aligned = _aligned(reports, wanted, by, groups)
     if plan.margin is not None:

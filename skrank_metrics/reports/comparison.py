@@ -45,8 +45,8 @@ class Comparison(Result):
     Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for. All
     attributes and methods are about the first metric; ``by_metric`` gives the same comparison by another one.
 
-    The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking and the baseline
-    or the next best.
+    The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking and the best
+    baseline, or the next best.
 
     Attributes
     ----------
@@ -216,8 +216,8 @@ class Comparison(Result):
     def decisions(self) -> dict[str, Decision]:
         """The decision on each ranking by all metrics, each with its margin: "ship", "do not ship" or "undecided".
 
-        Against a baseline, a ranking is shipped if it is better or not worse by every metric, and not if it is worse by
-        one. Without a baseline, it is shipped if it is known to lose at most the margin against the best.
+        Against baselines, a ranking is shipped if it is better or not worse than all of them by every metric, and not
+        if it is worse by one. Without, it is shipped if it is known to lose at most the margin against the best.
         """
         if self.plan.margin is None:
             raise ValueError("A decision needs a margin. Pass margin= to compare.")
@@ -227,9 +227,7 @@ class Comparison(Result):
     @property
     def decision(self) -> Decision:
         """One decision on all rankings: with a baseline, every other one must pass; without, one is enough."""
-        return gate.overall(
-            self.decisions.values(), against_baseline=self.plan.baseline is not None
-        )
+        return gate.overall(self.decisions.values(), against_baseline=bool(self.plan.baselines))
 
     def standings(self) -> tuple[Standing, ...]:
         """What is known about each ranking, best first."""
@@ -241,20 +239,21 @@ class Comparison(Result):
         return self.outcome().sample.folds_won()
 
     def pairs(self) -> tuple[Pair, ...]:
-        """All pairs, the better by the first metric first, or all rankings and the baseline."""
+        """All pairs, the better by the first metric first, or all rankings and each baseline."""
         return tuple(self._tested().pairs(self.names))
 
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
         """Compare two rankings. The difference is the first minus the second.
 
-        By default, the best against the next best, or against the baseline. If neither is the baseline, they are in no
-        family, and ``p_adjusted`` and ``simultaneous`` are NaN.
+        By default, the best against the next best, or against the best baseline. With baselines, two rankings of which
+        not exactly one is a baseline are in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
         """
         outcome = self._tested()
         if first is None and second is None:
-            # The baseline may be the best itself.
-            others = [name for name in outcome.ranked if name != self.plan.baseline]
-            first, second = others[0], self.plan.baseline or others[1]
+            # A baseline may be the best itself.
+            baselines = [name for name in outcome.ranked if name in self.plan.baselines]
+            first, *others = (name for name in outcome.ranked if name not in baselines)
+            second = (baselines or others)[0]
         one, other = str(first), str(second)
         if one == other or not {one, other} <= self.reports.keys():
             raise ValueError(
@@ -268,7 +267,7 @@ class Comparison(Result):
     def detectable(self) -> float:
         """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
-        It is the median over the comparisons of the best ranking, or of the baseline, with all others.
+        It is the median over the comparisons of the best ranking, or of the baselines, with all others.
         """
         return planning.detectable(self.outcome())
 
@@ -438,6 +437,8 @@ class Comparison(Result):
                 # JSON has neither NaN nor infinity.
                 known: dict[str, Any] = {"status": row.status} if row.status else {}
                 known |= {name: value for name, value in facts.items() if np.isfinite(value)}
+                if row.rival and len(self.plan.baselines) > 1:
+                    known["baseline"] = row.rival
                 found[row.name][outcome.metric] = known
         return found
 

@@ -39,6 +39,8 @@ def _columns_of_test(outcome: Outcome, names: Sequence[str]) -> dict[str, list[o
     rows = [row_of[name] for name in names]
     letters_of = outcome.letters
     columns: dict[str, list[object]] = {"difference": [row.difference for row in rows]}
+    if len(outcome.plan.baselines) > 1:
+        columns["baseline"] = [row.rival or None for row in rows]
     columns |= _ends("difference ", [row.interval for row in rows])
     columns["p"] = [row.p_value for row in rows]
     columns["status"] = [row.status for row in rows]

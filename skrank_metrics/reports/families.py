@@ -61,12 +61,12 @@ class Family:
     parts: Sequence[SignFlips]
     level: float
     correction: Correction | None = "max"
-    baseline: int | None = None  # compared with all others; None compares all pairs
+    baselines: Sequence[int] = ()  # compared with all others; without any, all pairs are compared
 
     @cached_property
     def of_all_pairs(self) -> Family:
         """The same without a baseline."""
-        return self if self.baseline is None else replace(self, baseline=None)
+        return replace(self, baselines=()) if self.baselines else self
 
     @property
     def n_rankings(self) -> int:
@@ -77,9 +77,12 @@ class Family:
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs, the same in each part."""
         rankings = range(self.n_rankings)
-        if self.baseline is not None:
-            return [(i, self.baseline) for i in rankings if i != self.baseline]
-        return list(itertools.combinations(rankings, 2))
+        if not self.baselines:
+            return list(itertools.combinations(rankings, 2))
+        # To be better than all baselines, a ranking would need no correction for their number (Berger 1982). But all
+        # pairs count, so that what is said about a single baseline holds, too.
+        candidates = [i for i in rankings if i not in self.baselines]
+        return list(itertools.product(candidates, self.baselines))
 
     @property
     def n_tests(self) -> int:
@@ -101,14 +104,14 @@ class Family:
     @cached_property
     def _maxima(self) -> _Maxima:
         """Go through the random signs of all parts once, as they are not kept."""
-        rankings = range(self.n_rankings) if self.baseline is None else [self.baseline]
+        one, other = np.array(self.pairs).T
         largest = np.zeros(1)
         stepped = None
         for part in self.parts:
             flipped = part.flipped()
             part.alone(self.level, flipped)  # which keeps what it needs of them
-            for i in rankings:
-                of_ranking = part.nulls(i, flipped).max(axis=0)
+            for j in np.unique(other):
+                of_ranking = part.nulls(j, flipped, one[other == j]).max(axis=0)
                 largest = np.maximum(largest, of_ranking)
             # Stepping down needs the signs of all parts at once, so slices are corrected in one step.
             if len(self.parts) == 1 and self.correction == "max":
@@ -152,8 +155,8 @@ class Family:
         found = np.full((len(self.parts), self.n_rankings, self.n_rankings), np.nan)
         found[:, one, other] = self._adjusted()
         found[:, other, one] = found[:, one, other]
-        # Beside a baseline, no pair is implied by two others.
-        if self.baseline is None:
+        # Beside baselines, no pair is implied by two others.
+        if not self.baselines:
             for number, part in enumerate(self.parts):
                 found[number] = transitive(found[number], part.totals)
         return found
@@ -177,9 +180,9 @@ class Family:
         than the baseline is better than those that are worse than the baseline.
         """
         found = self.of_all_pairs.p_adjusted[part]
-        if self.baseline is None:
+        if not self.baselines:
             return found
-        # The family of a baseline has NaN for all other pairs, which fmin passes over.
+        # The family of baselines has NaN for all other pairs, which fmin passes over.
         found = np.fmin(found, self.p_adjusted[part])
         return implied(found, self.parts[part].totals)
 

@@ -13,19 +13,20 @@ Decision: TypeAlias = Literal["ship", "do not ship", "undecided"]
 def decisions(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
     """The decision on each ranking, from what is known by all metrics, each at its own confidence.
 
-    With a baseline, it is on all others: "ship" if better or not worse by every metric, "do not ship" if worse by one.
+    With baselines, it is on all others: "ship" if better or not worse by every metric, "do not ship" if worse by one.
     Without, a ranking is shipped if it is known to lose at most the margin against the best by every metric.
     """
     first = outcomes[0]
-    if first.plan.baseline is None:
+    baselines = first.plan.baselines
+    if not baselines:
         return {name: _against_best(name, outcomes) for name in first.names}
-    others = [name for name in first.names if name != first.plan.baseline]
+    others = [name for name in first.names if name not in baselines]
     return {name: _of_verdicts(verdicts_of(name, outcomes)) for name in others}
 
 
 def verdicts_of(name: str, outcomes: Sequence[Outcome]) -> list[PairVerdict]:
-    """How a ranking compares with the baseline by each metric."""
-    return [outcome.pair(name, str(outcome.plan.baseline)).verdict for outcome in outcomes]
+    """How a ranking compares with the baselines by each metric."""
+    return [outcome.deciding(name).verdict for outcome in outcomes]
 
 
 def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:

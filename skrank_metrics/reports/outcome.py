@@ -28,6 +28,8 @@ PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
+# Verdicts on a ranking, those that say least in its favour first.
+_LEAST_FIRST: tuple[PairVerdict, ...] = ("worse", "undecided", "not worse", "better")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +87,8 @@ class Standing(NamedTuple):
     The status is "best" (alone), "leads", "may be best" or "worse". A ranking is compared with the best other one that
     may be the best; one that is worse, with the best one that is significantly better. The difference, the simultaneous
     interval and the adjusted p-value are those of this pair; so the interval excludes 0 exactly if the status is "best"
-    or "worse". With a baseline, they are those of the ranking and the baseline, and the status is the pair's verdict.
+    or "worse". With a baseline, they are those of the ranking and the baseline, and the status is the pair's verdict;
+    with several, those of the baseline that says least in favour of the ranking, which is the rival.
     """
 
     name: str
@@ -114,9 +117,9 @@ class JointTests:
     def family(self) -> Family:
         """The tests of all pairs in all samples. Larger values are better."""
         plan, names = self.plan, self.samples[0].names
-        baseline = None if plan.baseline is None else names.index(plan.baseline)
+        baselines = [names.index(name) for name in plan.baselines]
         flips = [self._flips_of(sample) for sample in self.samples]
-        return Family(flips, plan.level, plan.correction, baseline)
+        return Family(flips, plan.level, plan.correction, baselines)
 
     def _flips_of(self, sample: Sample) -> SignFlips:
         weights, folds = sample.queries.weights, sample.queries.folds
@@ -230,11 +233,28 @@ class Outcome:
     # Pairs
 
     def pairs(self, names: Iterable[str]) -> list[Pair]:
-        """All pairs, those that are named earlier first, or all rankings and the baseline."""
-        baseline = self.plan.baseline
-        if baseline is None:
+        """All pairs, those that are named earlier first, or all rankings and each baseline."""
+        baselines = self.plan.baselines
+        if not baselines:
             return [self.pair(one, other) for one, other in itertools.combinations(names, 2)]
-        return [self.pair(name, baseline) for name in names if name != baseline]
+        candidates = [name for name in names if name not in baselines]
+        return [pair for name in candidates for pair in self.against_baselines(name)]
+
+    def against_baselines(self, name: str) -> list[Pair]:
+        """A ranking and each baseline."""
+        return [self.pair(name, baseline) for baseline in self.plan.baselines]
+
+    def deciding(self, name: str) -> Pair:
+        """A ranking and the baseline that says least in its favour: by the verdict, then by the difference.
+
+        So the ranking is better, or not worse, only if it is so against all baselines.
+        """
+
+        def favour(pair: Pair) -> tuple[int, float]:
+            sign = 1 if self.sample.greater_is_better else -1
+            return _LEAST_FIRST.index(pair.verdict), sign * pair.difference
+
+        return min(self.against_baselines(name), key=favour)
 
     def pair(self, first: str, second: str) -> Pair:
         """Two rankings; the second is subtracted."""
@@ -305,22 +325,22 @@ class Outcome:
         return names
 
     def _standing(self, name: str) -> Standing:
-        mean, baseline = self.means[name], self.plan.baseline
+        mean, baselines = self.means[name], self.plan.baselines
         if not self.tested:
             return Standing(name, mean)
         regret = self.regret[name]
-        if name == baseline:
+        if name in baselines:
             return Standing(name, mean, status="baseline", regret=regret)
-        if baseline is None:
+        if not baselines:
             return self._against_best(name)
-        pair = self.pair(name, baseline)
+        pair = self.deciding(name)
         known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
-        return Standing(name, mean, *known, regret, baseline)
+        return Standing(name, mean, *known, regret, rival=pair.second)
 
     def status_of(self, row: Standing) -> str:
-        """The status in words, which name the ranking that it is worse than unless it is the leader or the baseline."""
-        usual = self.plan.baseline or self.ranked[0]
-        if row.status == "worse" and row.rival != usual:
+        """The status in words, which name the ranking that it is worse than unless it is the leader or a baseline."""
+        usual = self.plan.baselines or self.ranked[:1]
+        if row.status == "worse" and row.rival not in usual:
             return f"worse than {row.rival}"
         return row.status
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from skrank_metrics._input.arrays import (
+    by_text,
     check_choice,
     check_number,
     check_random_state,
@@ -26,7 +27,7 @@ CORRECTIONS: tuple[Correction | None, ...] = (*get_args(Correction), None)
 class Plan:
     """The options of a decision between rankings, as described in compare. Invalid ones raise an error."""
 
-    baseline: str | None = None
+    baseline: str | Sequence[str] | None = None
     margin: Margin | None = None
     test: Test = "permutation"
     correction: Correction | None = "max"
@@ -36,9 +37,7 @@ class Plan:
     def __post_init__(self) -> None:
         check_choice(self.test, "test", TESTS)
         check_choice(self.correction, "correction", CORRECTIONS)
-        # Names of rankings are text, also if they were numbers in a dict or a sequence.
-        baseline = None if self.baseline is None else str(self.baseline)
-        object.__setattr__(self, "baseline", baseline)
+        object.__setattr__(self, "baseline", _as_baseline(self.baseline))
         object.__setattr__(self, "margin", _as_margin(self.margin))
         confidence = check_number(self.confidence, "confidence", CONFIDENCES)
         object.__setattr__(self, "confidence", confidence)
@@ -49,11 +48,29 @@ class Plan:
         """The largest p-value that is significant."""
         return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
 
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The rankings that all others are compared with; none if all pairs are compared."""
+        if self.baseline is None:
+            return ()
+        return (self.baseline,) if isinstance(self.baseline, str) else tuple(self.baseline)
+
     def margin_of(self, metric: str) -> float | None:
         """The loss of a metric that does not matter; None without margins."""
         if isinstance(self.margin, Mapping):
             return self.margin[metric]
         return self.margin
+
+
+def _as_baseline(baseline: Any) -> str | tuple[str, ...] | None:
+    """A name, or several different ones."""
+    # Names of rankings are text, also if they were numbers in a dict or a sequence.
+    if not isinstance(baseline, list | tuple):
+        return None if baseline is None else str(baseline)
+    if not baseline:
+        raise ValueError("baseline must name a ranking; got none. Pass None to compare all pairs.")
+    names = tuple(by_text(((name, None) for name in baseline), "baseline"))
+    return names if len(names) > 1 else names[0]
 
 
 def _as_margin(margin: Any) -> Margin | None:

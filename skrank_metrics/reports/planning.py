@@ -20,15 +20,19 @@ LEAST_QUERIES = 6.0
 def detectable(outcome: Outcome) -> float:
     """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
-    It is the median over the comparisons of the best ranking, or of the baseline, with all others.
+    It is the median over the comparisons of the best ranking, or of the baselines, with all others.
     """
     if not outcome.tested:
         return math.nan
     flips = outcome.flips
-    row = flips.row(outcome.names.index(outcome.plan.baseline or outcome.ranked[0]))
-    # Out of fold, differences must also show through the variation of fits.
-    errors = np.maximum(row.error, row.of_folds.error)
-    differences = (outcome.tests.family.critical + _normal(POWER)) * errors
+    compared = outcome.plan.baselines or outcome.ranked[:1]
+    others = [i for i, name in enumerate(outcome.names) if name not in compared]
+    errors = []
+    for name in compared:
+        row = flips.row(outcome.names.index(name))
+        # Out of fold, differences must also show through the variation of fits.
+        errors.append(np.maximum(row.error, row.of_folds.error)[others])
+    differences = (outcome.tests.family.critical + _normal(POWER)) * np.concatenate(errors)
     if not differences.any():
         return math.nan
     return float(flips.scale * np.median(differences[differences > 0]))

@@ -234,10 +234,10 @@ class SignFlips:
             sums[differs], self.hashes[differs], self.seed, enumerates=self.enumerates
         )
 
-    def nulls(self, i: int, flipped: FloatArray, start: int = 0) -> FloatArray:
-        """Null distributions of the statistics of one ranking against each of those from ``start`` on."""
-        scale = _divided(1.0, self.row(i).norm[start:])
-        found = np.abs(flipped[start:] - flipped[i])
+    def nulls(self, i: int, flipped: FloatArray, others: slice | IntArray) -> FloatArray:
+        """Null distributions of the statistics of one ranking against some others."""
+        scale = _divided(1.0, self.row(i).norm[others])
+        found = np.abs(flipped[others] - flipped[i])
         found *= scale[:, None]
         return found
 
@@ -265,7 +265,7 @@ class SignFlips:
         for i in range(n_rankings - 1):
             row = self.row(i)
             others = slice(i + 1, None)
-            nulls = self.nulls(i, flipped, start=i + 1)
+            nulls = self.nulls(i, flipped, others)
             shares = np.mean(nulls >= row.least_z[others, None], axis=1)
             p_values[i, others] = p_values[others, i] = np.maximum(shares, row.least_p[others])
             nulls.partition(place, axis=1)

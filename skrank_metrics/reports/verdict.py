@@ -21,7 +21,7 @@ _RELEASES: dict[Decision, str] = {
 def verdict_of(outcomes: Sequence[Outcome]) -> str:
     """What is known by the first metric, and by others that say otherwise; with margins, by all of them."""
     first = outcomes[0]
-    baseline = first.plan.baseline
+    baselines = first.plan.baselines
     if len(first.names) < 2:
         return ""
     if not first.tested:
@@ -30,9 +30,9 @@ def verdict_of(outcomes: Sequence[Outcome]) -> str:
     tested = [outcome for outcome in outcomes if outcome.tested]
     # Metrics that cannot be tested only stand in the table.
     if first.plan.margin is None:
-        find = _about_the_best if baseline is None else _against_baseline
+        find = _against_baselines if baselines else _about_the_best
     else:
-        find = _release_of_the_best if baseline is None else _release_beside_a_baseline
+        find = _release_beside_baselines if baselines else _release_of_the_best
     return " ".join(find(tested))
 
 
@@ -110,11 +110,11 @@ def _contradiction(first: Outcome, other: Outcome) -> str:
     return ""
 
 
-# A baseline
+# Baselines
 
 
-def _against_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """How rankings compare with the baseline by the first metric, and by others that know more or the opposite."""
+def _against_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """How rankings compare with baselines by the first metric, and by others that know more or the opposite."""
     first, *others = outcomes
     metrics = _named(first, outcomes)
     by_status = first.by_status
@@ -124,7 +124,7 @@ def _against_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
         metrics = []
     undecided = by_status.get("undecided")
     if undecided:
-        apart = f"cannot be told apart from {first.plan.baseline} on {_queries(first)}"
+        apart = f"cannot be told apart from {_one_baseline(first)} on {_queries(first)}"
         yield f"{_by(metrics)}{some_of(undecided)} {apart}."
     # That a metric cannot tell rankings apart contradicts nothing.
     news = {other.metric: _known(other, _news(first, other)) for other in others}
@@ -143,26 +143,37 @@ def _news(first: Outcome, other: Outcome) -> dict[Status, list[str]]:
 
 def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
-    than = f"than {outcome.plan.baseline}"
-    statuses: tuple[Status, ...] = ("better", "not worse", "worse")
+    baselines = outcome.plan.baselines
+    ends: dict[Status, str] = {
+        "better": f" than {some_of(baselines)}",
+        "not worse": f" than {some_of(baselines)}{_by_more(outcome)}",
+        "worse": f" than {_one_baseline(outcome)}",
+    }
     claims: list[str] = []
-    for status in statuses:
+    for status, end in ends.items():
         names = by_status.get(status)
-        if not names:
-            continue
-        claim = f"{_are(names)} {status}"
-        if status == "not worse":
-            claim = f"{claim} {than} by more than {outcome.margin:g}"
-        elif not claims:
-            claim = f"{claim} {than}"
-        claims.append(claim)
+        # After a claim, a single baseline goes without saying.
+        if claims and status == "worse" and len(baselines) == 1:
+            end = ""
+        if names:
+            claims.append(f"{_are(names)} {status}{end}")
     return "; ".join(claims)
+
+
+def _one_baseline(outcome: Outcome) -> str:
+    """The baseline, or one of several."""
+    baselines = outcome.plan.baselines
+    return baselines[0] if len(baselines) == 1 else f"at least one of {some_of(baselines)}"
+
+
+def _by_more(outcome: Outcome) -> str:
+    return f" by more than {outcome.margin:g}" if outcome.margin else ""
 
 
 # A release
 
 
-def _release_beside_a_baseline(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _release_beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings to ship, and why."""
     of_rankings = decisions(outcomes)
     for decision, text in _RELEASES.items():
@@ -184,13 +195,12 @@ def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -
     """What these queries cannot show of some rankings by one metric, and how many would."""
     if outcome.accepts_any_loss:
         return _accepts_any_loss(outcome)
-    baseline = str(outcome.plan.baseline)
-    by_more = f" by more than {outcome.margin:g}" if outcome.margin else ""
-    worse = f"{_are(names)} worse than {baseline}{by_more}"
+    worse = f"{_are(names)} worse than {_one_baseline(outcome)}{_by_more(outcome)}"
     text = f"{_by(metrics)}{_queries(outcome)} cannot show whether {worse}."
-    needed = [queries_to_decide(outcome, outcome.pair(name, baseline)) for name in names]
+    pairs = [pair for pair in outcome.pairs(names) if pair.verdict == "undecided"]
+    needed = [queries_to_decide(outcome, pair) for pair in pairs]
     known = [number for number in needed if number is not None]
-    if len(known) < len(names):  # a number for some of them would be taken for all
+    if len(known) < len(needed):  # a number for some of them would be taken for all
         return text
     return f"{text} If they are equal, about {max(known):,} queries would probably show it."
 

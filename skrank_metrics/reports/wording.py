@@ -33,6 +33,7 @@ _INTERVAL = (
     "If 0 is not, the rankings differ significantly."
 )
 _STATUSES = "What these queries show. They cannot decide about rankings that lead, may be best or are undecided."
+_AGAINST = "The baseline that says least in favour of the ranking."
 _TESTS: dict[Test, str] = {"permutation": "paired permutation test", "t": "paired t-test"}
 _HOW: dict[Correction | None, str] = {
     "max": "Intervals are from a {test}, and hold together for {comparisons}.",
@@ -74,28 +75,34 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:
-    baseline, level = outcome.plan.baseline, f"{100 * outcome.plan.confidence:g}% interval"
+    baselines, level = outcome.plan.baselines, f"{100 * outcome.plan.confidence:g}% interval"
     status = Column("status", str, meaning=_STATUSES)
-    if baseline is None:
+    if not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         behind = Column(head, meaning="How much worse the mean is than that of the leader.")
         return [behind, Column(level, interval_text, meaning=_INTERVAL), status]
+    baseline = baselines[0]
+    interval = Column(level, signed_interval_text, meaning=_INTERVAL)
+    if len(baselines) > 1:
+        minus = Column("minus", signed, meaning="The mean minus that of the baseline beside it.")
+        return [minus, Column("baseline", str, meaning=_AGAINST), interval, status]
     head = f"minus {baseline if len(baseline) <= LONGEST_IN_HEAD else 'baseline'}"
     minus = Column(head, signed, meaning=f"The mean minus that of {baseline}.")
-    return [minus, Column(level, signed_interval_text, meaning=_INTERVAL), status]
+    return [minus, interval, status]
 
 
 def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
     """Distance, its interval, and status of a ranking."""
-    baseline, leader = outcome.plan.baseline, outcome.ranked[0]
-    status = outcome.status_of(row)
-    if row.name == (baseline or leader):
-        return [None, None, status]
+    baselines, status = outcome.plan.baselines, outcome.status_of(row)
+    if row.name in (baselines or outcome.ranked[:1]):
+        no_rival = [None] * (len(baselines) > 1)
+        return [None, *no_rival, None, status]
     low, high = row.interval
-    if baseline is None and outcome.sample.greater_is_better:  # how far behind
+    if not baselines and outcome.sample.greater_is_better:  # how far behind
         return [0.0 - row.difference, (0.0 - high, 0.0 - low), status]
-    return [row.difference, (low, high), status]
+    rival = [row.rival] * (len(baselines) > 1)
+    return [row.difference, *rival, (low, high), status]
 
 
 def _marked(cell: tuple[float, bool]) -> str:
@@ -134,7 +141,9 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     shown = largest(outcomes, sizes)
     are_beside = len(first.names) <= BESIDE
     heads = first.names if are_beside else [f"leader's {first.metric}"]
-    known = "best" if first.plan.baseline is None else f"than {first.plan.baseline}"
+    known = "best"
+    if first.plan.baselines:
+        known = f"than {_one_or(first.plan.baselines, 'baselines')}"
     columns = [Column("slice", str), Column("queries"), *map(Column, heads), Column(known, str)]
     rows = []
     for value, outcome in shown.items():
@@ -148,9 +157,13 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
         yield note_on_largest(len(shown), len(outcomes), "to_frame(slices=True)")
 
 
+def _one_or(baselines: Sequence[str], several: str) -> str:
+    return baselines[0] if len(baselines) == 1 else several
+
+
 def _known_in_slice(outcome: Outcome) -> str:
-    """The rankings that may be the best of a slice, or what is known about the baseline."""
-    if outcome.plan.baseline is None:
+    """The rankings that may be the best of a slice, or what is known beside baselines."""
+    if not outcome.plan.baselines:
         is_clear = len(outcome.best_set) < len(outcome.names)
         return some_of(outcome.best_set, "or") if is_clear else "not clear"
     known = []

@@ -29,6 +29,7 @@ CHOICES = {
     "--random-state 7": {"random_state": 7},
     "--baseline b": {"baseline": "b"},
     "--margin 0.5 --baseline a": {"margin": 0.5, "baseline": "a"},
+    "--baseline a --baseline b": {"baseline": ["a", "b"]},
 }
 
 

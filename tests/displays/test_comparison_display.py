@@ -259,6 +259,9 @@ def test_a_baseline_and_a_margin():
         for row in comparison.standings()
     ]
     assert "difference from middle" in display.axes_[1].get_xlabel()
+    several = compare(comparison, baseline=["middle", "worst"]).plot()
+    assert "vs middle" in written(several.axes_[1])[0]
+    assert "difference from middle or worst" in several.axes_[1].get_xlabel()
     board = evaluate(LABELS, SCORES, qid=IDS, metrics=[kendall_tau_distance])
     distances = compare(board, baseline="middle", margin=0.05).plot()
     for shown, place in ((display, -0.05), (distances, 0.05)):

@@ -11,6 +11,7 @@ import pytest
 from support.decisions import decisions_of, joint_decision
 
 from skrank_metrics import RankingReport, compare, get_metric, kendall_tau_distance
+from skrank_metrics.reports.plan import Plan
 
 # Metrics by what they are to a comparison: name, metric, bounds, whether larger is better, and undefined values.
 METRICS = {
@@ -74,7 +75,7 @@ def random_comparison(random):
             undefined = everywhere | (somewhere & (random.random() < 0.5))
             values[kind][undefined] = np.nan
     options = {
-        "baseline": f"m{random.integers(m)}" if random.random() < 0.3 else None,
+        "baseline": random_baseline(random, m),
         "margin": random_margin(random, kinds),
         "test": "t" if random.random() < 0.3 else "permutation",
         "correction": [None, "max", "max", "holm", "bh"][random.integers(5)],
@@ -82,6 +83,14 @@ def random_comparison(random):
         "random_state": int(random.integers(1000)),
     }
     return queries, values, options
+
+
+def random_baseline(random, m):
+    """None, one ranking, or several."""
+    if random.random() < 0.6:
+        return None
+    names = [f"m{i}" for i in random.permutation(m)[: random.integers(1, m)]]
+    return names[0] if random.random() < 0.5 else names
 
 
 def random_margin(random, kinds):
@@ -131,7 +140,7 @@ def compared(queries, values, options, random):
             bounds=bounds,
             ids=queries["qid"],
             plan=options,
-            baseline=None if options["baseline"] is None else int(options["baseline"][1:]),
+            baselines=[int(name[1:]) for name in Plan(options["baseline"]).baselines],
             weights=queries.get("weight"),
             groups=queries.get("group"),
             by=queries.get("by"),
@@ -181,10 +190,11 @@ def check_as_reference(part, decision, larger):
 
 def check_planning(part, decision):
     number = {name: int(name[1:]) for name in part.names}
-    start = part.standings()[0].name if part.plan.baseline is None else part.plan.baseline
-    expected = decision.detectable(number[start])
-    leaders = [name for name, mean in part.means().items() if same(mean, part.means()[start])]
-    assert same(part.detectable, expected) or len(leaders) > 1
+    means = part.means()
+    leader = next(iter(means))
+    leaders = [name for name, mean in means.items() if same(mean, means[leader])]
+    is_clear = part.plan.baselines or len(leaders) == 1
+    assert same(part.detectable, decision.detectable(number[leader])) or not is_clear
     pair = part.pair()
     i, j = number[pair.first], number[pair.second]
     if decision.part.tests[i, j].error > 0:
@@ -203,11 +213,12 @@ def check_standings(part, decision, larger):
     for row in rows:
         i = number[row.name]
         assert same(row.regret, decision.regret(i))
-        if row.name == part.plan.baseline:
+        if row.name in part.plan.baselines:
             assert row.status == "baseline"
             continue
-        if part.plan.baseline is not None:
-            pair = part.pair(row.name, part.plan.baseline)
+        if part.plan.baselines:
+            pair = part.pair(row.name, row.rival)
+            assert row.status == decision.verdict_beside_baselines(i, part.outcome().margin)
             assert (row.status, row.p_value) == (pair.verdict, pair.p_adjusted)
             assert same((row.difference, *row.interval), (pair.difference, *pair.simultaneous))
             continue
@@ -238,14 +249,14 @@ def check_gate(comparison, decisions):
         return
     expected = {}
     for name in comparison.names:
-        if name != plan.baseline:
+        if name not in plan.baselines:
             by_metric = [
                 own.decision(int(name[1:]), plan.margin_of(kind)) for kind, own in decisions.items()
             ]
             expected[name] = joint_decision(by_metric)
     assert comparison.decisions == expected
     overall = joint_decision(expected.values())
-    if plan.baseline is None:
+    if not plan.baselines:
         overall = "ship" if "ship" in expected.values() else "undecided"
     assert comparison.decision == overall
 
@@ -272,7 +283,7 @@ def check_no_contradiction(part, larger):
         means = part.means()
         first, second = sorted(means, key=means.get, reverse=larger)
         assert regret[first] <= regret[second] or means[first] == means[second]
-    if part.plan.baseline is None:
+    if not part.plan.baselines:
         check_best(part, {below for _, below in better})
 
 

@@ -51,7 +51,7 @@ def test_better_than_a_baseline_that_is_better_than_a_third():
     others = 0.5 + random.normal(0, 0.1, (60, 6))
     values = np.column_stack([0.5 + lead, np.full(60, 0.5), 0.5 - lead, others])
     flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
-    family = Family([flips], 0.05, baseline=1)
+    family = Family([flips], 0.05, baselines=[1])
     # Compared with the baseline only, the two differ from it; among all pairs, nothing is significant.
     assert family.p_adjusted[0][0, 1] == family.p_adjusted[0][1, 2] < 0.05
     assert family.of_all_pairs.p_adjusted[0][0, 2] > 0.05

@@ -115,6 +115,71 @@ def test_every_other_ranking_must_pass_a_baseline():
     assert of_values(values, baseline="old", margin=0.001).decision == "ship"
 
 
+SEVERAL = {
+    "old": {"mrr": noisy(0.5, 1)},
+    "other": {"mrr": noisy(0.4, 2)},
+    "good": {"mrr": noisy(0.6, 3)},
+    "bad": {"mrr": noisy(0.45, 4)},
+    "like": {"mrr": noisy(0.5, 5)},
+}
+BEAT_BOTH = "good is better than old and other; bad is worse than at least one of old and other"
+
+
+@pytest.mark.option("compare.baseline")
+def test_a_ranking_must_pass_all_of_several_baselines():
+    gate = of_values(SEVERAL, baseline=["old", "other"], margin=0.001)
+    assert gate.decisions == {"good": "ship", "like": "undecided", "bad": "do not ship"}
+    assert gate.decision == "do not ship"
+    undecided = "cannot show whether like is worse than at least one of old and other by more than"
+    assert BEAT_BOTH in gate.verdict
+    assert undecided in gate.verdict
+    only_other = compare(gate, baseline="other", margin=0.001)
+    assert set(only_other.decisions.values()) == {"ship"}, "bad passes one of them"
+
+
+def test_beside_several_baselines_each_row_names_the_one_that_decides():
+    found = of_values(SEVERAL, baseline=["old", "other"])
+    assert found.verdict.startswith(f"With 95% confidence, {BEAT_BOTH}. like cannot be told apart")
+    rivals = {row.name: row.rival for row in found.standings() if row.status != "baseline"}
+    assert rivals == {"good": "old", "bad": "old", "like": "old"}
+    pairs = [(pair.first, pair.second) for pair in found.pairs()]
+    assert pairs == [(name, b) for name in found.names if name in rivals for b in ("old", "other")]
+    assert (found.pair().first, found.pair().second) == ("good", "old"), "the best of each kind"
+    assert found.outcome().tests.family.n_tests == 3 * 2
+    frame = found.to_frame()
+    assert frame["mrr baseline"].dropna().to_dict() == rivals
+    assert {name: row["mrr"].get("baseline") for name, row in found.to_dict().items()} == {
+        "old": None,
+        "other": None,
+        **rivals,
+    }
+    (line,) = [line for line in str(found).splitlines() if line.startswith("bad ")]
+    assert line.split()[3:4] == ["old"]
+
+
+def test_several_baselines_are_saved_and_one_in_a_list_is_one(tmp_path):
+    found = of_values(SEVERAL, baseline=["old", "other"])
+    found.save(tmp_path / "comparison.json")
+    again = found.load(tmp_path / "comparison.json")
+    assert again.plan == found.plan
+    assert str(again) == str(found)
+    assert compare(found, baseline=["old"]).plan.baseline == "old"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "message"),
+    [
+        (["old", "x"], "baseline must be one of"),
+        (["old", "old"], "baseline must have different names; got 'old' more than once"),
+        ([], "baseline must name a ranking; got none"),
+        (list(SEVERAL), "baseline must leave a ranking to compare with it; got all: old, other"),
+    ],
+)
+def test_baselines_that_cannot_be(baseline, message):
+    with pytest.raises(ValueError, match=message):
+        of_values(SEVERAL, baseline=baseline)
+
+
 def test_the_number_of_queries_that_would_decide_is_printed_if_it_can_be_trusted():
     values = {"old": {"mrr": noisy(0.5, 1)}, "new": {"mrr": noisy(0.5, 2)}}
     gate = of_values(values, baseline="old", margin=0.005)

@@ -337,17 +337,16 @@ def made_transitive(p_values, better):
 
 
 class Family:
-    """All pairs, or those with a baseline, in all queries or in all slices."""
+    """All pairs, or those with baselines, in all queries or in all slices."""
 
-    def __init__(self, parts, baseline, plan):
-        self.parts, self.baseline, self.plan = parts, baseline, plan
+    def __init__(self, parts, baselines, plan):
+        self.parts, self.baselines, self.plan = parts, baselines, plan
         self.level = round(1 - plan["confidence"], 12)
         n = parts[0].n
-        self.pairs = (
-            parts[0].pairs()
-            if baseline is None
-            else [(i, baseline) for i in range(n) if i != baseline]
-        )
+        self.pairs = parts[0].pairs()
+        if baselines:
+            candidates = sorted(set(range(n)) - set(baselines))
+            self.pairs = [(i, j) for i in candidates for j in baselines]
         self.n_tests = len(self.pairs) * len(parts)
         nulls = [part.nulls[pair] for part in parts for pair in self.pairs]
         self.critical = quantile_of(np.max(nulls, axis=0), self.level)
@@ -363,7 +362,7 @@ class Family:
             of_part = {
                 (i, j): adjusted.get((k, (i, j)), adjusted.get((k, (j, i)))) for i, j in better
             }
-            if baseline is None:
+            if not baselines:
                 of_part = made_transitive(of_part, better)
             self.p_adjusted.append(of_part | {(j, i): p for (i, j), p in of_part.items()})
 
@@ -394,13 +393,13 @@ class Decision:
     """What is known in one set of queries. Rankings are numbers."""
 
     def __init__(self, whole, based, k):
-        """``whole`` is the family of all pairs, ``based`` that with the baseline, or the same without one."""
+        """``whole`` is the family of all pairs, ``based`` that with baselines, or the same without."""
         self.family, self.whole, self.k = based, whole, k
         self.part, self.level = whole.parts[k], whole.level
         self.rankings = range(self.part.n)
         self.decided = dict(whole.p_adjusted[k])
-        if based.baseline is not None:
-            self.decide_by_baseline()
+        if based.baselines:
+            self.decide_by_baselines()
         self.better = {
             (i, j): self.decided[i, j] <= self.level and self.part.ahead(i, j)
             for i, j in itertools.permutations(self.rankings, 2)
@@ -409,8 +408,8 @@ class Decision:
             i for i in self.rankings if not any(self.better[j, i] for j in self.rankings if j != i)
         }
 
-    def decide_by_baseline(self):
-        """Smaller p-values of pairs with the baseline count, and what follows from chains of rankings."""
+    def decide_by_baselines(self):
+        """Smaller p-values of pairs with baselines count, and what follows from chains of rankings."""
         for pair, p in self.family.p_adjusted[self.k].items():
             if p is not None:
                 self.decided[pair] = min(self.decided[pair], p)
@@ -445,12 +444,21 @@ class Decision:
             return "not worse"
         return "worse" if high < 0 else "undecided"
 
+    def verdict_beside_baselines(self, i, margin):
+        """Better than all, at least not worse than any, worse than one, or neither."""
+        verdicts = {self.verdict(i, j, margin) for j in self.family.baselines}
+        if "worse" in verdicts:
+            return "worse"
+        if "undecided" in verdicts:
+            return "undecided"
+        return "better" if verdicts == {"better"} else "not worse"
+
     def decision(self, i, margin):
         """Whether these queries let a ranking pass."""
-        if self.family.baseline is None:
+        if not self.family.baselines:
             passes = self.regret(i) <= margin < self.part.largest_loss
             return "ship" if passes else "undecided"
-        verdict = self.verdict(i, self.family.baseline, margin)
+        verdict = self.verdict_beside_baselines(i, margin)
         return {"worse": "do not ship", "undecided": "undecided"}.get(verdict, "ship")
 
     def counted(self, i, j):
@@ -478,9 +486,11 @@ class Decision:
             return next(j for j in others if self.better[j, i])
         return next((j for j in others if j in self.best_set), others[0])
 
-    def detectable(self, i):
-        """Median over the others of the difference to them that is detected with a power of .8."""
-        tests = [self.part.tests[i, j] for j in self.rankings if j != i]
+    def detectable(self, leader):
+        """Median over the others of the difference to the leader, or baselines, that is detected with a power of .8."""
+        compared = self.family.baselines or [leader]
+        others = set(self.rankings) - set(compared)
+        tests = [self.part.tests[i, j] for i in compared for j in others]
         errors = [max(own.error, own.out_of_fold[0] if own.out_of_fold else 0) for own in tests]
         factor = self.family.critical + normal_isf(1 - POWER)
         found = [factor * error for error in errors if error > 0]
@@ -517,7 +527,7 @@ def decisions_of(
     bounds,
     ids,
     plan,
-    baseline=None,
+    baselines=(),
     weights=None,
     groups=None,
     by=None,
@@ -525,7 +535,7 @@ def decisions_of(
 ):
     """Decisions by slice, and under ``None`` for all queries, and the queries that count of each.
 
-    Values have one row per query and one column per ranking; NaN is an undefined one. The baseline is a column.
+    Values have one row per query and one column per ranking; NaN is an undefined one. Baselines are columns.
     """
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     used = (weights > 0) & ~np.isnan(values).any(axis=1)
@@ -539,8 +549,8 @@ def decisions_of(
         return PartTests(*own, own_folds, plan, ends, enumerates=enumerates)
 
     def decided(parts):
-        whole = Family(parts, None, plan)
-        based = whole if baseline is None else Family(parts, baseline, plan)
+        whole = Family(parts, (), plan)
+        based = Family(parts, baselines, plan) if baselines else whole
         return [Decision(whole, based, k) for k in range(len(parts))]
 
     found = {None: (decided([part(used, enumerates=True)])[0], used)}

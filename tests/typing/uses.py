@@ -41,7 +41,7 @@ assert_type(board, Comparison)
 gate = compare(board, "mrr", baseline="a", margin={"mrr": 0.01})
 assert_type(gate, Comparison)
 assert_type(gate.decision, Literal["ship", "do not ship", "undecided"])
-assert_type(compare(board.reports, "map", by=ids), Comparison)
+assert_type(compare(board.reports, "map", by=ids, baseline=["a"]), Comparison)
 assert_type(compare(list(board.reports.values()), ["map", "mrr"]), Comparison)
 assert_type(board.best_set, tuple[str, ...])
 

@@ -30,15 +30,27 @@ def digits_of_40_queries():
     return Bunch(**(data | {name: data[name][rows] for name in ("data", "target", "qid")}))
 
 
+def models_of_few_trees():
+    counts = dict(
+        zip(_demo.MODELS, ("max_iter", "n_estimators", "n_estimators", "iterations"), strict=True)
+    )
+    return {
+        name: (package, params | {counts[name]: 8}, grid)
+        for name, (package, params, grid) in _demo.MODELS.items()
+    }
+
+
 @pytest.mark.slow
 def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(_demo, "load_digits_retrieval", digits_of_40_queries)
+    monkeypatch.setattr(_demo, "MODELS", models_of_few_trees())
     figures = []
     save = Figure.savefig
     monkeypatch.setattr(
         Figure, "savefig", lambda self, *args, **kw: (figures.append(self), save(self, *args, **kw))
     )
-    main(["demo", "--picture", str(tmp_path / "ranking.png")])
+    with joblib.parallel_config("threading"):
+        main(["demo", "--picture", str(tmp_path / "ranking.png")])
     printed, data = capsys.readouterr().out, digits_of_40_queries()
     assert printed.startswith(
         f"Query-by-image retrieval over digits: {len(data.qid)} documents, 40 queries.\n"
@@ -76,13 +88,17 @@ def test_demo_with_scikit_learn_alone(tmp_path):
         "        if name.partition('.')[0] in ('lightgbm', 'xgboost', 'catboost', 'matplotlib', 'pandas'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Absent())\n"
+        "import joblib\n"
         "from sklearn.utils import Bunch\n"
         "from skrank_metrics import _demo\n"
         "from skrank_metrics.__main__ import main\n"
         "from skrank_metrics.datasets import load_digits_retrieval\n"
         f"{inspect.getsource(digits_of_40_queries)}\n"
+        f"{inspect.getsource(models_of_few_trees)}\n"
         "_demo.load_digits_retrieval = digits_of_40_queries\n"
-        "main(['demo', '--picture', sys.argv[1]])"
+        "_demo.MODELS = models_of_few_trees()\n"
+        "with joblib.parallel_config('threading'):\n"
+        "    main(['demo', '--picture', sys.argv[1]])"
     )
     picture = tmp_path / "ranking.png"
     done = subprocess.run(

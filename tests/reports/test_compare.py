@@ -551,7 +551,7 @@ def test_power_of_queries_needed(kind):
         ]
         return compare([RankingReport.from_frame(frame) for frame in frames])
 
-    for _ in range(200):
+    for _ in range(80):
         n = of_differences(draw(200)).queries_needed(0.02)
         detected.append(of_differences(draw(n) + 0.02).pair().p_value <= 0.05)
     assert 0.7 <= np.mean(detected) <= 0.88

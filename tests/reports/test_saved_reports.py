@@ -398,7 +398,7 @@ def test_what_reports_share_is_written_once(tmp_path):
 
 def test_one_long_id_among_many_takes_no_more_memory(tmp_path):
     ids = np.array(["long" * 100_000, *map(str, range(999))], dtype=object)
-    report = RankingReport.from_frame({"qid": ids.astype(str)[:9], "mrr": np.ones(9)})
+    report = RankingReport.from_frame({"qid": ids[:9].astype(str), "mrr": np.ones(9)})
     report.save(tmp_path / "few.json")
     text = (tmp_path / "few.json").read_text()
     saved = json.loads(text)

@@ -100,7 +100,7 @@ def test_differences_by_rounding_are_none():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "sparse", "skewed"])
 def test_errors_power_and_the_truly_best(kind):
-    random, n_samples = np.random.default_rng(0), 300
+    random, n_samples = np.random.default_rng(0), 120
     noise = {
         "normal": lambda: random.normal(0, 0.1, (100, 6)),
         "sparse": lambda: np.where(

@@ -248,7 +248,7 @@ def test_the_state_is_small_and_a_report_shares_it():
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert state < (8 + 8 + 16 * len(names)) * n  # hashes, ids and metrics
-    assert peak < 2 * state
+    assert peak < 2.1 * state
 
 
 def test_a_part_may_have_weights_of_zero():

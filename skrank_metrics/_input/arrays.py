@@ -172,7 +172,8 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         array = as_numpy(values)
     except ValueError:
         raise ValueError(
-            f"{name} must be a rectangular array; got rows of different lengths."
+            f"{name} must be a rectangular array; got rows of different lengths. Join them and pass qid=, the query id "
+            "of each document."
         ) from None
     if array.ndim == 0:
         refuse_lazy(values, name)

@@ -35,13 +35,22 @@ _OF_PEERS = {
     "success": "hit_rate",
     "hit": "hit_rate",
     "hr": "hit_rate",
+    "accuracy": "hit_rate",
     "ap": "map",
     "nerr": "err",
+    "r_cap": "recall",
 }
 # Parameters that a name implies.
-_IMPLIED = {"nerr": {"normalize": True}}
+_IMPLIED = {"nerr": {"normalize": True}, "r_cap": {"normalizer": "min"}}
 # Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
-_ELSEWHERE = {"average_precision": "map", "gmap": "map(average=geometric)", "roc_auc": "auc"}
+_ELSEWHERE = {
+    "average_precision": "map",
+    "mean_average_precision": "map",
+    "reciprocal_rank": "mrr",
+    "gmap": "map(average=geometric)",
+    "roc_auc": "auc",
+    "hole": "judged",
+}
 
 
 def _function_of(name: str) -> MetricFunction | None:

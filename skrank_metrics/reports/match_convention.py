@@ -45,6 +45,8 @@ TRIED: dict[str, tuple[Any, ...]] = {
     UNDEFINED: (0.0, 1.0, math.nan),
     "average": ("macro", "micro"),
 }
+# Grades from 2 to this one are tried as thresholds; with more of them, some would match by chance.
+LARGEST_THRESHOLD = 5
 AVERAGE = "average"
 # What happens to values per query, after everything that depends on documents.
 AFTERWARDS = (UNDEFINED, AVERAGE)
@@ -242,6 +244,8 @@ def _tried(
     if "k" in tried:
         tried["k"].sort(key=lambda k: k or math.inf)
     largest = ranking.documents.largest_label
+    if "relevance_threshold" in tried:
+        tried["relevance_threshold"] += range(2, int(min(largest, LARGEST_THRESHOLD)) + 1)
     # An ideal that is a number is a list of documents of this grade, most likely the highest one.
     if "ideal" in tried and largest > 0:
         tried["ideal"].append(float(largest))

@@ -113,6 +113,8 @@ def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) ->
     found = find_column(role, names, given, holder)
     if found is None:
         way_out = f"; name it with {setting('columns', {role: '...'})}"
+        if role == "label":
+            way_out += ", or pass only the queries and documents if all of them are relevant"
         check_column_name(role, names, holder, way_out)
     return found
 

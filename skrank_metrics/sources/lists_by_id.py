@@ -76,6 +76,8 @@ def read_lists(
         got = f"got {type(source).__name__}"
         if argument == "run" and hasattr(source, "shape"):
             got = "pass queries=, the query id of each row"
+        if isinstance(source, list) and source and isinstance(source[0], list):
+            got = f"pass dict(enumerate({argument})), the lists by their number"
         raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.")
     _check_values(lists, negative or lists.in_trec)
     return lists

@@ -20,11 +20,11 @@ from skrank_metrics.sources.lists import Lists
 def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
     """Refuse exclusions for queries that neither qrels nor any run has."""
     queries = [query for lists in others for query in lists.queries]
+    refuse_other_types("exclude", excluded.queries, "qrels and run have queries", queries)
     if excluded.queries and queries and set(queries).isdisjoint(excluded.queries):
         raise ValueError(
             f"exclude and run share no query: {excluded.queries[0]!r} ... against {queries[0]!r} ..."
         )
-    refuse_other_types("exclude", excluded.queries, "qrels and run have queries", queries)
 
 
 def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
@@ -45,11 +45,11 @@ def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
 def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list[str]:
     """Findings about queries of one of the two; words before a colon are a kind."""
     known, ranked = set(judged.queries), set(returned.queries)
+    refuse_look_alikes("run", returned.queries, "qrels has the query", judged.queries)
+    refuse_look_alikes("qrels", judged.queries, "run has the query", returned.queries)
     if known.isdisjoint(ranked):
         one, other = (next(iter(lists.queries), None) for lists in (returned, judged))
         raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
-    refuse_look_alikes("run", returned.queries, "qrels has the query", judged.queries)
-    refuse_look_alikes("qrels", judged.queries, "run has the query", returned.queries)
     absent = [query for query in judged.queries if query not in ranked]
     if absent and missing == "error":
         raise ValueError(

@@ -185,6 +185,9 @@ HINTS = """\
 ndcg10 -> 'ndcg@10'
 hit_rate_5 -> 'hit_rate@5'
 average_precision -> 'map'
+mean_average_precision -> 'map'
+reciprocal_rank -> 'mrr'
+Hole@5 -> 'judged@5'
 pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')
 fallout@5 -> 'fall_out@5'
@@ -304,6 +307,8 @@ recall_5 -> recall@5
 success_5 -> hit_rate@5
 ndcg_cut_10 -> ndcg@10
 nDCG@10 -> ndcg@10
+accuracy@5 -> hit_rate@5
+R_cap@5 -> recall(normalizer=min)@5
 AP -> map
 P(relevance_threshold=2)@5 -> precision(relevance_threshold=2)@5
 AP(normalizer=relevant)@5 -> map(normalizer=relevant)@5"""

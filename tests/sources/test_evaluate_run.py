@@ -512,7 +512,8 @@ RANKS = pd.DataFrame(
 )
 NULL = pl.DataFrame({"query": ["q"], "document": [None], "score": [1.0]})
 WRONG = [
-    ({"301": ["a"]}, {301: ["a"]}, "run and qrels share no query: 301 ... against '301' ..."),
+    ({"301": ["a"]}, {301: ["a"]}, "run has 301, but qrels has the query '301'. .*; convert"),
+    ({"301": ["a"]}, {302: ["a"]}, "run and qrels share no query: 302 ... against '301' ..."),
     ({}, A, "run and qrels share no query: 'q' ... against None"),
     (A, {"q": ["a", "b", "a"]}, "run has document 'a' of query 'q' twice"),
     ({"q": ["a", "a"]}, A, "qrels has document 'a' of query 'q' twice"),
@@ -544,7 +545,11 @@ WRONG = [
     ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),
     (FRAME, FRAME.drop(columns="score"), "run has no column 'score'; name it with columns="),
-    (FRAME.drop(columns="label"), FRAME, "qrels has no column 'label'; name it with columns="),
+    (
+        FRAME.drop(columns="label"),
+        FRAME,
+        "qrels has no column 'label'; name it with columns=.*, or pass only the queries and documents",
+    ),
     (
         FRAME[["query", "document"]],
         FRAME,
@@ -554,6 +559,8 @@ WRONG = [
     (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),
     (FRAME, ["q Q0 a 1 1 t"], "run must be dicts of scores .*; got list"),
+    ([["a"]], A, r"qrels must be .*; pass dict\(enumerate\(qrels\)\), the lists by their number"),
+    (A, [["a"]], r"run must be .*; pass dict\(enumerate\(run\)\), the lists by their number"),
     (A, b"q Q0 a 1 1 t", "run must be dicts of scores .*; got bytes"),
     (
         FRAME,

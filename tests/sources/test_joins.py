@@ -38,9 +38,10 @@ def mrr(qrels, run, **options):
 @pytest.mark.parametrize(
     ("exclude", "message"),
     [
-        ({1: ["x"]}, "exclude and run share no query: 1 ... against 'u'"),
+        ({"z": ["x"]}, "exclude and run share no query: 'z' ... against 'u'"),
+        ({1: ["x"]}, "exclude has 1, but .* such as 'u'. The ids are of different types; convert"),
         ({"u": [1]}, "exclude has 1, but qrels and run have documents such as 'x'"),
-        (pd.DataFrame({"user": [7], "item": ["x"]}), "exclude and run share no query: 7"),
+        (pd.DataFrame({"user": [7], "item": ["x"]}), "exclude has 7, but qrels and run have queries"),
     ],
 )
 def test_exclusions_that_match_nothing_are_an_error(exclude, message):
@@ -73,8 +74,8 @@ def test_exclusions_that_a_run_obeys_already_are_a_finding():
         ValueError, match=r"exclude has 1, but .* documents such as 'x'. .* different types"
     ):
         evaluate_run(truth, runs, "mrr", exclude=[("u", 1)])
-    with pytest.raises(ValueError, match=r"exclude and run share no query: 7 ... against 'u'"):
-        evaluate_run(truth, runs, "mrr", exclude=[(7, "x")])
+    with pytest.raises(ValueError, match=r"exclude and run share no query: 'z' ... against 'u'"):
+        evaluate_run(truth, runs, "mrr", exclude=[("z", "x")])
 
 
 def test_a_run_without_a_shared_document_is_a_finding_but_other_types_are_an_error():

@@ -163,7 +163,7 @@ NO_COLUMN = {  # value, error of labels and scores, error of ids
     ),
     "ragged": (
         [[1, 0], [2], [1], [0], [1], [0], [1]],
-        "must be a rectangular array",
+        "must be a rectangular array; .* pass qid=",
         "must be 1-D|rectangular|hash",
     ),
     "masked": (

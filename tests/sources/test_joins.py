@@ -41,7 +41,10 @@ def mrr(qrels, run, **options):
         ({"z": ["x"]}, "exclude and run share no query: 'z' ... against 'u'"),
         ({1: ["x"]}, "exclude has 1, but .* such as 'u'. The ids are of different types; convert"),
         ({"u": [1]}, "exclude has 1, but qrels and run have documents such as 'x'"),
-        (pd.DataFrame({"user": [7], "item": ["x"]}), "exclude has 7, but qrels and run have queries"),
+        (
+            pd.DataFrame({"user": [7], "item": ["x"]}),
+            "exclude has 7, but qrels and run have queries",
+        ),
     ],
 )
 def test_exclusions_that_match_nothing_are_an_error(exclude, message):

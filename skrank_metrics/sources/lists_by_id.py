@@ -73,14 +73,18 @@ def read_lists(
     elif argument == "exclude" and isinstance(source, Iterable) and not isinstance(source, bytes):
         lists = _from_pairs(list(source))
     else:
-        got = f"got {type(source).__name__}"
-        if argument == "run" and hasattr(source, "shape"):
-            got = "pass queries=, the query id of each row"
-        if isinstance(source, list) and source and isinstance(source[0], list):
-            got = f"pass dict(enumerate({argument})), the lists by their number"
-        raise TypeError(f"{argument} must be {KINDS[argument]}; {got}.")
+        raise TypeError(f"{argument} must be {KINDS[argument]}; {_instead(source, argument)}.")
     _check_values(lists, negative or lists.in_trec)
     return lists
+
+
+def _instead(source: Any, argument: str) -> str:
+    """What to pass instead of something else, or what it is."""
+    if argument == "run" and hasattr(source, "shape"):
+        return "pass queries=, the query id of each row"
+    if isinstance(source, list) and source and isinstance(source[0], list):
+        return f"pass dict(enumerate({argument})), the lists by their number"
+    return f"got {type(source).__name__}"
 
 
 def _check_values(lists: Lists, negative: bool) -> None:

@@ -41,7 +41,7 @@ _OF_PEERS = {
     "r_cap": "recall",
 }
 # Parameters that a name implies.
-_IMPLIED = {"nerr": {"normalize": True}, "r_cap": {"normalizer": "min"}}
+_IMPLIED: dict[str, dict[str, Any]] = {"nerr": {"normalize": True}, "r_cap": {"normalizer": "min"}}
 # Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
 _ELSEWHERE = {
     "average_precision": "map",

@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from skrank_metrics.displays import (
 from skrank_metrics.reports.explain_difference import Cause, Difference
 from skrank_metrics.splitters.audit import SplitReport
 
+DOCS = Path(__file__).parents[2] / "docs"
 LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run {}"
 # The lightest and the darkest backgrounds of common themes.
 BACKGROUNDS = {style.LIGHT: ["#ffffff"], style.DARK: ["#000000", "#1e1e1e"]}
@@ -171,6 +173,30 @@ def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(look, 
     assert (
         min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
     )
+
+
+# The CSS filter hue-rotate(180deg), from the Filter Effects specification: cosine -1, sine 0.
+LUMINANCE = np.array([0.213, 0.715, 0.072])
+TURN_HUES = 2 * np.tile(LUMINANCE, (3, 1)) - np.eye(3)
+
+
+def turned(colour):
+    """A colour in a dark page of the site: inverted, with its hue turned back, over the background by "screen"."""
+    inverted = 1 - np.array(to_rgb(colour))
+    drawn = np.clip(TURN_HUES @ inverted, 0, 1)
+    return tuple(1 - (1 - drawn) * (1 - np.array(to_rgb("#14181e"))))
+
+
+def test_pictures_of_notebooks_are_legible_on_dark_pages():
+    css = (DOCS / "site.css").read_text(encoding="utf-8")
+    assert "filter: invert(1) hue-rotate(180deg)" in css
+    assert "mix-blend-mode: screen" in css
+    background = luminance(turned("white")) + 0.05
+    for name in ("ink", "soft", "best", "alarm", "second", "third"):
+        colour = getattr(style.LIGHT, name)
+        assert (luminance(turned(colour)) + 0.05) / background >= 4.5, name
+    red, _, blue = turned(style.LIGHT.best)
+    assert blue > red, "what is best stays blue"
 
 
 def texts_of(figure):

@@ -129,7 +129,7 @@ class Family:
             norm = part.row(i).norm[j]
             if norm > 0:
                 np.maximum(largest, np.abs(flipped[i] - flipped[j]) / norm, out=largest)
-            adjusted[place] = np.mean(largest >= z[place])
+            adjusted[place] = np.count_nonzero(largest >= z[place]) / len(largest)
         descending = ascending[::-1]
         adjusted[descending] = np.maximum.accumulate(adjusted[descending])
         return adjusted

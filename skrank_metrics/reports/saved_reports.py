@@ -43,9 +43,11 @@ def saved_fields(
     """The fields of a report as JSON's types."""
     values = {}
     for name, result in results.items():
-        # Most values are no ratios, and a column of ones would double the size of a file.
-        is_mean = (result.denominators == 1).all()
-        values[name] = [result.numerators, None if is_mean else result.denominators]
+        # Denominators are needed to pool ratios only. They would double the size of a file.
+        numbers = [result.values, None]
+        if metrics[name].average == "micro":
+            numbers = [result.numerators, result.denominators]
+        values[name] = numbers
     kept = None
     if counts is not None:
         kept = (counts.n_documents, counts.n_judged, counts.digests, counts.id_digests)

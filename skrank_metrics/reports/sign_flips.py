@@ -97,6 +97,7 @@ class SignFlips:
     hashes: Hashes = field(init=False)  # of the units
     sums: FloatArray = field(init=False)  # (n_units, n_rankings), weighted and centred per query
     masses: FloatArray = field(init=False)  # (n_units,), sums of weights
+    totals: FloatArray = field(init=False)  # weighted sums of the rankings, up to a constant
     variation: FoldVariation | None = field(init=False)
     n_units: int = field(init=False)  # before they are merged
     n_effective: float = field(init=False)  # number of units of equal weight as informative
@@ -126,6 +127,7 @@ class SignFlips:
         self.n_effective = float(masses.sum() ** 2 / (masses @ masses))  # Kish 1965
         merged = merged_units(distinct)
         self.hashes, self.sums, self.masses = _summed(weighted, weights, merged[unit_of])
+        self.totals = self.sums.sum(axis=0)
         self.total_mass = float(self.masses.sum())
         self.square_mass = float(self.masses @ self.masses)
 
@@ -136,11 +138,6 @@ class SignFlips:
             return None
         _, sums, masses = _summed(weighted, weights, self.folds)
         return FoldVariation(WeightedSums(sums, masses), WeightedSums(self.sums, self.masses))
-
-    @property
-    def totals(self) -> FloatArray:
-        """Weighted sums of the rankings, up to a constant."""
-        return np.asarray(self.sums.sum(axis=0))
 
     @property
     def fits_vary(self) -> bool:
@@ -266,7 +263,8 @@ class SignFlips:
             row = self.row(i)
             others = slice(i + 1, None)
             nulls = self.nulls(i, flipped, others)
-            shares = np.mean(nulls >= row.least_z[others, None], axis=1)
+            reached = np.count_nonzero(nulls >= row.least_z[others, None], axis=1)
+            shares = reached / flipped.shape[1]
             p_values[i, others] = p_values[others, i] = np.maximum(shares, row.least_p[others])
             nulls.partition(place, axis=1)
             critical[i, others] = critical[others, i] = nulls[:, place]

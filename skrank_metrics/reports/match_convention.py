@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
-from typing import Any
+from itertools import chain, product
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_number, number
@@ -59,6 +59,15 @@ MOST_VALUES = 4_000_000
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
 # Number of different values that are printed if some match, and of the nearest ones if none does.
 MOST_PRINTED, MOST_NEAREST = 10, 3
+# Options of a metric, without those that have their default.
+Options: TypeAlias = tuple[tuple[str, Any], ...]
+COLUMNS = (
+    "metric",
+    "ways",
+    Column("value", "{:.5f}".format),
+    Column("distance", "{:+z.5f}".format),
+    Column("as in", name="peers"),
+)
 CHECK = "Check that the value was computed from these labels, scores, ids and weights."
 
 
@@ -68,7 +77,6 @@ class Way:
 
     value: float
     distance: float
-    options: dict[str, Any]
     peers: tuple[str, ...]
     metric: BoundMetric
 
@@ -88,9 +96,9 @@ class ConventionMatch(Result):
         The target value, and the largest distance of a match from it.
     ways : list of Way
         All ways that the labels allow, nearest first; among equally near ones, those of other libraries, then those
-        closest to the defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``,
-        the parameters that were varied; ``peers``, the conventions that compute the metric this way, whatever the
-        cutoff; and ``metric``, to call or to pass to evaluate.
+        closest to the defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``peers``, the
+        conventions that compute the metric this way, whatever the cutoff; and ``metric``, to call or to pass to
+        evaluate.
     """
 
     metric: str
@@ -111,37 +119,25 @@ class ConventionMatch(Result):
         by_value: dict[float, list[Way]] = {}
         for way in self.matches or self.ways:
             by_value.setdefault(round(way.value, DECIMALS), []).append(way)
-        ways_of = list(by_value.values())
-        shown = ways_of[: MOST_PRINTED if n else MOST_NEAREST]
-        within = np.format_float_positional(self.tolerance, trim="-")
-        parts: list[Part] = [
-            f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
-            f"{'match' if n > 1 else 'matches'}, within {within}",
-            self._table(shown),
-        ]
-        if n == 0 and self.ways:
-            parts.append(f"The nearest is {abs(self.ways[0].distance):.2g} away. {CHECK}")
-        elif len(ways_of) > len(shown):
-            parts.append(f"{len(ways_of) - len(shown)} more values match: see .matches.")
-        return parts
-
-    def _table(self, ways_of: Sequence[Sequence[Way]]) -> Table:
-        """One row per value, with the first of the ways that give it."""
+        ways_of = list(by_value.values())[: MOST_PRINTED if n else MOST_NEAREST]
         rows = []
-        for ways in ways_of:
-            peers = [peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)]
-            first = ways[0]
-            rows.append(
-                (str(first.metric), len(ways), first.value, first.distance, ", ".join(peers))
-            )
-        columns = (
-            "metric",
-            "ways",
-            Column("value", "{:.5f}".format),
-            Column("distance", "{:+z.5f}".format),
-            Column("as in", name="peers"),
+        for first, *others in ways_of:
+            peers = [
+                name for name in CONVENTIONS if any(name in way.peers for way in (first, *others))
+            ]
+            n_ways = 1 + len(others)
+            rows.append((str(first.metric), n_ways, first.value, first.distance, ", ".join(peers)))
+        within = np.format_float_positional(self.tolerance, trim="-")
+        title = (
+            f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
+            f"{'match' if n > 1 else 'matches'}, within {within}"
         )
-        return Table(columns, rows)
+        parts: list[Part] = [title, Table(COLUMNS, rows)]
+        if n == 0:
+            parts.append(f"These are the nearest. {CHECK}")
+        elif len(by_value) > len(rows):
+            parts.append(f"{len(by_value) - len(rows)} more values match: see .matches.")
+        return parts
 
 
 def match_convention(
@@ -168,8 +164,8 @@ def match_convention(
     metric : str, metric function or bound metric, default="ndcg"
         Metric of the value. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
-        Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
-        and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
+        Largest distance of a match from the value. If None, half a unit of the last digit of the value, from 1e-6 to
+        5e-3; for values above 1, both limits are multiplied by the value.
 
     Returns
     -------
@@ -208,7 +204,7 @@ def match_convention(
         for peer, own in CONVENTIONS.items()
         if bound.record.name in own.names
     }
-    ways = list(_ways(ranking, bound, _tried(ranking, bound, peers), peers, value))
+    ways = list(_ways(ranking, bound, peers, value))
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(
         key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
@@ -218,46 +214,46 @@ def match_convention(
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
     """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    given, largest = value, LARGEST_TOLERANCE
+    given = value
     if isinstance(given, str):
-        largest = math.inf
         with suppress(ValueError):  # which the check names
             value = number(given.strip())
     target: float = check_number(value, "value")
     digits = Decimal(given) if isinstance(given, str) else Decimal(repr(target)).normalize()
     half = 0.5 * 10.0 ** int(digits.as_tuple().exponent)
     scale = max(1.0, abs(target))
-    return target, max(min(half, largest * scale), LEAST_TOLERANCE * scale)
+    return target, max(min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
 def _tried(
     ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric]
-) -> dict[str, list[Any]]:
-    """Values of each parameter that the metric leaves open, without those that the labels do not allow."""
-    tried: dict[str, list[Any]] = {}
-    for name in (*CAUSES, AVERAGE):
-        if _is_open(bound, name):
-            of_peers = [peer.get(name) for peer in peers.values()]
-            values = [bound.get(name), *TRIED.get(name, ()), *of_peers]
-            # By their text, since NaN, one of the values, is not equal to itself.
-            tried[name] = list({str(value): value for value in values}.values())
-    if "k" in tried:
-        tried["k"].sort(key=lambda k: k or math.inf)
+) -> dict[str, list[Options]]:
+    """Settings of each parameter that the metric leaves open, without those that the labels do not allow."""
+    tried: dict[str, list[Options]] = {}
     largest = ranking.documents.largest_label
-    if "relevance_threshold" in tried:
-        tried["relevance_threshold"] += range(2, int(min(largest, LARGEST_THRESHOLD)) + 1)
-    # An ideal that is a number is a list of documents of this grade, most likely the highest one.
-    if "ideal" in tried and largest > 0:
-        tried["ideal"].append(float(largest))
-    for name in {"gain", "ideal"} & tried.keys():
-        tried[name] = [one for one in tried[name] if _is_allowed(ranking, bound, {name: one})]
+    for name in (*CAUSES, AVERAGE):
+        if not _is_open(bound, name):
+            continue
+        values = [*TRIED.get(name, ()), *(peer.get(name) for peer in peers.values())]
+        if name == "relevance_threshold":
+            values += range(2, int(min(largest, LARGEST_THRESHOLD)) + 1)
+        # An ideal that is a number is a list of documents of this grade, most likely the highest one.
+        if name == "ideal":
+            values.append(float(largest))
+        # By their text, since NaN, one of the values, is not equal to itself.
+        distinct = {str(value): value for value in values}
+        distinct.pop(str(bound.get(name)), None)
+        settings: list[Options] = [(), *(((name, value),) for value in distinct.values())]
+        if name in ("gain", "ideal"):
+            settings = [setting for setting in settings if _is_allowed(ranking, bound, setting)]
+        tried[name] = settings
     return tried
 
 
-def _is_allowed(ranking: Ranking, bound: BoundMetric, options: Mapping[str, Any]) -> bool:
+def _is_allowed(ranking: Ranking, bound: BoundMetric, setting: Options) -> bool:
     """Whether these labels have such gains, and no larger one than an ideal grade."""
     try:
-        per_query(ranking, [bound.replace(**options).computation])
+        per_query(ranking, [bound.replace(**dict(setting)).computation])
     except ValueError:
         return False
     return True
@@ -275,73 +271,51 @@ def _is_open(bound: BoundMetric, name: str) -> bool:
     return name in bound.values and name not in bound.params
 
 
-def _is_likely(options: Mapping[str, Any]) -> bool:
+def _is_likely(metric: BoundMetric, options: Mapping[str, Any]) -> bool:
     """Whether somebody may compute a metric this way; all combinations would take too long, and match by chance."""
-    other_ideal = options.get("ideal", "judged") != "judged"
-    other_discount = options.get("discount", "log2") != "log2"
     # What shows a list of its own best order is a tool for search, which has an order in the first place.
-    averaged = options.get("ideal") == "top" and options.get("ties") == "average"
-    return not (other_ideal and other_discount) and not averaged
+    averaged = options.get("ideal") == "top" and metric.get("ties") == "average"
+    return not ("ideal" in options and "discount" in options) and not averaged
 
 
 def _ways(
-    ranking: Ranking,
-    bound: BoundMetric,
-    tried: Mapping[str, list[Any]],
-    peers: Mapping[str, BoundMetric],
-    value: float,
+    ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric], value: float
 ) -> Iterator[Way]:
     """All combinations that are valid and have a value."""
+    tried = _tried(ranking, bound, peers)
     # Users of all libraries choose the cutoff.
     fixed = [name for name in tried if name != "k"]
-    peers_by_setting: dict[tuple[str, ...], list[str]] = {}
-    for peer, metric in peers.items():
-        peers_by_setting.setdefault(_setting(metric, fixed), []).append(peer)
+    settings = {peer: _setting(metric, fixed) for peer, metric in peers.items()}
     # What is done with the values per query needs no second pass over the documents.
-    names = [name for name in AFTERWARDS if name in tried]
-    settings = [
-        dict(zip(names, values, strict=True))
-        for values in product(*(tried[name] for name in names))
-    ]
-    for ranked, result in _computed(ranking, bound, tried):
-        for setting in settings:
-            options = {**ranked, **setting}
-            metric = _changed(bound, options)
-            found = float(metric.aggregate(result, ranking.documents.weights))
-            # A mean over no defined query has no distance from the value.
-            if not math.isnan(found):
-                alike = peers_by_setting.get(_setting(metric, fixed), [])
-                yield Way(found, found - value, options, tuple(alike), metric)
+    afterwards = _combined(tried, [name for name in AFTERWARDS if name in tried])
+    metrics = []
+    for options in _combined(tried, [name for name in tried if name not in AFTERWARDS]):
+        # Some are words of other metrics, or do not go together.
+        with suppress(ValueError):
+            metric = bound.replace(**options)
+            if _is_likely(metric, options):
+                metrics.append(metric)
+    at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
+    for first in range(0, len(metrics), at_once):
+        some = metrics[first : first + at_once]
+        results = per_query(ranking, [metric.computation for metric in some])
+        for computed, result in zip(some, results, strict=True):
+            for options in afterwards:
+                metric = computed.replace(**options)
+                found = float(metric.aggregate(result, ranking.documents.weights))
+                # A mean over no defined query has no distance from the value.
+                if not math.isnan(found):
+                    setting = _setting(metric, fixed)
+                    alike = tuple(peer for peer, own in settings.items() if own == setting)
+                    yield Way(found, found - value, alike, metric)
 
 
-def _setting(metric: BoundMetric, names: Sequence[str]) -> tuple[str, ...]:
+def _combined(tried: Mapping[str, list[Options]], names: list[str]) -> list[dict[str, Any]]:
+    """All combinations of the settings of some parameters."""
+    combinations = product(*(tried[name] for name in names))
+    return [dict(chain.from_iterable(combination)) for combination in combinations]
+
+
+def _setting(metric: BoundMetric, names: list[str]) -> tuple[str, ...]:
     """Parameters of a metric, equal if they are computed alike, also if they are NaN."""
     return tuple(str(metric.get(name)) for name in names)
-
-
-def _changed(bound: BoundMetric, options: Mapping[str, Any]) -> BoundMetric:
-    """The metric with those options that differ, so that its name is short."""
-    differing = {
-        name: value for name, value in options.items() if str(value) != str(bound.get(name))
-    }
-    return bound.replace(**differing)
-
-
-def _computed(
-    ranking: Ranking, bound: BoundMetric, tried: Mapping[str, list[Any]]
-) -> Iterator[tuple[dict[str, Any], PerQuery]]:
-    """Values per query by all likely combinations of the options that they depend on."""
-    names = [name for name in tried if name not in AFTERWARDS]
-    combinations = []
-    computations = []
-    for combination in product(*(tried[name] for name in names)):
-        options = dict(zip(names, combination, strict=True))
-        if _is_likely(options):
-            # Some are words of other metrics, or do not go together.
-            with suppress(ValueError):
-                computations.append(_changed(bound, options).computation)
-                combinations.append(options)
-    at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
-    for first in range(0, len(combinations), at_once):
-        some = slice(first, first + at_once)
-        yield from zip(combinations[some], per_query(ranking, computations[some]), strict=True)

@@ -175,7 +175,7 @@ def conventions_page() -> str:
                     spelled or "those of this package",
                 )
             )
-        remarks = [f"- {remark}" for remark in convention.not_imitated]
+        remarks = inspect.cleandoc(convention.not_imitated).splitlines()
         remarks += [f"- In ``{metric}``: {remark}" for metric, remark in convention.differs.items()]
         parts += [
             _title(name, "-"),

@@ -12,7 +12,8 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import COLUMNS, Metric, MetricFunction, MetricLike
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName, convention_defaults
-from skrank_metrics.metrics.spelling import GRAMMAR, expand, read
+from skrank_metrics.metrics.grammar import GRAMMAR
+from skrank_metrics.metrics.spelling import expand, read
 
 
 def get_metric(

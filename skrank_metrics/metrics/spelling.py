@@ -1,4 +1,4 @@
-"""How metrics are spelled: ``name[(param=value, ...)][@k]`` here, and otherwise in other libraries."""
+"""Metrics by the names that they have here and in other libraries."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from skrank_metrics._input.arrays import check_choice, nearest
 from skrank_metrics.metrics._record import NEGATIVE, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
+from skrank_metrics.metrics.grammar import parse
 
 MAX_LENGTH = 64
-GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
-# Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
-_SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"(?i)\A([a-z0-9_]*)_at_([1-9][0-9]*)\Z")
 # ndcg@5,10 or, as in trec_eval, P_5,10
 _CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
 _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
-_PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
-_WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
 # The cutoff in a library's name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
 _RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
 # Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
@@ -79,23 +74,20 @@ def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, An
     in_library = own_spelling(spec, convention)
     # Names of trec_eval are understood everywhere: they are common, and like no name of this package.
     here = in_library or own_spelling(spec, "trec_eval") or spec
-    match = _SPEC.fullmatch(_FLAT.sub(r"\1@\2", here))
-    if match is None:
-        word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = _hint(word, spec)
-        raise ValueError(f"A metric name must be {GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
-    word, inner, k = match.groups()
+    try:
+        word, own = parse(_FLAT.sub(r"\1@\2", here))
+    except ValueError as error:
+        first = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
+        raise ValueError(f"{error}{_hint(first, spec)}") from None
     given = word.lower()
     name = _OF_PEERS.get(given, given)
+    k = own.get("k")
     function = _function_of(name)
     if function is None:
         known = ", ".join(sorted(REGISTRY))
         raise ValueError(f"Unknown metric {word!r}.{_hint(name, spec, k)} Known: {known}.")
-    params: dict[str, Any] = dict(_IMPLIED.get(given, {}))
-    if inner is not None:
-        params.update(_params(inner, spec))
+    params = {**_IMPLIED.get(given, {}), **own}
     if k is not None:
-        params["k"] = int(k)
         # "map@10" is the metric of this package, but "AP@10" and "map_cut_10" are known from elsewhere.
         is_of_peer = here != spec or given != name
         if name == "map" and is_of_peer and in_library is None:
@@ -166,24 +158,3 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
         return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
     return nearest(word, [*known, *_IMPLIED], ending)
-
-
-def _params(inner: str, spec: str) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    for part in inner.split(","):
-        match = _PARAM.fullmatch(part)
-        # A value that is given twice, or the cutoff in two places, would leave open which one counts.
-        if match is None or match[1] in params or match[1] == "k":
-            raise ValueError(
-                f"Parameters of a metric name must be written (param=value, ...), each once, and k after '@'; "
-                f"got {part!r} in {spec!r}."
-            )
-        params[match[1]] = _value(match[2])
-    return params
-
-
-def _value(word: str) -> Any:
-    if not _NUMBER.fullmatch(word):
-        return _WORDS.get(word.lower(), word)
-    is_whole = word.lstrip("-").isdigit()
-    return int(word) if is_whole else float(word)

@@ -8,8 +8,6 @@ import pytest
 from joblib import parallel_config
 
 from skrank_metrics import check_metric, make_metric
-from skrank_metrics._engine.gains import linear_gain
-from skrank_metrics.metrics._registry import metric
 
 
 def test_a_metric_of_documents_is_checked_with_their_columns():
@@ -65,12 +63,12 @@ LOCK, CALLS, HOME = threading.Lock(), [], os.getpid()
         (
             lambda labels, k=None: float(k is None),
             (0, 1),
-            "must be the same with k=5 as without a cutoff",
+            "must give the same values with k=5 as without a cutoff",
         ),
         (
             lambda labels, home=HOME: float(os.getpid() == home),
             (0, 1),
-            "must be the same in another process",
+            "must give the same values in another process",
         ),
     ],
 )
@@ -79,31 +77,6 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
     check_metric(make_metric(first))
     with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
         check_metric(make_metric(function, name="broken", bounds=bounds))
-
-
-@pytest.mark.parametrize(
-    ("kernel", "message"),
-    [
-        (
-            lambda ranked: ranked.relevance(None).sum(axis=1) ** 2,
-            r"over all orders of tied .* got 0\.25 instead of 0\.5",
-        ),
-        (
-            lambda ranked: 9 * ranked.gains(linear_gain).sum(axis=1),
-            "must be within its bounds, 0 to 25; got",
-        ),
-        (
-            lambda ranked: np.arange(len(ranked.n_retrieved)) / 100,
-            "must be the mean over all orders|not depend",
-        ),
-    ],
-)
-def test_finds_what_is_wrong_with_a_kernel(kernel, message):
-    kernel.__name__ = kernel.__qualname__ = "broken"
-    traits = {"formula": "", "transform": "gains", "reference": None, "undefined": "a value of NaN"}
-    broken = metric("broken", upper=25.0, **traits)(kernel)
-    with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
-        check_metric(broken)
 
 
 def test_documents_that_the_metric_does_not_take():

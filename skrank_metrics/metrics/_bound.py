@@ -218,7 +218,12 @@ class BoundMetric:
         # To other metrics, documents is an unknown parameter.
         documents = params.pop("documents", None) if self.record.documents else None
         if misplaced or hasattr(y_true, "predict"):
-            return fail_in_search(self._misuse(y_true, misplaced))
+            name = self.function.__name__
+            raised = TypeError(
+                f"{name}() takes only labels and scores by position, and no estimator. Write qid=..., k=..., and for "
+                f'searches scoring=make_ranking_scorer({name}, ...) or, by its name, make_ranking_scorer("{self}").'
+            )
+            return fail_in_search(raised)
         bound = self.replace(**params) if params else self
         try:
             ranking = ranking_from_rows(
@@ -238,18 +243,6 @@ class BoundMetric:
             # Wrong ids or labels are wrong for all candidates: a search must stop, not score them NaN.
             return fail_in_search(error)
         return bound.aggregate(result, ranking.documents.weights)
-
-    def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
-        if hasattr(y_true, "predict"):
-            return TypeError(
-                f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
-                f"estimator. Pass scoring=make_ranking_scorer({self.function.__name__}, ...) or, for a metric with a "
-                f'string name, make_ranking_scorer("{self}").'
-            )
-        return TypeError(
-            f"{self.function.__name__}() takes only y_true and y_score by position; got "
-            f"{len(misplaced)} more. Write qid=..., k=..."
-        )
 
     def aggregate(
         self, result: PerQuery, weights: FloatArray | None, **average: str | None

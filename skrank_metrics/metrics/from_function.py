@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import numbers
 import re
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,8 +102,7 @@ class FunctionKernel:
 
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
-            result = self.function(labels, **options)
-            value = _as_number(result)
+            value = float(self.function(labels, **options))
         # Whatever the function raises, its user needs to know for which query it does.
         except Exception as error:
             raise ValueError(
@@ -121,16 +118,9 @@ class FunctionKernel:
         if not abs(value - within) <= _ROUNDING * max(1.0, abs(within)):
             raise ValueError(
                 f"{self.name} must return one finite number within its bounds, {low:g} to {high:g}, or NaN if it is "
-                f"undefined; got {reprlib.repr(result)} ({type(result).__name__}) for query {query.shown_id}."
+                f"undefined; got {value} for query {query.shown_id}."
             )
         return within
-
-
-def _as_number(result: Any) -> float:
-    """What a function returned as a float, infinity if it is no number."""
-    if isinstance(result, np.ndarray):
-        result = result[()]  # of an array without dimensions, its number
-    return float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
 
 
 class FunctionMetric:
@@ -244,7 +234,7 @@ def make_metric(
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
-    columns = _check_columns(documents)
+    columns = tuple(documents)
     # Negated, so that bounds of NaN are refused as well.
     if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
@@ -280,17 +270,6 @@ def _check_name(name: Any) -> str:
         )
     check_new(name)
     return str(name)
-
-
-def _check_columns(documents: Any) -> tuple[str, ...]:
-    names = () if isinstance(documents, str) else tuple(documents)
-    free = [n for n in names if str(n).isidentifier() and n not in _RESERVED and n not in _GIVEN]
-    # Text would be a list of letters.
-    if len(set(free)) < len(documents):
-        raise ValueError(
-            f"documents must list columns as the function names its parameters; got {documents!r}."
-        )
-    return names
 
 
 def _parameters(

@@ -202,7 +202,7 @@ def parameters(node):
 REFUSED = {
     "kk=3": "'kk'", 'k="10"': "k must be an int", "k=2.5": "k must be an int", 'ties="wrong"': "ties must be one of",
     'average="micro"': "average='micro' is not defined for ndcg", 'gain="exp"': "gain must be",
-    "relevance_threshold=1": "'relevance_threshold'", "scores, ids)": "takes only y_true and y_score by position",
+    "relevance_threshold=1": "'relevance_threshold'", "scores, ids)": "takes only labels and scores by position",
     "score(labels)": "'y_score'", 'normalizer="min(k, R)"': "normalizer must be one of",
     'average="samples"': "average must be one of", "splits=5": "'splits'",
 }  # fmt: skip

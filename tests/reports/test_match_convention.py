@@ -247,7 +247,7 @@ def test_higher_grades_are_tried_as_thresholds():
     labels, scores = [[1, 2, 0, 3], [1, 0, 1, 9]], [[4, 3, 2, 1], [4, 3, 2, 1]]
     match = match_convention(labels, scores, metric="mrr", value=(1 / 2 + 1 / 4) / 2)
     assert str(match.matches[0].metric) == "mrr(relevance_threshold=2)"
-    assert {way.options["relevance_threshold"] for way in match.ways} >= {2, 3, 4, 5}
+    assert {way.metric.get("relevance_threshold") for way in match.ways} >= {2, 3, 4, 5}
 
 
 def test_gains_that_the_labels_do_not_allow_are_left_out():

@@ -22,23 +22,25 @@ class Limit:
         return consumer.startswith(self.consumer) and model in self.models and way in self.ways
 
 
-EVERY_MODEL = ("Ridge", "LGBMRanker", "XGBRanker", "CatBoostRanker", "bare XGBRanker")
+BARE = "bare XGBRanker"
+EVERY_MODEL = ("Ridge", "LGBMRanker", "XGBRanker", "CatBoostRanker", BARE)
 EVERY_WAY = ("groups=", "qid=", "index of y")
 LIMITS = [
     Limit("Halving", ("Ridge",), EVERY_WAY,
           "Ridge has no n_estimators to increase on each rung, and n_samples would split queries",
-          "search Ridge with GridSearchCV"),
+          "Search Ridge with GridSearchCV"),
     Limit("RFECV", EVERY_MODEL, ("index of y",),
-          "RFECV turns y into an array, which drops its index", "enable metadata routing and pass groups= or qid="),
+          "RFECV turns y into an array, which drops its index", "Enable metadata routing and pass groups= or qid="),
     Limit("permutation_importance", EVERY_MODEL, ("groups=", "qid="),
           "permutation_importance takes neither groups nor params",
-          "pass with_qid(y, qid) to it, with routing enabled or not"),
-    Limit("permutation_importance", ("bare XGBRanker",), ("index of y",),
-          "A bare XGBRanker must be fitted with qid=, as it does not read the index of y",
-          "fit it with qid=, then pass with_qid(y, qid) to permutation_importance; or use QueryRanker(XGBRanker())"),
-    Limit("", ("bare XGBRanker",), ("groups=", "index of y"),
-          "XGBRanker.fit takes only qid=, and does not read the index of y",
-          "use QueryRanker(XGBRanker()), or pass qid= with set_fit_request(qid=True)"),
+          "Pass with_qid(y, qid) to it, with routing enabled or not"),
+    # Those of one model come last.
+    Limit("permutation_importance", (BARE,), ("index of y",),
+          "A bare XGBRanker needs qid= in permutation_importance, too",
+          "Fit it with qid=, then pass with_qid(y, qid) to permutation_importance"),
+    Limit("", (BARE,), ("groups=", "index of y"),
+          "A bare XGBRanker takes only qid=, after set_fit_request(qid=True)",
+          "Use QueryRanker(XGBRanker()) for the other two ways"),
 ]  # fmt: skip
 
 
@@ -50,25 +52,27 @@ def limit(consumer, model, way):
 
 
 def cell(consumer, way):
-    """Whether a consumer works, with the numbers of the limits of models."""
-    found = {name: limit(consumer, name, way) for name in EVERY_MODEL}
+    """Whether a consumer works with models in QueryRanker, with the numbers of their limits."""
+    found = {name: limit(consumer, name, way) for name in EVERY_MODEL if name != BARE}
     numbers = {name: LIMITS.index(one) + 1 for name, one in found.items() if one is not None}
-    if len(numbers) == len(EVERY_MODEL) and len(set(numbers.values())) == 1:
+    if len(numbers) == len(found):
         return f"no ({numbers['Ridge']})"
     exceptions = ", ".join(f"{name} ({number})" for name, number in numbers.items())
     return f"yes, except {exceptions}" if exceptions else "yes"
 
 
 def table():
-    """What works, as Markdown: one row per consumer, one column per way, with the numbers of the limits below."""
+    """What works, as Markdown: one row per kind of consumer, one column per way, and the limits below."""
+    alike = {}
+    for one in CONSUMERS:
+        alike.setdefault(tuple(cell(one, way) for way in EVERY_WAY), []).append(one)
     lines = ["| tool | " + " | ".join(EVERY_WAY) + " |", "|---" * (len(EVERY_WAY) + 1) + "|"]
-    lines += [
-        "| " + " | ".join([one, *(cell(one, way) for way in EVERY_WAY)]) + " |" for one in CONSUMERS
-    ]
-    notes = [
-        f"{n}. {one.reason}. Workaround: {one.workaround}." for n, one in enumerate(LIMITS, start=1)
-    ]
-    return "\n".join([*lines, "", *notes])
+    for cells, names in alike.items():
+        lines.append("| " + " | ".join([", ".join(names), *cells]) + " |")
+    of_all = [one for one in LIMITS if one.models != (BARE,)]
+    notes = [f"{n}. {one.reason}. {one.workaround}." for n, one in enumerate(of_all, start=1)]
+    of_bare = [f"- {one.reason}. {one.workaround}." for one in LIMITS[len(of_all) :]]
+    return "\n".join([*lines, "", *notes, "", "Without `QueryRanker`:", "", *of_bare])
 
 
 if __name__ == "__main__":

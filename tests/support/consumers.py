@@ -340,12 +340,12 @@ def _with_backend(backend):
 RANDOM = {"n_candidates": 2, "random_state": 0}
 CONSUMERS = {  # through scikit-learn, and by hand
     "GridSearchCV": (_search("GridSearchCV"), _search_by_hand),
-    "GridSearchCV, 2 processes": (_with_backend("loky"), _search_by_hand),
-    "GridSearchCV, 2 threads": (_with_backend("threading"), _search_by_hand),
+    "GridSearchCV in 2 processes": (_with_backend("loky"), _search_by_hand),
+    "GridSearchCV in 2 threads": (_with_backend("threading"), _search_by_hand),
     "RandomizedSearchCV": (_search("RandomizedSearchCV", n_iter=2, random_state=0), _search_by_hand),
     "HalvingGridSearchCV on n_estimators": (_halving("HalvingGridSearchCV"), _halving_by_hand),
     "HalvingRandomSearchCV on n_estimators": (_halving("HalvingRandomSearchCV", **RANDOM), _halving_by_hand),
-    "cross_validate, with train scores": (
+    "cross_validate with train scores": (
         _of("cross_validate", lambda found: np.column_stack([found["test_score"], found["train_score"]]),
             return_train_score=True),
         _cross_validate_by_hand,
@@ -371,6 +371,6 @@ CONSUMERS = {  # through scikit-learn, and by hand
     "permutation_importance": (_permutation_importance, _permutation_importance_by_hand),
     "nested cross-validation": (_nested, _nested_by_hand),
     "Pipeline": (_of("cross_val_score", wrapped=partial(make_pipeline, StandardScaler())), _pipeline_by_hand),
-    "ColumnTransformer, pandas": (_column_transformer, _pipeline_by_hand),
+    "ColumnTransformer with pandas": (_column_transformer, _pipeline_by_hand),
     "TransformedTargetRegressor": (_of("cross_val_score", wrapped=_transformed_target), _transformed_target_by_hand),
 }  # fmt: skip

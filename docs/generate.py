@@ -1,4 +1,4 @@
-"""Write what follows from the registry of metrics: a table of the documentation, and stubs for editors and checkers.
+"""Write what follows from the registry of metrics: a list of the documentation, and stubs for editors and checkers.
 
 python docs/generate.py           # write
 python docs/generate.py --check   # only tell what is out of date
@@ -20,16 +20,13 @@ from skrank_metrics.metrics._registry import REGISTRY
 ROOT = Path(__file__).parents[1]
 
 
-def metrics_table() -> str:
-    """All metrics as a Markdown table."""
-    rows = [_row(function) for _, function in sorted(REGISTRY.items())]
-    return "\n".join(["| name | function | value per query |", "|---|---|---|", *rows])
-
-
-def _row(function: MetricFunction) -> str:
-    record = function.record
-    name = record.name + ("@k" if record.has_cutoff else "")
-    return f"| `{name}` | `{function.__name__}` | {record.summary.partition(': ')[2].rstrip('.')} |"
+def metrics_list() -> str:
+    """All metrics by name, with their functions."""
+    names = [
+        f"`{name}{'@k' * function.record.has_cutoff}` (`{function.__name__}`)"
+        for name, function in sorted(REGISTRY.items())
+    ]
+    return "\n".join(textwrap.wrap(f"{', '.join(names)}.", 130, break_on_hyphens=False))
 
 
 def labels_seen(record: Metric) -> str:
@@ -143,7 +140,7 @@ def _list_of(names: Iterable[str]) -> str:
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
-TABLES = [("docs/which_metric.md", "table", metrics_table)]
+LISTS = [("docs/which_metric.md", "metrics", metrics_list)]
 STUBS = {
     "skrank_metrics/__init__.pyi": front_door_stub,
     "skrank_metrics/metrics/__init__.pyi": metrics_stub,
@@ -153,7 +150,7 @@ STUBS = {
 def generated() -> dict[Path, str]:
     """The files as they should be."""
     files = {ROOT / name: make() for name, make in STUBS.items()}
-    for name, part, make in TABLES:
+    for name, part, make in LISTS:
         text = files.get(ROOT / name) or (ROOT / name).read_text(encoding="utf-8")
         before, begin, rest = text.partition(f"<!-- {part} -->\n")
         _, end, after = rest.partition(f"\n<!-- /{part} -->")

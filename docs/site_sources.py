@@ -45,7 +45,7 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
     )
     if docname == "which_metric":  # all metrics are not listed twice
         lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
-        text = re.sub(r"<!-- table -->.*<!-- /table -->", lists, text, flags=re.DOTALL)
+        text = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", lists, text, flags=re.DOTALL)
     text = ONLY_HERE.sub(r"\1", PART.sub(_part, text))
     for place, here in MOVED.items():
         text = text.replace(f"]({place})", f"]({here})")

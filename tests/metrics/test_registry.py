@@ -41,7 +41,7 @@ CHECK = """
 import pickle
 import toy
 from skrank_metrics import evaluate, get_metric, get_metric_names, make_ranking_scorer
-from generate import metrics_stub, metrics_table
+from generate import metrics_list, metrics_stub
 from reference_pages import facts, metrics_index
 
 assert "toy" in get_metric_names()
@@ -49,7 +49,7 @@ assert toy.toy_score([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == 1 / 2
 assert get_metric("toy(relevance_threshold=2)@2")([[1, 2, 0]], [[3, 2, 1]]) == 0
 assert evaluate([[1, 0, 0, 1]], [[4, 3, 2, 1]], metrics="toy").mean == {"toy": 1 / 2}
 assert repr(make_ranking_scorer("toy@5")).startswith("make_scorer(toy@5,")
-assert "| `toy@k` | `toy_score` | the share of the relevant documents" in metrics_table()
+assert "`toy@k` (`toy_score`)" in " ".join(metrics_list().split())
 assert "https://doi.org/10.1000/182" in " ".join(facts(toy.toy_score)) and ":doc:`toy`" in metrics_index()
 assert "def toy_score(" in metrics_stub()
 assert "relevance_threshold : float or None, default=None" in toy.toy_score.__doc__

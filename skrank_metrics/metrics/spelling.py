@@ -44,7 +44,6 @@ _ELSEWHERE = {
     "reciprocal_rank": "mrr",
     "gmap": "map(average=geometric)",
     "roc_auc": "auc",
-    "hole": "judged",
 }
 
 

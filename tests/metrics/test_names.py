@@ -187,7 +187,6 @@ hit_rate_5 -> 'hit_rate@5'
 average_precision -> 'map'
 mean_average_precision -> 'map'
 reciprocal_rank -> 'mrr'
-Hole@5 -> 'judged@5'
 pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')
 fallout@5 -> 'fall_out@5'

@@ -169,7 +169,6 @@ def report():
     return evaluate_run(QRELS, RUN, "mrr")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", PUBLISHED)
 def test_published_ways_are_found(report, code):
     metric, value, way = PUBLISHED[code]

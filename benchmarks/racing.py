@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import optuna
-from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -49,11 +48,6 @@ MODELS: dict[str, tuple[Any, str, dict[str, list[Any]]]] = {
         XGBRanker(n_jobs=1),
         "n_estimators",
         {"learning_rate": RATES, "max_depth": [2, 3, 4, 6]},
-    ),
-    "CatBoostRanker": (
-        CatBoostRanker(verbose=False, thread_count=1, allow_writing_files=False),
-        "iterations",
-        {"learning_rate": RATES, "depth": [2, 3, 4, 6]},
     ),
     "HistGradientBoosting": (
         HistGradientBoostingRegressor(random_state=0, early_stopping=False),
@@ -125,13 +119,11 @@ def run_grid(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any
 def race(grid: Grid, order: NDArray[np.intp], confidence: float = 0.95) -> Ran:
     """A race over the folds in some order."""
     scores, sizes = grid.scores, np.array([len(grid.folds[fold].ids) for fold in order])
-    found = Race(len(scores), len(order), confidence)
+    found = Race(len(scores), sizes, confidence)
     ran = np.zeros(scores.shape, dtype=bool)
     for fold in order:
         ran[found.remaining, fold] = True
-        found.finish_fold(
-            {row: scores[row, fold] for row in found.remaining}, grid.folds[fold], sizes
-        )
+        found.finish_fold({row: scores[row, fold] for row in found.remaining}, grid.folds[fold])
     return ran
 
 

@@ -6,7 +6,8 @@ fold's mean is s^2 / n over its n queries, plus t^2, as their fits vary, so the 
 
     error^2 = (1 - r/F)^2 (sum over folds seen of v / r^2 + sum over folds to come of v / (F - r)^2),  v = s^2 / n + t^2
 
-- s^2 is pooled within folds. Queries of unequal weights count as fewer (Kish 1965).
+- s^2 is pooled within folds. Queries of unequal weights count as fewer (Kish 1965). The queries of a group, such as a
+  user, depend on each other, so they count as one observation, with their weighted mean and the sum of their weights.
 - t^2 is what the means of candidates vary from fold to fold beyond what their queries explain, pooled over all
   candidates that ran (their interaction with folds). What training sets share is the same in folds seen and to come.
 - After the first fold, nothing is known of t. Its square is then taken for 9 s^2 / n: with this, only those that are
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
@@ -39,9 +40,11 @@ FITS_BEFORE_THE_SECOND_FOLD = 3.0
 class Spread(NamedTuple):
     """Differences between the leader and each other candidate on the queries of one fold."""
 
-    squares: FloatArray  # sums of squares around their means, in units of queries of equal weight
-    n_effective: FloatArray  # number of such queries
-    tested: list[Any]  # ids of queries with a value
+    squares: (
+        FloatArray  # sums of squares around their means, in units of observations of equal weight
+    )
+    n_effective: FloatArray  # number of such observations
+    tested: list[int]  # observations with a value
 
 
 class Variance(NamedTuple):
@@ -90,12 +93,12 @@ class Race:
     """The candidates of a race, fold by fold."""
 
     n_candidates: int
-    n_folds: int  # candidates can be dropped after all but the last
+    sizes: IntArray  # of the folds; candidates can be dropped after all but the last
     confidence: float = 0.95
     min_queries: int = 30
 
     def __post_init__(self) -> None:
-        n = self.n_candidates
+        n, self.n_folds = self.n_candidates, len(self.sizes)
         self.remaining = list(range(n))
         # One entry per fold: scores of all candidates, and their values, NaN for those that did not run.
         self.scores: list[FloatArray] = []
@@ -105,23 +108,20 @@ class Race:
         self.columns: dict[str, Any] = {
             "dropped_after": np.full(n, np.nan),
             "dropped_because": np.full(n, "", dtype=object),
-            "leader": np.full(n, -1),
             # Mean over folds, leader minus candidate.
             "difference": np.full(n, np.nan),
             # For the number of candidates and folds.
             "p_adjusted": np.full(n, np.nan),
         }
 
-    def finish_fold(
-        self, scores: Mapping[int, float], fold: QueryScores, n_queries: IntArray
-    ) -> None:
-        """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
+    def finish_fold(self, scores: Mapping[int, float], fold: QueryScores) -> None:
+        """Record a fold, given the scores of those that did not fail; drop those that are behind."""
         self.folds.append(fold)
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
         self._drop([row for row in self.remaining if row not in scores], "failed")
         self.fits.add_fold(self.scores, self.folds, self.remaining)
         if self.remaining and len(self.folds) < self.n_folds:
-            self._compare([row for row in self.remaining if row != self.leader], n_queries)
+            self._compare([row for row in self.remaining if row != self.leader])
 
     @property
     def means(self) -> FloatArray:
@@ -134,7 +134,7 @@ class Race:
         means = self.means
         return max(self.remaining, key=lambda row: means[row])
 
-    def _compare(self, others: Sequence[int], n_queries: IntArray) -> None:
+    def _compare(self, others: Sequence[int]) -> None:
         """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race."""
         leader = self.leader
         means = self.means
@@ -146,11 +146,10 @@ class Race:
         # Repeated folds test queries again, which then count once.
         tested = set().union(*(spread.tested for spread in spreads))
         if len(tested) >= self.min_queries:
-            variance = self._variance(spreads, n_queries)
+            variance = self._variance(spreads)
             p = _one_sided(differences, variance)
             p_adjusted = np.minimum(1.0, (self.n_folds - 1) * (self.n_candidates - 1) * p)
 
-        self.columns["leader"][others] = leader
         self.columns["difference"][others] = differences
         self.columns["p_adjusted"][others] = p_adjusted
         # In binary, 1 - 0.9 is less than 0.1.
@@ -158,7 +157,7 @@ class Race:
         behind = np.asarray(others, dtype=np.intp)[p_adjusted <= level]
         self._drop(behind.tolist(), "behind")
 
-    def _variance(self, spreads: Sequence[Spread], n_queries: IntArray) -> Variance:
+    def _variance(self, spreads: Sequence[Spread]) -> Variance:
         """Variance of the mean of fold means so far around the final one; NaN if a fold has no values."""
         n_run = len(spreads)
         n_to_come = self.n_folds - n_run
@@ -170,8 +169,8 @@ class Race:
         sizes, n_degrees = np.where(known, sizes, np.nan), np.where(known, n_degrees, np.nan)
 
         # Weights and undefined queries count in the folds to come as they did so far.
-        share = sizes.sum(axis=0) / n_queries[:n_run].sum()
-        sizes_to_come = n_queries[n_run:, None] * share
+        share = sizes.sum(axis=0) / self.sizes[:n_run].sum()
+        sizes_to_come = self.sizes[n_run:, None] * share
         left = (n_to_come / self.n_folds) ** 2
         so_far = (1 / sizes).sum(axis=0) / n_run**2
         to_come = (1 / sizes_to_come).sum(axis=0) / n_to_come**2
@@ -208,40 +207,57 @@ def _one_sided(differences: FloatArray, variance: Variance) -> FloatArray:
     return np.asarray(np.where(errors == 0, certain, p))
 
 
-def _weights(fold: QueryScores) -> FloatArray:
-    return np.ones(len(fold.ids)) if fold.weights is None else fold.weights
+def _groups_of(fold: QueryScores) -> IntArray:
+    """The number of the group of each query; every query is one of its own if there are no groups."""
+    return np.arange(len(fold.ids)) if fold.groups is None else fold.groups
+
+
+def _observations(
+    fold: QueryScores, values: FloatArray, counted: Mask
+) -> tuple[FloatArray, FloatArray]:
+    """The mean and the weight of each group of queries, over those that count, by candidate."""
+    weights = counted * (1.0 if fold.weights is None else fold.weights)
+    values = np.where(counted, values, 0.0) * weights
+    groups = _groups_of(fold)
+    order = np.argsort(groups, kind="stable")
+    first = np.unique(groups[order], return_index=True)[1]
+    totals = np.add.reduceat(weights[:, order], first, axis=1)
+    return _ratio(np.add.reduceat(values[:, order], first, axis=1), totals), totals
 
 
 def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
     """How the leader minus each of the others varies over the queries of one fold that both define."""
     best = fold.values[leader]
     differences = best - fold.values[others]
-    counted = ~np.isnan(differences) & (_weights(fold) > 0)
     # Equal values that were summed in another order must not seem to vary.
     differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0.0
-    differences[~counted] = 0.0
+    counted = ~np.isnan(differences)
+    if fold.weights is not None:
+        counted &= fold.weights > 0
+    is_tested = counted.any(axis=0) & fold.defined[leader]
 
-    weights = counted * _weights(fold)
+    differences, weights = _observations(fold, differences, counted)
     total = weights.sum(axis=1)
     n_effective = _ratio(total**2, (weights**2).sum(axis=1))
     means = _ratio((differences * weights).sum(axis=1), total)
     squares = ((differences - means[:, None]) ** 2 * weights).sum(axis=1)
-    tested = fold.ids[counted.any(axis=0) & fold.defined[leader]]
+    tested = _groups_of(fold)[is_tested]
     return Spread(squares * _ratio(n_effective, total), n_effective, tested.tolist())
 
 
 def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
     """Variance of the mean of a candidate around that of all, over the queries of a fold, pooled; NaN if unknown."""
     values = fold.values[rows]
-    counted = ~np.isnan(values).any(axis=0) & (_weights(fold) > 0)
-    values, weights = values[:, counted], _weights(fold)[counted]
-    # A single query says nothing of how queries vary.
-    if len(weights) < 2:
+    counted = np.broadcast_to(~np.isnan(values).any(axis=0), values.shape)
+    values, weights_of_each = _observations(fold, values, counted)
+    weights = weights_of_each[0]
+    # A single observation says nothing of how they vary.
+    if np.count_nonzero(weights) < 2:
         return np.nan
     weights = weights / weights.sum()
     centred = values - values.mean(axis=0)
     centred -= (centred @ weights)[:, None]
-    # The variance of a weighted mean of n_effective queries is s^2 / n_effective, and s^2 has n_effective - 1 below it.
+    # The variance of a weighted mean of n_effective values is s^2 / n_effective, and s^2 has n_effective - 1 below it.
     n_effective = 1 / (weights @ weights)
     squares = float((centred**2 @ weights).sum())
     return squares / (n_effective - 1) / (len(rows) - 1)

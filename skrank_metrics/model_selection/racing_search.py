@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, ClassVar, Literal
 
@@ -16,27 +15,26 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
 
-from skrank_metrics._input.arrays import check_int, check_number, check_seed
+from skrank_metrics._input.arrays import check_int, check_number, check_seed, count_rows
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import results_of_failed_fits, score_function
+from skrank_metrics._sklearn_internals import how_to_pass_ids, results_of_failed_fits
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.fitted_search import (
-    metric_of_scorer,
-    ranked_rows,
-    spelled_params,
-)
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer, spelled_params
+from skrank_metrics.model_selection.repetitions import Split
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
     make_ranking_scorer,
     ranking_scorers,
 )
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
+from skrank_metrics.model_selection.tree_paths import candidates_of
 from skrank_metrics.reports.mean_intervals import check_by_query
+from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -45,7 +43,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
     the best mean so far, on all queries tested so far, and skips the other folds if it is significantly behind. At the
-    end, the best mean over all folds wins, as in GridSearchCV.
+    end, the best mean over all folds wins, as in GridSearchCV. If ``fit`` gets ``groups`` beside the query ids, such as
+    users, the queries of a group count as one observation.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
     first trees are the smaller models, to the bit, if the class and all parameters are among those that the guide
@@ -60,8 +59,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Values to try by parameter name, as in GridSearchCV. With ``n_iter``, also distributions, as in
         RandomizedSearchCV.
     scoring : str, callable, sequence of str, dict or None, default=None
-        As in GridSearchCV, and names such as "ndcg@10". Candidates race by one metric, which must be of this package.
-        None means the score method of the estimator, which is NDCG@10 for QueryRanker.
+        As in GridSearchCV, and names such as "ndcg@10", which None means. Candidates race by one metric, which must be
+        of this package.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
     refit : bool, str or callable, default=True
@@ -88,12 +87,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. Scores of folds that a candidate did not run, and their mean, are
-        NaN, and it ranks after candidates that ran more folds, by its mean so far. A race adds "dropped_after" (number
-        of folds, NaN if not dropped) and "dropped_because" ("behind", "failed" or ""), and of the last comparison with
-        the leader its row ("leader", -1 if there was none), its lead ("difference", a mean over folds), and
-        "p_adjusted", for folds and candidates.
-    n_fits_, n_trees_ : int
-        Number of fits on folds, including the check of shared fits, and of the trees of candidates that set it.
+        NaN, so that it ranks last. A race adds "dropped_after" (number of folds, NaN if not dropped) and
+        "dropped_because" ("behind", "failed" or ""), and of the last comparison with the leader its lead
+        ("difference", a mean over folds) and "p_adjusted", for folds and candidates.
+    n_fits_ : int
+        Number of fits on folds, including the check of shared fits.
     best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
 
@@ -187,40 +185,50 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         scorers, _ = self._get_scorers()
         several = hasattr(scorers, "_scorers")
         by_name = scorers._scorers if several else {"score": scorers}
-        candidates = candidates_of(self.estimator, self._drawn(), params)
-        if any(score_function(scorer) is None for scorer in by_name.values()):
-            # Scorers that take models, rather than predictions, must see the very models.
-            candidates = [Candidate(one.params) for one in candidates]
+        candidates = candidates_of(self.estimator, self._drawn(), params, by_name.values())
         watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
-        ids = None
-        if self.confidence is not None:
-            ids = {name: params.get(name) for name in ("qid", "groups")}
-        folds = Folds(self._splitter(y), ids)
-        if ids is None and not any(len(group) > 1 for group in groups_of(candidates)):
-            # No fit depends on another one, so all of them may run at once.
-            folds.fold = None
+        cv = QueryKFold(5)
+        if self.cv is not None:
+            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self._units, splits = self._split(cv, X, y, params)
         given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
-        self.cv, self._watched, self._candidates = folds, watched, candidates
+        self.cv, self._watched, self._candidates = Folds(cv, splits), watched, candidates
         self._key = self._raced_by(by_name) if several else None
         try:
             super().fit(X, y, **params)
         finally:
             self.cv, self.verbose = given
-            del self._watched, self._candidates, self._key
-        self.n_splits_, self.scorer_ = len(folds.splits), by_name if several else scorers
+            del self._watched, self._candidates, self._key, self._units
+        self.n_splits_, self.scorer_ = len(splits), by_name if several else scorers
         return self
 
-    def _splitter(self, y: Any) -> Any:
-        if self.cv is None:
-            return QueryKFold(5)
-        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+    def _split(
+        self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]
+    ) -> tuple[Grouping | None, list[Split]]:
+        """The queries of a race, or the groups of them that are observations, and the splits."""
+        ids = {name: params.get(name) for name in ("qid", "groups")}
+        units = None
+        if self.confidence is None:
+            splits = split_rows(cv, X, y, **ids)
+        else:
+            given = {"y": y, "hint": how_to_pass_ids(), **ids}
+            n_rows = 0 if y is None else len(y)
+            queries = group_by_query(n_rows, "RacingSearchCV", **given)
+            units = group_by_query(n_rows, "RacingSearchCV", unit=True, **given)
+            # Splitters of scikit-learn do not look for ids in the index of y, so they get them as groups.
+            ids = {"qid": queries.spread(queries.ids), "groups": units.spread(units.ids)}
+            splits = split_rows(cv, X, y, **ids)
+            check_splits(splits, cv, X, np.asarray(y), **ids)
+        # A side may be a mask, too.
+        rows = np.arange(count_rows(X))
+        return units, [(rows[train], rows[test]) for train, test in splits]
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
         # The search itself must keep the scoring that the user passed.
         translated = copy(self)
-        translated.scoring = _scorers(self.scoring, self.estimator)
+        translated.scoring = _scorers("ndcg@10" if self.scoring is None else self.scoring)
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
@@ -262,119 +270,79 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Pass on what ran so far; the table is made at the end of the search."""
         return {"out": out}
 
-    def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
+    def _run_search(self, evaluate_candidates: Any) -> None:
         folds, verbose = self.cv, self.verbose
-        at_once = folds.fold is None
-        n_tasks = len(self._candidates) * len(folds.splits) if at_once else None
-        if not at_once:
-            # scikit-learn would announce the fits of each fold.
-            self.verbose = 0
-        with _task(self, callback_ctx, "search", n_tasks, one_by_one=not at_once) as task:
-            fits = _Fits(self, evaluate_candidates, task)
-            rounds = Rounds(fits, self._candidates, self._watched, self._key)
-            race, values = self._run(rounds, folds, verbose)
-        if not fits.results:
-            _, details = str(fits.errors[-1]).split(".", 1)
-            raise ValueError(f"\nAll the {rounds.n_fits} fits failed.{details}")
-        self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
-        self._key_of_values = self._key or "score"
-        self._fold_values: list[QueryScores] = []
-        for (_, test), (ids, first, of_queries, defined, weights) in zip(
-            folds.splits, values, strict=True
-        ):
-            self._fold_values.append(QueryScores(ids, test[first], of_queries, defined, weights))
-        # scikit-learn keeps what ran last.
-        fits.results.clear()
-        fits.results.update(self._table(rounds, race, len(folds.splits)))
-
-    def _run(
-        self, rounds: Rounds, folds: Folds, verbose: int
-    ) -> tuple[Race | None, list[QueryScores]]:
-        """Fit the candidates, at once or fold after fold; the race, and the values of each fold."""
+        # scikit-learn would announce the fits of each fold.
+        self.verbose = 0
+        fits = _Fits(self, evaluate_candidates)
+        rounds = Rounds(fits, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
-        if folds.fold is None:
-            rounds.run_at_once(n_folds)
-            return None, [rounds.values(fold)[1] for fold in range(n_folds)]
         if verbose:
             candidates = counted(n_candidates, "candidate")
             print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)
         race = None
-        if self.confidence is not None:
-            race = Race(n_candidates, n_folds, self.confidence, self.min_queries)
-        values = []
+        units = self._units
+        if self.confidence is not None and units is not None:
+            sizes = [len(np.unique(units.codes[test])) for _, test in folds.splits]
+            race = Race(n_candidates, np.array(sizes), self.confidence, self.min_queries)
+        # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
+        self._key_of_values = self._key or "score"
+        self._fold_values: list[QueryScores] = []
         # Without candidates or folds, the first fit raises scikit-learn's error.
         for fold in range(max(1, n_folds)):
             rounds.run(race.remaining if race else range(n_candidates), fold)
-            scores, queries = rounds.values(fold)
-            values.append(queries)
-            if race:
-                race.finish_fold(scores, queries, folds.n_queries)
+            scores, values = rounds.values(fold)
+            first_rows = folds.splits[fold][1][values.first_rows]
+            values = values._replace(first_rows=first_rows)
+            if race and units:
+                values = values._replace(groups=units.codes[first_rows])
+                race.finish_fold(scores, values)
                 if verbose:
                     _print_progress(race, rounds)
-        return race, values
+            self._fold_values.append(values)
+        if not fits.results:
+            raise fits.errors[-1]
+        self.n_fits_ = rounds.n_fits
+        # scikit-learn keeps what ran last.
+        fits.results.clear()
+        fits.results.update(self._table(rounds, race, n_folds))
 
     def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-        params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
-        if race is None:
-            return super()._format_results(params, n_folds, table)
-        n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
+        params = [candidate.params for candidate in rounds.candidates]
+        columns = race.columns if race else {}
         with warnings.catch_warnings():
             # The means of dropped candidates are not finite, which is no cause for a warning.
-            if (n_run < n_folds).any():
+            if race and len(race.remaining) < len(params):
                 warnings.filterwarnings(
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
-            results = super()._format_results(params, n_folds, table)
-        # NaN stands for the folds that did not run.
-        for name in ("fit_time", "score_time"):
-            times = np.reshape([result[name] for result in table], (len(params), n_folds))
-            results[f"mean_{name}"] = np.nanmean(times, axis=1)
-            results[f"std_{name}"] = np.nanstd(times, axis=1)
-        results |= race.columns
-        for name, ranks in results.items():
-            if name.startswith("rank_test_"):
-                # scikit-learn gave all dropped candidates the last rank.
-                order = np.array(ranked_rows(results, name.removeprefix("rank_test_")))
-                dropped = n_run[order] < n_folds
-                ranks[order[dropped]] = np.flatnonzero(dropped) + 1
-        return results
+            return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
 
 
 class _Fits:
     """Fits candidates on a fold by a call of scikit-learn."""
 
-    def __init__(self, search: Any, evaluate_candidates: Any, task: Any) -> None:
+    def __init__(self, search: Any, evaluate_candidates: Any) -> None:
         self._search, self._evaluate_candidates = search, evaluate_candidates
-        # Of all folds, for callbacks.
-        self._task = task
         # Of the last call.
         self.results: dict[str, Any] = {}
         # Of folds in which all candidates failed.
         self.errors: list[ValueError] = []
 
-    def __call__(
-        self, params: Sequence[Mapping[str, Any]], fold: int | None
-    ) -> list[dict[str, Any]]:
-        """The results of each candidate on a fold, or on all."""
-        if fold is None:
-            given = {"callback_ctx": self._task} if self._task else {}
-            self.results = self._evaluate_candidates(params, **given)
-            of_all: list[dict[str, Any]] = self.results["out"]
-            return of_all
+    def __call__(self, params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
+        """The results of each candidate."""
         self._search.cv.fold = fold
-        with _task(self._search, self._task, "fold", len(params), one_by_one=False) as task:
-            given = {"callback_ctx": task} if task else {}
-            try:
-                self.results = self._evaluate_candidates(params, **given)
-            except ValueError as error:
-                failed = results_of_failed_fits(error)
-                if failed is None:
-                    raise
-                self.errors.append(error)
-                _warn_of_failed_fits(error, len(failed), fold, self._search.error_score)
-                return failed
+        try:
+            self.results = self._evaluate_candidates(params)
+        except ValueError as error:
+            failed = results_of_failed_fits(error)
+            if failed is None:
+                raise
+            self.errors.append(error)
+            # As scikit-learn does if only some fits of a search fail.
+            warnings.warn(f"In fold {fold}: {error}", FitFailedWarning, stacklevel=2)
+            return failed
         found: list[dict[str, Any]] = self.results["out"][-len(params) :]
         return found
 
@@ -389,44 +357,13 @@ def _print_progress(race: Race, rounds: Rounds) -> None:
     )
 
 
-def _warn_of_failed_fits(error: ValueError, n_fits: int, fold: int, error_score: Any) -> None:
-    """Warn as scikit-learn does if only some fits of a search fail."""
-    _, _, details = str(error).partition("Below are more details about the failures:")
-    warnings.warn(
-        f"\n{n_fits} fits failed out of a total of {n_fits} in fold {fold}.\nThe score on these train-test "
-        f"partitions for these parameters will be set to {error_score}.\nIf these failures are not expected, you can "
-        f"try to debug them by setting error_score='raise'.\n\nBelow are more details about the failures:{details}",
-        FitFailedWarning,
-        stacklevel=2,
-    )
-
-
-def _scorers(scoring: Any, estimator: Any) -> Any:
+def _scorers(scoring: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
     known = set(get_scorer_names())
     if isinstance(scoring, str):
         return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
-        return {name: _scorers(one, estimator) for name, one in scoring.items()}
+        return {name: _scorers(one) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
         return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
-    # QueryRanker.score is a metric of this package.
-    if scoring is None:
-        while isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
-        name = getattr(estimator, "_metric_of_score", None)
-        return None if name is None else make_ranking_scorer(name)
     return scoring
-
-
-@contextmanager
-def _task(
-    search: Any, parent: Any, name: str, n_tasks: int | None, *, one_by_one: bool
-) -> Iterator[Any]:
-    """A task that callbacks are told of; None if this scikit-learn has none."""
-    if not parent:
-        yield None
-        return
-    task = parent.subcontext(task_name=name, max_subtasks=n_tasks, sequential_subtasks=one_by_one)
-    yield task.call_on_fit_task_begin(estimator=search)
-    task.call_on_fit_task_end(estimator=search)

@@ -70,6 +70,8 @@ class QueryScores(NamedTuple):
     values: FloatArray
     defined: Mask
     weights: FloatArray | None
+    # Numbers of what is independent: of the queries, or of groups of them.
+    groups: IntArray | None = None
 
 
 class ScoreOfQueries(float):

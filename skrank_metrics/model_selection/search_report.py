@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Features, Ids, Numbers
 from skrank_metrics._output.result import Part
@@ -278,7 +278,7 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     folds = getattr(search, "_fold_values", [])
     if not folds or key != getattr(search, "_key_of_values", None):
         return None
-    ids, first_rows, values, defined, weights = zip(*folds, strict=True)
+    ids, first_rows, values, defined, weights, groups = zip(*folds, strict=True)
     rows = list(names)
     # If error_score is a number, candidates that failed in a fold have a score there, but no values.
     failed = any(np.isnan(of_fold[rows]).all(axis=1).any() for of_fold in values)
@@ -288,7 +288,11 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     # Queries that are tested several times have several values, of which a report has one.
     if failed or len(set(qid.tolist())) < len(qid):
         return None
-    queries = Queries(qid, None if weights[0] is None else np.concatenate(weights)[order])
+    units = _joined(groups, order)
+    # Groups of one query each say nothing about which queries depend on each other.
+    if units is not None and len(np.unique(units)) == len(units):
+        units = None
+    queries = Queries(qid, _joined(weights, order), groups=units)
     of_candidates = np.concatenate(values, axis=1)[:, order]
     of_candidates[~np.concatenate(defined, axis=1)[:, order]] = np.nan
     reports = {}
@@ -298,6 +302,11 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
         reports[name] = RankingReport({str(metric): metric}, queries, {str(metric): result})
     numbers = np.repeat(np.arange(len(folds)), list(map(len, ids)))
     return OutOfFold(reports, numbers[order], {})
+
+
+def _joined(of_folds: Sequence[Any], order: IntArray) -> Any:
+    """What belongs to the queries of all folds; None if nothing does."""
+    return None if of_folds[0] is None else np.concatenate(of_folds)[order]
 
 
 def _fitted_again(

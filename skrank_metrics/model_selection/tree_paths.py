@@ -11,59 +11,54 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int
-from skrank_metrics.model_selection.tree_families import copy_with, family_of
+from skrank_metrics._sklearn_internals import response_method, score_function
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS
+from skrank_metrics.model_selection.tree_families import Family, family_of
 
 # Parameters of ``fit`` that neither end nor continue the training of a model.
 _SAFE_IN_FIT = {"qid", "groups", "sample_weight", "retrieved", "judged", "documents"}
 
 
-def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
-    """The end of a pipeline, or the estimator inside a QueryRanker, after its name; None for other models.
+@dataclass(frozen=True)
+class Trees:
+    """A model of trees, at the end of pipelines and rankers."""
 
-    Subclasses may fit or predict otherwise, so they are other models.
+    prefix: str  # of its parameters
+    model: Any
+    family: Family
+
+    @property
+    def name(self) -> str:
+        """Name of the parameter for the number of trees."""
+        return f"{self.prefix}{self.family.count}"
+
+    def use_first(self, n_trees: int) -> None:
+        """Let the fitted model, and those around it, predict with its first trees."""
+        self.family.use_first(self.model, n_trees)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees that the model was told to grow."""
+        return int(self.model.get_params()[self.family.count] or 0)
+
+
+def trees_of(model: Any, *, fitted: bool = False) -> Trees | None:
+    """The trees of a model, if more of them are known to leave the first ones as they are.
+
+    Subclasses of pipelines and rankers may fit or predict otherwise.
     """
-    if type(model) is Pipeline:
-        name, step = model.steps[-1]
-        return name, step
-    # QueryRanker names its parameter and its attribute, as this folder must not import rankers.
-    names = vars(type(model)).get("_wraps")
-    if names is None:
-        return None
-    name = names[fitted]
-    return name, getattr(model, name)
-
-
-def _leaf(model: Any, *, fitted: bool = False) -> tuple[str, Any]:
-    """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
     prefix = ""
-    while named := _inner(model, fitted=fitted):
-        # A ranker that stops early cuts its model.
-        if getattr(model, "validation_fraction", None) is not None:
-            return prefix, None
-        prefix, model = f"{prefix}{named[0]}__", named[1]
-    return prefix, model
-
-
-def n_trees_of(model: Any) -> int:
-    """Number of trees that a fitted model was told to grow; 0 if its class is unknown."""
-    _, leaf = _leaf(model, fitted=True)
-    family = family_of(leaf)
-    return 0 if family is None else family.count(leaf)
-
-
-def first_trees(model: Any, n_trees: int) -> Any:
-    """A fitted model that predicts with its first trees; an error if these may not be those of a smaller model."""
-    named = _inner(model, fitted=True)
-    if named is None:
-        family = family_of(model)
-        if family is None or not family.is_safe(model):
-            raise NotImplementedError("It is not known how to use only the first trees.")
-        return family.first(model, n_trees)
-    name, whole = named
-    cut = first_trees(whole, n_trees)
-    if isinstance(model, Pipeline):
-        return copy_with(model, steps=[*model.steps[:-1], (name, cut)])
-    return copy_with(model, **{name: cut})
+    while True:
+        if type(model) is Pipeline:
+            name, model = model.steps[-1]
+        # QueryRanker says so, as this folder must not import rankers. If it stops early, it cuts its model.
+        elif "_shares_fits" in vars(type(model)) and model.validation_fraction is None:
+            name, model = "estimator", model.estimator_ if fitted else model.estimator
+        else:
+            break
+        prefix += f"{name}__"
+    family = family_of(model)
+    return Trees(prefix, model, family) if family and family.is_safe(model) else None
 
 
 @dataclass(frozen=True)
@@ -73,45 +68,47 @@ class Candidate:
     params: Mapping[str, Any]
     n_trees: int = 0
     path: str | None = None  # equal for candidates that differ only in the number of trees
-    kind: str = ""  # class of the estimator with trees
 
 
 def candidates_of(
-    estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]
+    estimator: Any,
+    params: Sequence[Mapping[str, Any]],
+    fit_params: Mapping[str, Any],
+    scorers: Iterable[Any],
 ) -> list[Candidate]:
-    """Find the candidates that differ only in the number of trees."""
+    """Find the candidates that differ only in the number of trees, if these can be fitted and scored together."""
     # Steps of a Pipeline take parameters after a prefix.
     names = {name.rpartition("__")[2] for name in fit_params}
-    if not names <= _SAFE_IN_FIT:
-        return [Candidate(one) for one in params]
-    return [_candidate(estimator, one) for one in params]
+    if names <= _SAFE_IN_FIT and all(map(_predicts_as_known, scorers)):
+        return [_candidate(estimator, one) for one in params]
+    return [Candidate(one) for one in params]
+
+
+def _predicts_as_known(scorer: Any) -> bool:
+    """Whether a scorer sees only predictions, of methods that can use the first trees."""
+    if score_function(scorer) is None:
+        return False
+    methods = response_method(scorer)
+    known = {methods} if isinstance(methods, str) else set(methods)
+    return known <= set(RESPONSE_METHODS)
 
 
 def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     try:
-        model = clone(estimator).set_params(**clone(dict(params), safe=False))
-        prefix, leaf = _leaf(model)
-        family = family_of(leaf)
-        if family is None or not family.is_safe(leaf):
-            return Candidate(params)
-        names = [prefix + name for name in family.counts if prefix + name in params]
-        if len(names) != 1:
+        trees = trees_of(clone(estimator).set_params(**clone(dict(params), safe=False)))
+        if trees is None or trees.name not in params:
             return Candidate(params)
         # The fit of an invalid number raises an error of its own.
-        check_int(params[names[0]], names[0], 1)
-        others = {name: value for name, value in params.items() if name != names[0]}
-        path = joblib.hash((names[0], others))
+        check_int(params[trees.name], trees.name, 1)
+        path = joblib.hash({name: value for name, value in params.items() if name != trees.name})
     except Exception:
         # The parameters do not exist, which the fit will say, or they have no hash.
         return Candidate(params)
-    return Candidate(params, int(params[names[0]]), path, type(leaf).__name__)
+    return Candidate(params, trees.n_trees, path)
 
 
-def groups_of(
-    candidates: Sequence[Candidate], rows: Iterable[int] | None = None
-) -> list[list[int]]:
+def groups_of(candidates: Sequence[Candidate], rows: Iterable[int]) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
-    rows = range(len(candidates)) if rows is None else rows
     groups: dict[Any, list[int]] = {}
     for row in sorted(rows, key=lambda row: -candidates[row].n_trees):
         groups.setdefault(candidates[row].path or row, []).append(row)

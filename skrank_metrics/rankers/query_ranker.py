@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +18,11 @@ from skrank_metrics._input.arrays import (
     count_rows,
     to_float64,
 )
-from skrank_metrics._input.query_ids import group_by_query, ids_in_index
+from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers._fitting import (
     METRIC,
     FittedQueries,
@@ -51,18 +49,8 @@ from skrank_metrics.rankers._validation import (
     validation_arguments,
 )
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-    # scikit-learn has callbacks from 1.9 on.
-    CallbackSupportMixin = type("CallbackSupportMixin", (), {})
 
-    def with_callbacks(method: Any) -> Any:
-        """Substitute for the decorator."""
-        return method
-
-
-class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an estimator on rows that are grouped by query ids.
 
     QueryRanker takes rows in any order with query ids of any type, which survive the slicing of cross-validation, and
@@ -107,9 +95,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     1.0
     """
 
-    # For searches: the metric of score, and the parameter and the attribute that hold the estimator.
-    _metric_of_score = METRIC
-    _wraps: ClassVar[tuple[str, str]] = ("estimator", "estimator_")
+    # For searches: the first trees of the fitted estimator are those of a smaller one here, too.
+    _shares_fits = True
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
         ("qid", "groups", "eval_set", "X_val", "y_val"), True
     )
@@ -181,7 +168,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             routing.fit.add_request(param=name, alias=alias)
         return routing
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self,
         X: Any,
@@ -227,10 +213,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             If the query ids are missing, something is invalid, the estimator does not support weights, early stopping
             or a parameter of ``fit``, or too few queries could be held out.
         """
-        # None before scikit-learn 1.9, whose documentation asks estimators to call this method despite its underscore.
-        task = self._init_callback_context("fit") if hasattr(self, "set_callbacks") else None
-        if task:
-            task.call_on_fit_task_begin(estimator=self)
         check_is_estimator(self.estimator)
         check_seed(self.random_state)
         sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
@@ -251,12 +233,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             validation.append(sorted_set(self.estimator_, pair, f"eval_set[{number}]"))
         others = {name: given[name] for name in given.keys() - rows.further.keys()}
         self._fit_sorted(rows, validation, rounds, others)
-        if task:
-            # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
-            labels: Any = y
-            if ids_in_index(y) is None:
-                labels = partial(with_qid, y, groups if qid is None else qid)
-            task.call_on_fit_task_end(estimator=self, X=X, y=labels, reconstruction_attributes={})
         return self
 
     def _checked_rows(self, X: Any, columns: dict[str, Any], given: dict[str, Any]) -> SortedRows:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import (
@@ -22,7 +21,6 @@ from skrank_metrics._input.arrays import (
     check_weights,
     count_rows,
     is_column,
-    nearest,
     refuse_masked,
     take_rows,
 )
@@ -62,7 +60,7 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class SortedRows:
-    """Rows sorted by query."""
+    """Rows sorted by query, if the estimator ranks."""
 
     X: Any
     y: NDArray[Any]
@@ -111,11 +109,11 @@ def sorted_rows(
     sample_weight: Any,
     further: dict[str, Any],
 ) -> SortedRows:
-    """Sort rows by query, and check that the estimator takes weights if there are any."""
+    """Sort rows by query for rankers, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
         name = "group_weight" if way == "group_id" else "sample_weight"
-        if name not in fit_signature(estimator)[0]:
+        if name not in taken_by_fit(estimator):
             raise TypeError(
                 f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights."
             )
@@ -124,9 +122,8 @@ def sorted_rows(
             # These boosters weight queries, so weights must not vary within one.
             query_weights(sample_weight, grouping)
     rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
-    # Columns of a precomputed kernel are rows, too, also those of later predictions, so these rows stay in order.
-    is_kernel = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
-    if grouping.order is None or (way is None and is_kernel):
+    # Regressors and classifiers get the rows as they are, also those of a precomputed kernel, whose columns are rows.
+    if grouping.order is None or way is None:
         return rows
     return rows.take(grouping.order)
 
@@ -184,29 +181,27 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
 
 def way_of_queries(estimator: Any) -> str | None:
     """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
-    accepted = fit_signature(estimator)[0]
+    accepted = taken_by_fit(estimator)
     # XGBoost also takes group sizes, but only checks the length of qid, so qid comes first.
     return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
 
 
-def fit_signature(estimator: Any) -> tuple[set[str], bool]:
-    """Names of the parameters of ``fit`` besides X and y, and whether it takes others; if so, also of base classes."""
+def taken_by_fit(estimator: Any) -> set[str]:
+    """Names of the parameters of ``fit`` besides X and y."""
     if isinstance(estimator, Pipeline) and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."
         )
-    # A subclass that takes any keywords passes them on to its base class.
     names: set[str] = set()
-    takes_any = False
     for base in type(estimator).__mro__:
         if "fit" in vars(base):
             parameters = inspect.signature(vars(base)["fit"]).parameters.values()
             names |= {p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-            takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-            if not takes_any:
+            # A subclass that takes any keywords passes them on to its base class.
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
                 break
-    return names - {"self", "X", "y"}, takes_any
+    return names - {"self", "X", "y"}
 
 
 def clone_estimator(estimator: Any) -> Any:
@@ -267,24 +262,18 @@ def best_iteration(estimator: Any) -> int:
     return int(estimator.best_iteration) + 1
 
 
-def check_names(estimator: Any, given: dict[str, Any], *, takes_sets: bool) -> None:
-    """Raise an error, with advice, for arguments that ``fit`` does not accept or that QueryRanker passes itself.
+def check_names(given: dict[str, Any], *, takes_sets: bool) -> None:
+    """Refuse, with advice, arguments of ``fit`` that QueryRanker passes itself, or that do not fit sorted rows.
 
     With ``takes_sets``, QueryRanker passes all about validation sets but ``eval_set``, which says everything.
     """
-    accepted, takes_any = fit_signature(estimator)
     for name in given:
+        hint = _REFUSED.get(name)
         of_sets = is_of_sets(name) or name == "early_stopping_rounds"
-        is_own = takes_sets and of_sets and name != "eval_set"
-        if name not in _REFUSED and not is_own and (name in accepted or takes_any):
-            continue
-        hint = _REFUSED.get(name) or nearest(name, {*_OWN, *accepted})
-        if of_sets:
+        if takes_sets and of_sets and name != "eval_set":
             hint = _OF_SETS
-        raise TypeError(
-            f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
-            f"further parameters of {type(estimator).__name__}.fit.{hint}"
-        )
+        if hint:
+            raise TypeError(f"QueryRanker.fit got an unexpected parameter {name!r}.{hint}")
 
 
 def is_of_sets(name: str) -> bool:
@@ -324,5 +313,5 @@ def requests_of_fit(estimator: Any) -> dict[str, Any]:
     check_is_estimator(estimator)
     requests = getattr(get_routing_for_object(estimator), "fit", None)
     said = {} if requests is None else requests.requests
-    names = sorted(fit_signature(estimator)[0] - {*_OWN, *_REFUSED})
+    names = sorted(taken_by_fit(estimator) - {*_OWN, *_REFUSED})
     return {name: True if said.get(name) is None else said[name] for name in names}

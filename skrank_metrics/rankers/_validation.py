@@ -14,9 +14,9 @@ from skrank_metrics.rankers._fitting import (
     METRIC,
     FittedQueries,
     SortedRows,
-    fit_signature,
     label_column,
     sorted_rows,
+    taken_by_fit,
     way_of_queries,
 )
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
@@ -26,7 +26,7 @@ _HOW_TO_PASS = "Pass eval_set=[(X_val, with_qid(y_val, qid_val))]."
 
 def takes_queries_of_validation(estimator: Any) -> bool:
     """Whether this is a ranker whose way to take the queries of validation sets is known."""
-    accepted = fit_signature(estimator)[0]
+    accepted = taken_by_fit(estimator)
     is_catboost = way_of_queries(estimator) == "group_id"
     return "eval_set" in accepted and (
         is_catboost or not accepted.isdisjoint({"eval_group", "eval_qid"})
@@ -35,28 +35,20 @@ def takes_queries_of_validation(estimator: Any) -> bool:
 
 def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
     """The pairs of rows and labels that were passed, in either of two ways."""
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val must be passed together; got only one of them.")
-    if X_val is None:
-        return _pairs(eval_set)
-    if eval_set is not None:
-        raise ValueError("Pass a validation set as eval_set or as X_val and y_val, not as both.")
-    return [(X_val, y_val)]
-
-
-def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
-    if eval_set is None:
-        return []
-    if not isinstance(eval_set, list | tuple) or not eval_set:
-        got = "an empty list" if isinstance(eval_set, list | tuple) else type(eval_set).__name__
-        raise TypeError(f"eval_set must be a list of pairs of rows and labels; got {got}.")
-    for number, pair in enumerate(eval_set):
+    if X_val is not None or y_val is not None:
+        if eval_set is not None:
+            raise ValueError(
+                "Pass a validation set as eval_set or as X_val and y_val, not as both."
+            )
+        return [(X_val, y_val)]
+    pairs = [] if eval_set is None else list(eval_set)
+    for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
                 f"eval_set[{number}] must be a pair of rows and labels; got "
                 f"{type(pair).__name__}. {_HOW_TO_PASS}"
             )
-    return list(eval_set)
+    return pairs
 
 
 def sorted_set(estimator: Any, pair: tuple[Any, Any], name: str) -> SortedRows:
@@ -164,7 +156,7 @@ def _lightgbm_arguments(
     arguments["eval_sample_weight"] = weights
     arguments["eval_init_score"] = [rows.further.get("init_score") for rows in sets]
     # Versions of LightGBM with eval_X warn of eval_set.
-    if "eval_X" in fit_signature(estimator)[0]:
+    if "eval_X" in taken_by_fit(estimator):
         arguments["eval_X"] = tuple(rows.X for rows in sets)
         arguments["eval_y"] = tuple(rows.y for rows in sets)
     else:

@@ -55,7 +55,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     QueryRanker takes rows in any order with query ids of any type, which survive the slicing of cross-validation, and
     passes the estimator what its ``fit`` expects: sorted rows, with the queries as group sizes (LightGBM), numbers
-    (XGBoost) or ids (CatBoost). Regressors and classifiers ignore the queries (pointwise ranking).
+    (XGBoost) or ids (CatBoost). Regressors and classifiers get the rows as they are, without the queries (pointwise
+    ranking).
 
     The query ids are taken from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else from ``groups``.
     With metadata routing, ``fit`` requests these and all that the estimator's ``fit`` takes but ``sample_weight``.
@@ -221,7 +222,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rounds = check_early_stopping(self, len(pairs), takes_sets=takes_sets)
         given = fit_params if takes_sets else {**fit_params, **sets}
         given = {name: value for name, value in given.items() if value is not None}
-        check_names(self.estimator, given, takes_sets=takes_sets)
+        check_names(given, takes_sets=takes_sets)
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         rows = self._checked_rows(X, columns, given)
         if pairs:

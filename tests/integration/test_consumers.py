@@ -16,7 +16,10 @@ WORKS = {
     for one in CONSUMERS
     for name in MODELS
 }
-REFUSED = [cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name)]
+# An error ends the processes of workers; it is that of the search in one process.
+REFUSED = [
+    cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name) and "processes" not in cell[0]
+]
 
 
 def run(consumer, name, way):

@@ -256,7 +256,7 @@ def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
     splits = [
         (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)
     ]
-    for _ in range(40):
+    for _ in range(20):
         # Six equal candidates that rank most queries alike.
         right = np.where(rng.random((n, 6)) < 0.3, rng.random((n, 6)), rng.random((n, 1))) < 0.6
         scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
@@ -269,7 +269,7 @@ def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
         dropped = ~np.isnan(found.cv_results_["dropped_after"])
         lost += dropped[np.argmax(np.mean(means, axis=1))]
         n_dropped += dropped.sum()
-    assert lost <= 2
+    assert lost <= 1
     assert n_dropped > 0
 
 

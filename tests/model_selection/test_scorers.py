@@ -294,12 +294,22 @@ def test_scorers_take_the_first_response_that_the_model_has(problem, model, meth
 TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
 
 
+ONE, TWO = make_ranking_scorer("map"), ranking_scorers("map", "mrr")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize(
-    "scoring", [make_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"]
+    ("scoring", "routing", "n_jobs"),
+    [
+        (ONE, False, 1),
+        (ONE, True, 1),
+        (TWO, False, 1),
+        (TWO, True, 1),
+        # An error ends the processes of workers, so each of these starts new ones.
+        (ONE, False, 2),
+        (TWO, True, 2),
+    ],
 )
-@pytest.mark.parametrize("routing", [False, True])
 def test_missing_ids_end_a_search_whatever_its_error_score(problem, scoring, routing, n_jobs):
     X, y, _ = problem
     search = GridSearchCV(

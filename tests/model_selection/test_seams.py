@@ -192,9 +192,15 @@ def test_weights_and_groups_out_of_step_are_errors():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)]
+    ("name", "cv", "n_jobs"),
+    [
+        ("groups", GroupKFold(4), 1),
+        ("groups", QueryKFold(4), 1),
+        ("groups", QueryKFold(4), 2),
+        ("sample_weight", GroupKFold(4), 1),
+        ("sample_weight", QueryKFold(4), 1),
+    ],
 )
-@pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
     metadata = {"groups": IDS, "sample_weight": pd.Series(1.0, index=IDS.index)}
     with sklearn.config_context(enable_metadata_routing=True):

@@ -23,7 +23,8 @@ from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, make_ranking
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection.tree_families import FAMILIES, family_of
 
-X, Y, QID = make_ranking(30, random_state=0)
+X, grades, QID = make_ranking(30, random_state=0)
+Y = np.minimum(grades, 2)  # each class of a classifier is fitted on its own
 LABELS = with_qid(Y, QID)
 CV = QueryKFold(2)
 
@@ -156,7 +157,7 @@ def assert_as_grid_search(model, grid, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_random_parameters_score_as_in_a_grid_search(library, seed):
     kinds, given, count, values = LIBRARIES[library]

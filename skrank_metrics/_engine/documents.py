@@ -289,12 +289,12 @@ class Documents:
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
-        labels: NDArray[Any] = self.labels
-        lowest = threshold
-        if self.grades is not None:
+        labels: NDArray[Any]
+        if self.grades is None:
+            labels, lowest = self.labels, threshold
+        else:
             # Comparing 8-bit grades with the next whole number is faster.
-            labels = self.grades
-            lowest = math.ceil(threshold)
+            labels, lowest = self.grades, math.ceil(threshold)
         if lowest not in self._counts:
             # Sums of the smallest integers that can hold them take half of the time.
             reached = (labels >= lowest).view(np.uint8)

@@ -76,6 +76,8 @@ class Ranking:
             return self._of(documents, rows, self._ranked(judged))
         # The others were returned only by other rankings of the same documents.
         seen = judged if self.retrieved is None else judged | self.retrieved
+        if seen.all():
+            return self
         rows, documents = self.documents.restricted(seen)
         return self._of(documents, rows, self._ranked(seen))
 

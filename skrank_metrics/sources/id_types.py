@@ -30,17 +30,17 @@ def kind_of(one: type) -> str:
     return one.__name__
 
 
-def kinds_of(ids: Iterable[Any]) -> set[str]:
-    """The kinds of some ids."""
-    return set(map(kind_of, set(map(type, ids))))
+def kinds_of(types: Iterable[type]) -> set[str]:
+    """The kinds of the ids of some types."""
+    return set(map(kind_of, set(types)))
 
 
 def refuse_other_types(
     name: str, ids: Collection[Any], of_others: str, others: Collection[Any]
 ) -> None:
     """Refuse ids of a kind that none of the others has, since they would match nothing."""
-    known = kinds_of(others)
-    if not known or kinds_of(ids) <= known:
+    known = kinds_of(map(type, others))
+    if not known or kinds_of(map(type, ids)) <= known:
         return
     unlike = next(one for one in ids if kind_of(type(one)) not in known)
     raise ValueError(
@@ -52,8 +52,8 @@ def refuse_look_alikes(
     name: str, ids: Collection[Any], of_others: str, others: Collection[Any]
 ) -> None:
     """Refuse 1 among ids if the others have only "1"; a kind alone may be that of further ids."""
-    known = kinds_of(others)
-    if kinds_of(ids) <= known:
+    known = kinds_of(map(type, others))
+    if kinds_of(map(type, ids)) <= known:
         return
     texts = {_text(other): other for other in others}
     for one in ids:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.interface import on_command_line, setting
 from skrank_metrics.sources.document_columns import values_by_id
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
@@ -23,13 +23,13 @@ SLAB = 2**18  # rows whose temporaries are small
 
 def join_documents(
     judged: Lists, returned: Lists, excluded: Lists, duplicates: Duplicates
-) -> tuple[Lists, FloatArray, Lists]:
-    """Returned documents that are not excluded, their labels, and the documents that were only judged.
+) -> tuple[Lists, NDArray[Any], Lists]:
+    """Returned documents that are not excluded, the documents that were only judged, and between them, all labels.
 
     All lists number the same queries alike. Labels are below 0 if nobody judged a document.
     """
-    if judged.dicts is not None and returned.dicts is not None and not len(excluded):
-        labels, unranked = _look_up(judged, returned)
+    if judged.given is not None and returned.given is not None and not len(excluded):
+        places = _look_up(judged.given, returned.given)
     else:
         of_judged, of_returned, of_excluded = pair_keys([judged, returned, excluded])
         judged, of_judged = without_duplicates(judged, of_judged, duplicates)
@@ -37,35 +37,43 @@ def join_documents(
         if len(excluded):
             kept = np.flatnonzero(_find(of_returned, np.sort(of_excluded)) < 0)
             returned, of_returned = returned.take(kept), of_returned[kept]
-        labels, unranked = _match(of_returned, of_judged, judged.values)
-    return returned, labels, judged.take(np.flatnonzero(unranked & (judged.values >= 0)))
-
-
-def _look_up(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
-    """Labels of returned documents, and which judged ones were not returned, by the keys of dicts.
-
-    For documents that are in few lists, this takes a third of the time of numbering them.
-    """
-    truth, lists = judged.dicts or {}, returned.dicts or {}
-    labels, found = list[float](), list[bool]()
-    for query, row in lists.items():
-        labels += map(truth.get(query, {}).get, row, repeat(-1.0))
-    for query, known in truth.items():
-        found += map(lists.get(query, {}).__contains__, known)
-    return np.fromiter(labels, np.float64, len(labels)), ~np.fromiter(found, np.bool_, len(found))
-
-
-def _match(returned: Keys, judged: Keys, values: FloatArray) -> tuple[FloatArray, Mask]:
-    """Labels of returned documents, and which judged ones were not returned, by keys of pairs."""
-    # Judgments are few, so these are sorted, and the run is searched in its own order.
-    order = np.argsort(judged)
-    places = _find(returned, judged[order])
+        # Judgments are few, so these are sorted, and the run is searched in its own order.
+        order = np.argsort(of_judged)
+        places = _find(of_returned, of_judged[order])
+        places[places >= 0] = order[places[places >= 0]]
+    values = _narrow(judged.values)
+    labels = np.full(len(returned), -1, dtype=values.dtype)
+    unranked = judged.values >= 0
     rows = np.flatnonzero(places >= 0)
-    matching = order[places[rows]]
-    labels, unranked = np.full(len(returned), -1.0), np.ones(len(judged), dtype=bool)
-    labels[rows] = values[matching]
-    unranked[matching] = False
-    return labels, unranked
+    labels[rows] = values[places[rows]]
+    unranked[places[rows]] = False
+    return (
+        returned,
+        np.concatenate((labels, values[unranked])),
+        judged.take(np.flatnonzero(unranked)),
+    )
+
+
+def _narrow(labels: FloatArray) -> NDArray[Any]:
+    """Labels in an eighth of the memory if they are small whole numbers, as nearly always."""
+    small = np.clip(labels, -1, 100).astype(np.int8)
+    return small if (small == labels).all() else labels
+
+
+def _look_up(
+    judged: Mapping[Any, Collection[Any]], returned: Mapping[Any, Collection[Any]]
+) -> IntArray:
+    """The place of each returned document among those that were judged for its query, -1 if it is not there.
+
+    This takes half of the time of numbering all documents.
+    """
+    sizes = np.fromiter(map(len, judged.values()), np.intp, len(judged))
+    starts = dict(zip(judged, (np.cumsum(sizes) - sizes).tolist(), strict=True))
+    places = list[int]()
+    for query, row in returned.items():
+        place_of = dict(zip(judged[query], count(starts[query])))
+        places += map(place_of.get, row, repeat(-1))
+    return np.fromiter(places, np.intp, len(places))
 
 
 def _find(wanted: Keys, ordered: Keys) -> IntArray:
@@ -139,6 +147,6 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
         of_passages = {passage: parents(passage) for passage in passages}
     found = values_by_id(of_passages, passages, "parents", "passage")
     documents = Ids.from_values(found, "parents")
-    lists = replace(lists, documents=documents[places], dicts=None)
+    lists = replace(lists, documents=documents[places], given=None)
     (keys,) = pair_keys([lists])
     return without_duplicates(lists, keys, "best")[0]

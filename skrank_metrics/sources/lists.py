@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked
+from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import WIDE, as_python, group_ids
 from skrank_metrics.sources.id_types import kinds_of
 
@@ -26,38 +27,45 @@ class Ids:
 
     places: NDArray[Any]  # of the ids among the names, or the ids themselves if they are integers
     names: Sequence[Any] | None = None
-    is_plain: bool = False  # whether these are the objects that were given
+    kinds: Set[str] = frozenset()  # of the ids; those of different kinds are never equal
 
     @classmethod
     def from_values(cls, values: list[Any], name: str) -> Ids:
         """Ids of Python, one per row, which may be repeated."""
-        kinds = set(map(type, values))
+        types = set(map(type, values))
         # min and max cost less than a conversion that may fail.
-        if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
-            return cls(np.fromiter(values, np.int64, len(values)), is_plain=True)
-        is_plain = kinds <= PLAIN
-        names = values if is_plain else valid_ids(values, name)
-        return cls(np.arange(len(values)), names, is_plain)
+        if types == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
+            return cls.from_integers(np.fromiter(values, np.int64, len(values)))
+        names = values if types <= PLAIN else valid_ids(values, name)
+        return cls(np.arange(len(values)), names, kinds_of(types))
+
+    @classmethod
+    def from_integers(cls, integers: NDArray[np.integer[Any]]) -> Ids:
+        """Integers, in half of the memory if they are small enough."""
+        low, high = integers.min(), integers.max()
+        narrow = -(2**31) <= low <= high < 2**31
+        return cls(integers.astype(np.int32 if narrow else np.int64), kinds={"number"})
 
     @classmethod
     def from_column(cls, column: Any, name: str) -> Ids:
         """Ids of any library, none of which may be missing."""
         refuse_masked(column, name)
         if not len(column):
-            return cls(np.arange(0), [])
+            return cls(np.arange(0))
         column = plain_column(column)
         if hasattr(column, "dtype") or is_from(column, "pyarrow"):
             array = np.asarray(column)
             if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.max() < 2**63):
-                return cls(array.astype(np.int64, copy=False))
+                return cls.from_integers(array)
         grouping = group_ids(column, len(column), name)
-        return cls(grouping.codes, python_ids(grouping.ids))
+        names = python_ids(grouping.ids)
+        return cls(grouping.codes, names, kinds_of(map(type, names)))
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __getitem__(self, rows: IntArray) -> Ids:
-        return Ids(self.places[rows], self.names)
+        return replace(self, places=self.places[rows])
 
     def tolist(self) -> list[Any]:
         """One id per row."""
@@ -71,12 +79,6 @@ class Ids:
             return self.names, self.places
         ids, places = np.unique(self.places, return_inverse=True)
         return ids.tolist(), places
-
-    def kinds(self) -> set[str]:
-        """The kinds of the ids."""
-        if self.names is not None:
-            return kinds_of(self.names)
-        return {"number"} if len(self) else set()
 
 
 def valid_ids(values: Iterable[Any], name: str) -> list[Any]:
@@ -155,7 +157,8 @@ class Lists:
     codes: IntArray  # the number of the query of each row
     documents: Ids
     values: FloatArray
-    dicts: Mapping[Any, Mapping[Any, Any]] | None = None  # the source, if it has a dict per query
+    # The documents of each query in Python's lists or dicts; None if one is twice.
+    given: Mapping[Any, Collection[Any]] | None = None
     in_trec: bool = False  # whether they came in the format of TREC
     ranked: bool = False  # whether values are negative ranks instead of scores
     score_type: str | None = None  # in which scores are to be compared
@@ -176,7 +179,7 @@ class Lists:
             codes=self.codes[rows],
             documents=self.documents[rows],
             values=self.values[rows],
-            dicts=None,
+            given=None,
         )
 
     def of_queries(self, queries: list[Any]) -> Lists:
@@ -190,15 +193,24 @@ class Lists:
         if (places >= 0).all():
             return lists
         lists = lists.take(np.flatnonzero(lists.codes >= 0))
-        if self.dicts is None:
+        if self.given is None:
             return lists
-        dicts = {query: row for query, row in self.dicts.items() if query in place}
-        return replace(lists, dicts=dicts)
+        given = {query: row for query, row in self.given.items() if query in place}
+        return replace(lists, given=given)
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""
         (document,) = self.documents[np.array([row])].tolist()
         return f"document {document!r} of query {self.queries[self.codes[row]]!r}"
+
+
+def listed(argument: str, queries: list[Any], sizes: IntArray, documents: Ids) -> Lists:
+    """Lists of the documents in their order, which is that of the ranks of a run; otherwise, each has the value 1."""
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    if argument != "run":
+        return Lists(argument, queries, codes, documents, np.ones(len(codes)))
+    ranks = places_within(sizes).astype(np.float64)
+    return Lists(argument, queries, codes, documents, -ranks, ranked=True)
 
 
 def equal_to_next(*columns: NDArray[Any]) -> Mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, refuse_lazy, to_float64
-from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.column_roles import ColumnNames, find_roles, has_columns, role_of
@@ -24,6 +23,7 @@ from skrank_metrics.sources.lists import (
     Ids,
     Lists,
     from_ranks,
+    listed,
     plain_column,
     python_ids,
     valid_ids,
@@ -113,42 +113,36 @@ def _check_values(lists: Lists, negative: bool) -> None:
 
 def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     queries = valid_ids(source, f"queries of {argument}")
-    rows = list(source.values())
-    n_dicts = sum(isinstance(row, dict | Mapping) for row in rows)
-    if 0 < n_dicts < len(rows):
+    rows: list[Any] = list(source.values())
+    kinds = set(map(type, rows))
+    hold_values = {issubclass(kind, Mapping) for kind in kinds}
+    if len(hold_values) > 1:
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
-    if not n_dicts:
+    # Most are lists, which need no look at each.
+    if not any(hold_values) and kinds != {list}:
         rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
-    documents = Ids.from_values(list(chain.from_iterable(rows)), argument)
+    names = list(chain.from_iterable(rows))
+    documents = Ids.from_values(names, argument)
     sizes = np.fromiter(map(len, rows), np.intp, len(rows))
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-    lists = Lists(argument, queries, codes, documents, np.ones(len(codes)))
-    if argument == "run" and not n_dicts:
-        return replace(lists, values=-places_within(sizes).astype(np.float64), ranked=True)
-    if argument == "exclude" or not n_dicts:
+    lists = listed(argument, queries, sizes, documents)
+    if any(hold_values) and argument != "exclude":
+        values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
+        lists = replace(lists, values=values, ranked=False)
+    n_different = len(names) if any(hold_values) else sum(map(len, map(set, rows)))
+    # NumPy's times were converted, so the rows do not hold them.
+    if n_different < len(names) or not documents.kinds.isdisjoint({"time", "time span"}):
         return lists
-    values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
-    # Objects that were changed are no keys of the given dicts.
-    dicts = dict(zip(queries, rows, strict=True)) if documents.is_plain else None
-    return replace(lists, values=values, dicts=dicts)
+    return replace(lists, given=dict(zip(queries, rows, strict=True)))
 
 
-def _as_list(row: Any, argument: str, query: Any) -> Sequence[Any] | AbstractSet[Any]:
+def _as_list(row: Any, argument: str, query: Any) -> Collection[Any]:
     """The documents of a query as Python's objects."""
-    if isinstance(row, list):  # most of them
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        # Masked entries are padding.
+        return as_python(row.compressed() if isinstance(row, np.ma.MaskedArray) else row)
+    # A ranked list has an order.
+    if isinstance(row, list | tuple) or (argument != "run" and isinstance(row, AbstractSet)):
         return row
-    _check_list(row, argument, query)
-    if isinstance(row, np.ma.MaskedArray):  # masked entries are padding
-        row = row.compressed()
-    return as_python(row) if isinstance(row, np.ndarray) else row
-
-
-def _check_list(row: Any, argument: str, query: Any) -> None:
-    """Refuse anything but a list of documents, which has an order if it is ranked."""
-    unordered = argument == "run" and isinstance(row, AbstractSet)
-    is_list = hasattr(row, "__len__") and not hasattr(row, "iloc") and getattr(row, "ndim", 1) == 1
-    if is_list and not unordered and not isinstance(row, str | bytes):
-        return
     expected = "a dict or the documents"
     if argument == "run":
         expected = "a dict of scores or a ranked list"
@@ -183,10 +177,8 @@ def _from_array(source: Any, queries: Any) -> Lists:
     filled = _is_document(array)
     if isinstance(source, np.ma.MaskedArray) or holds_masked(source):
         filled &= ~np.ma.getmaskarray(np.ma.array(source))
-    codes, places = np.nonzero(filled)
     documents = Ids.from_column(array[filled], "run")
-    queries = python_ids(grouping.ids)
-    return Lists("run", queries, codes, documents, -places.astype(np.float64), ranked=True)
+    return listed("run", python_ids(grouping.ids), filled.sum(axis=1), documents)
 
 
 def _rectangular(source: Any) -> NDArray[Any]:

@@ -10,7 +10,6 @@ from skrank_metrics._input.interface import setting
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.id_types import (
     OTHER_TYPES,
-    kinds_of,
     refuse_look_alikes,
     refuse_other_types,
 )
@@ -29,11 +28,11 @@ def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
 
 def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
     """Refuse documents that cannot match because their ids are of different types."""
-    kinds = [lists.documents.kinds() for lists in (judged, returned, excluded)]
-    if len(set.union(*kinds)) == 1:
+    kinds = [lists.documents.kinds for lists in (judged, returned, excluded)]
+    if len(frozenset[str]().union(*kinds)) == 1:
         return  # almost always; all that follows looks at each id
     known, given = judged.documents.different()[0], returned.documents.different()[0]
-    if known and given and kinds_of(known).isdisjoint(kinds_of(given)):
+    if known and given and kinds[0].isdisjoint(kinds[1]):
         example = _first_documents(returned, judged)
         raise ValueError(f"run and qrels share no document: {example} {OTHER_TYPES}")
     refuse_look_alikes("run", given, "qrels has the document", known)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import DocumentIds, Documents, Queries
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next
 
 
 def rank_lists(
     returned: Lists,
-    labels: FloatArray,
+    labels: NDArray[Any],
     others: Lists,
     columns: Mapping[str, NDArray[Any]],
     queries: Queries,
@@ -46,7 +46,7 @@ def rank_lists(
     del codes
     sizes[empty] = 1
     retrieved = order < len(returned)
-    labels = _filled(labels, len(empty), -1.0)[order]
+    labels = _filled(labels, len(empty), -1)[order]
     judged = labels >= 0
     np.maximum(labels, 0, out=labels)
     # Labels that nobody judged are below 0 only up to here.
@@ -60,7 +60,8 @@ def rank_lists(
         columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
         document_ids=DocumentIds(partial(_names_at, returned.documents, others.documents), order),
     )
-    scores = _filled(returned.values, len(others) + len(empty), 0.0)[order]
+    # Documents that were not returned get any score, which spares a copy.
+    scores = _filled(returned.values, 1 - len(returned), 0).take(order, mode="clip")
     return Ranking(documents, scores, None if retrieved.all() else retrieved)
 
 
@@ -78,7 +79,7 @@ def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
 
 def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
     """Values, followed by fillers."""
-    if not n_more:
+    if n_more <= 0:
         return values
     fillers = np.full((n_more, *values.shape[1:]), filler, dtype=values.dtype)
     return np.concatenate((values, fillers))
@@ -86,8 +87,13 @@ def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
 
 def _by_score_and_id(lists: Lists) -> IntArray:
     """Rows in order of query, score descending, and id descending as text."""
-    order = np.lexsort((-lists.values, lists.codes))
-    codes, scores = lists.codes[order], lists.values[order]
+    order = np.arange(len(lists))
+    codes, scores = lists.codes, lists.values
+    descends = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1]))
+    # Most runs are in this order already.
+    if not descends.all():
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
     with_next = equal_to_next(codes, scores)
     tied = np.zeros(len(order), dtype=bool)
     tied[:-1] |= with_next

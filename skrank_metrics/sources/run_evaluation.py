@@ -66,7 +66,7 @@ class RunEvaluation:
         # Whatever removed a document, exclusions or duplicates, the finding costs a look at each.
         if len(ranked) == len(listed) or self.duplicates != "error":
             findings += find_unused_exclusions(self.excluded, self.judged, returned)
-        if (labels < 0).all():
+        if (labels[: len(ranked)] < 0).all():
             findings += find_no_hit(self.judged, returned)
         del returned, listed  # as large as the input
         columns = {}
@@ -77,7 +77,7 @@ class RunEvaluation:
         stable = any(metric.get("ties") == "stable" for metric in self.metrics.values())
         ranking = rank_lists(
             ranked,
-            np.concatenate((labels, others.values)),
+            labels,
             others,
             columns,
             self._described(ids),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from itertools import chain
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
 from skrank_metrics.sources.files import read_bytes, refuse, refuse_at, to_number
 from skrank_metrics.sources.join import refuse_twice
-from skrank_metrics.sources.lists import Ids, Lists, from_ranks
+from skrank_metrics.sources.lists import Ids, Lists, from_ranks, listed
 
 
 class Form(NamedTuple):
@@ -77,11 +78,11 @@ def read_lines(
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     # Lines of a topic may be apart; dicts bring them together.
     sizes = np.fromiter(map(len, topics.values()), np.intp, len(topics))
-    codes = np.repeat(np.arange(len(topics)), sizes)
+    names = list(chain.from_iterable(topics.values()))
     found = chain.from_iterable(row.values() for row in topics.values())
-    values = np.fromiter(found, np.float64, len(codes))
-    documents = Ids(np.arange(len(codes)), list(chain.from_iterable(topics.values())))
-    lists = Lists(kind, list(topics), codes, documents, values, dicts=topics, in_trec=not ranked)
+    values = np.fromiter(found, np.float64, len(names))
+    lists = listed(kind, list(topics), sizes, Ids(np.arange(len(names)), names, {"text"}))
+    lists = replace(lists, values=values, given=topics, in_trec=not ranked, ranked=False)
     return from_ranks(lists) if ranked else lists, name
 
 

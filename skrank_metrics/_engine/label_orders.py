@@ -7,7 +7,6 @@ import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 MOST_ORDERS, N_DRAWN = 720, 100
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TiedQuery:
     """The documents of one query in ranked order, and which of them are tied."""
 
@@ -36,7 +35,7 @@ class TiedQuery:
         """The id as shown in error messages."""
         return repr(self.qid.item() if isinstance(self.qid, np.generic) else self.qid)
 
-    @cached_property
+    @property
     def enumerable(self) -> bool:
         """Whether there are few enough different orders to use all of them."""
         n_orders = 1
@@ -56,9 +55,7 @@ class TiedQuery:
         """
         n_ranked = len(self.labels)
         rows = np.arange(n_ranked + len(self.unranked))
-        tied = np.concatenate([rows[:0], *(rows[ranks] for ranks in self.tied)])
-        for order_of_tied in self._all_orders() if self.enumerable else self._random_orders():
-            rows[tied] = order_of_tied
+        for _ in self._in_all_orders(rows) if self.enumerable else self._in_random_orders(rows):
             columns = {name: _read_only(column[rows]) for name, column in self.columns.items()}
             yield _read_only(self.labels[rows[:n_ranked]]), columns
 
@@ -66,33 +63,37 @@ class TiedQuery:
         """Tied documents, in order of their kind."""
         return ranks.start + np.argsort(self.kinds[ranks], kind="stable")
 
-    def _all_orders(self) -> Iterator[IntArray]:
-        """Combine the orders of the tied groups, side by side."""
-        each = [np.arange(0)[None]]
+    def _in_all_orders(self, rows: IntArray) -> Iterator[None]:
+        """Put the tied among the rows in one order after the other: all combinations of those of the groups."""
+        each = []
         for ranks in self.tied:
             ascending = self._by_kind(ranks)
             # Each order of the kinds corresponds to the same number of orders of the documents.
             each.append(ascending[_distinct_orders(self.kinds[ascending].tolist())])
-        return map(np.concatenate, itertools.product(*each))
+        for orders in itertools.product(*each):
+            for ranks, order in zip(self.tied, orders, strict=True):
+                rows[ranks] = order
+            yield
 
-    def _random_orders(self) -> Iterator[IntArray]:
-        ascending = np.arange(len(self.labels))
+    def _in_random_orders(self, rows: IntArray) -> Iterator[None]:
+        """Put the tied among the rows in random orders, one after the other."""
         for ranks in self.tied:
-            ascending[ranks] = self._by_kind(ranks)
+            rows[ranks] = self._by_kind(ranks)
+        ascending = rows[: len(self.labels)]
         # Python's own hash of bytes differs from process to process.
         seed = zlib.crc32(self.labels[ascending].tobytes())
         if self.columns:
             seed = zlib.crc32(self.kinds[ascending].tobytes(), seed)
         rng = np.random.default_rng(seed)
         tied = np.concatenate([ascending[ranks] for ranks in self.tied])
-        sizes = [ranks.stop - ranks.start for ranks in self.tied]
-        group = np.repeat(np.arange(len(self.tied)), sizes)
-        # Not all in one step, since a query may have a million documents.
-        n_drawn = max(1, 1_000_000 // len(tied))
-        for first in range(0, N_DRAWN, n_drawn):
-            draws = rng.random((min(n_drawn, N_DRAWN - first), len(tied)))
+        group = np.repeat(
+            np.arange(len(self.tied)), [ranks.stop - ranks.start for ranks in self.tied]
+        )
+        places = np.sort(tied)
+        for _ in range(N_DRAWN):
             # Draws are below 1, so no document leaves its group.
-            yield from tied[np.argsort(group + draws, axis=1)]
+            rows[places] = tied[np.argsort(group + rng.random(len(tied)))]
+            yield
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:

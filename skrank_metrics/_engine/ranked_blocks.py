@@ -300,11 +300,8 @@ def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> 
     documents = ranking.documents
     # Unlike negation, a difference from 0 never gives -0.0, which sorts before 0.0.
     order, keys = sort_each_row(0.0 - top.keys, depth)
-    columns = order
-    if top.columns is not None:
-        columns = top.columns.take(_flat_places(order, top.columns.shape[1]))
     padding = keys == np.inf
-    rows = documents.grouping.starts[top.queries, None] + columns
+    rows = top.positions(order)
     labels = documents.labels_at(rows)
     if documents.judged is not None:
         # An order by label puts documents that were not judged last.
@@ -314,7 +311,7 @@ def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> 
     tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
-        second = {"best": -labels, "worst": labels, "stable": columns}[ties]
+        second = {"best": -labels, "worst": labels, "stable": rows}[ties]
         places = _settled_places(groups, second)
         labels = labels.take(places)
         rows = rows.take(places)

@@ -13,8 +13,6 @@ from skrank_metrics._input.arrays import IntArray
 
 T = TypeVar("T", bound=np.generic)
 
-# The lengths of queries in a block differ by at most this factor: a compromise between padding and number of blocks.
-BUCKET_RATIO = 1.25
 # A block of 512 KiB and its temporaries stay in the caches. For small inputs, a block has an eighth of all cells, so
 # that temporaries are smaller than the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
@@ -28,19 +26,17 @@ def largest_block(n_documents: int) -> int:
     return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, n_documents // 8))
 
 
-def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) -> Iterator[IntArray]:
+def blocks_of(sizes: IntArray, block_cells: int) -> Iterator[IntArray]:
     """Yield the numbers of lists of similar length, each list once."""
     by_size = np.argsort(sizes, kind="stable")
-    sizes = sizes[by_size]
+    sizes = np.maximum(sizes[by_size], 1)
     first = 0
     while first < len(sizes):
-        # An integer, since NumPy would otherwise convert all sizes to float.
-        longest = int(sizes[first] * ratio)
-        end = int(np.searchsorted(sizes, longest, side="right"))
-        width = max(1, int(sizes[end - 1]))
-        end = min(end, first + max(1, block_cells // width))
-        yield by_size[first:end]
-        first = end
+        longer = sizes[first : first + block_cells // int(sizes[first])]
+        n_cells = longer * np.arange(1, len(longer) + 1)
+        n_lists = max(1, int(np.searchsorted(n_cells, block_cells, side="right")))
+        yield by_size[first : first + n_lists]
+        first += n_lists
 
 
 def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:

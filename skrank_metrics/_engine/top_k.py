@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from skrank_metrics._engine.rectangles import blocks_of, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
 # Few documents of each query are chosen, so that a block can have more queries, of more different lengths.
-BLOCKS_AT_ONCE, WIDE_RATIO = 4, 2.0
+BLOCKS_AT_ONCE = 4
 # Sorting all documents of a shorter list is faster than choosing some.
 LEAST_TIMES_DEPTH = 4
 
@@ -23,42 +23,42 @@ class TopDocuments:
 
     queries: IntArray
     keys: FloatArray  # -inf is padding
-    columns: IntArray | None  # their positions within the query; None if all documents are present
+    starts: IntArray  # of each query, among the chosen documents
+    chosen: IntArray | None  # their positions in grouped order; None if these are all documents
+
+    def positions(self, columns: IntArray) -> IntArray:
+        """Positions in grouped order of documents in some columns of each row."""
+        places = self.starts[:, None] + columns
+        return places if self.chosen is None else self.chosen.take(places, mode="clip")
 
 
 def top_documents(ranking: Ranking, depth: int | None) -> Iterator[TopDocuments]:
     """Yield the documents that can be among the first ``depth``, for many queries at a time."""
-    documents = ranking.documents
-    blocks = documents.blocks()
-    if depth is not None:
-        block_cells = BLOCKS_AT_ONCE * documents.block_cells
-        blocks = blocks_of(documents.grouping.sizes, block_cells, WIDE_RATIO)
-    return _in_blocks(_first(ranking, blocks, depth), documents.block_cells)
-
-
-def _first(
-    ranking: Ranking, blocks: Iterator[IntArray], depth: int | None
-) -> Iterator[TopDocuments]:
-    keys = ranking.keys()
-    for queries in blocks:
-        of_queries = ranking.documents.windows(keys, queries, -np.inf)
-        if depth is None or of_queries.shape[1] < LEAST_TIMES_DEPTH * depth:
-            yield TopDocuments(queries, of_queries, columns=None)
+    keys, grouping = ranking.keys(), ranking.documents.grouping
+    starts, sizes = grouping.starts, grouping.sizes
+    block_cells = ranking.documents.block_cells
+    if depth is None:
+        depth = len(keys)
+    else:
+        block_cells *= BLOCKS_AT_ONCE
+    # No key reaches NaN.
+    bounds = np.full(len(sizes), np.nan)
+    for queries in blocks_of(sizes, block_cells):
+        of_queries = windows(keys, starts[queries], sizes[queries], -np.inf)
+        if of_queries.shape[1] < LEAST_TIMES_DEPTH * depth:
+            yield TopDocuments(queries, of_queries, starts[queries], chosen=None)
         else:
-            yield from _chosen(queries, of_queries, depth)
-
-
-def _chosen(queries: IntArray, keys: FloatArray, depth: int) -> Iterator[TopDocuments]:
-    """The documents that reach the bound of their query; queries with similar numbers of them share a block."""
-    places = np.flatnonzero(keys >= _lower_bounds(keys, depth)[:, None])
-    rows, columns = np.divmod(places, keys.shape[1])
-    counts = np.bincount(rows, minlength=len(keys))
-    starts = np.cumsum(counts) - counts
-    keys = keys.take(places)
-    for block in blocks_of(counts, keys.size, WIDE_RATIO):
-        first, sizes = starts[block], counts[block]
-        of_queries = windows(keys, first, sizes, -np.inf)
-        yield TopDocuments(queries[block], of_queries, windows(columns, first, sizes, 0))
+            bounds[queries] = _lower_bounds(of_queries, depth)
+    long = np.flatnonzero(~np.isnan(bounds))
+    if not long.size:
+        return
+    chosen = np.flatnonzero(keys >= np.repeat(bounds, sizes))
+    keys = keys[chosen]
+    starts = np.searchsorted(chosen, starts[long])
+    sizes = np.diff(starts, append=len(chosen))
+    for block in blocks_of(sizes, ranking.documents.block_cells):
+        of_queries = windows(keys, starts[block], sizes[block], -np.inf)
+        yield TopDocuments(long[block], of_queries, starts[block], chosen)
 
 
 def _lower_bounds(keys: FloatArray, depth: int) -> FloatArray:
@@ -71,35 +71,3 @@ def _lower_bounds(keys: FloatArray, depth: int) -> FloatArray:
     largest.partition(quarter - depth, axis=1)
     # Padding never counts.
     return np.maximum(largest[:, quarter - depth], -np.finfo(np.float64).max)
-
-
-def _in_blocks(tops: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
-    """Join neighbours up to the size of a block, since the cost of a step depends little on the number of documents."""
-    waiting: list[TopDocuments] = []
-    n_queries = width = 0
-    for top in tops:
-        n_queries += len(top.queries)
-        width = max(width, top.keys.shape[1])
-        if waiting and n_queries * width > block_cells:
-            yield _joined(waiting)
-            n_queries, width = top.keys.shape
-        waiting.append(top)
-    yield _joined(waiting)
-
-
-def _joined(waiting: list[TopDocuments]) -> TopDocuments:
-    """Join documents of several queries, and empty their list to free memory."""
-    if len(waiting) == 1:
-        return waiting.pop()
-    queries = np.concatenate([top.queries for top in waiting])
-    keys = np.full((len(queries), max(top.keys.shape[1] for top in waiting)), -np.inf)
-    columns = np.zeros(keys.shape, dtype=np.intp)
-    first = 0
-    for top in waiting:
-        width = top.keys.shape[1]
-        rows = slice(first, first + len(top.queries))
-        keys[rows, :width] = top.keys
-        columns[rows, :width] = np.arange(width) if top.columns is None else top.columns
-        first += len(top.queries)
-    waiting.clear()
-    return TopDocuments(queries, keys, columns)

@@ -42,8 +42,9 @@ def blocks_of(sizes: IntArray, block_cells: int) -> Iterator[IntArray]:
 def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:
     """Ranges of an array as rows of a rectangle, with ``fill`` after the last entry; read-only if nothing is copied."""
     width = max(1, int(sizes.max()))
-    if _are_adjacent(starts, sizes, width):
-        first = int(starts[0])
+    shortest, first = int(sizes.min()), int(starts[0])
+    # Lists of the same length are in the order in which they were given, so these are adjacent.
+    if shortest == width and starts[-1] == first + (len(starts) - 1) * width:
         rectangle = values[first : first + len(starts) * width].reshape(-1, width)
         # It shares memory with the array, which code that works on a block must not change.
         rectangle.flags.writeable = False
@@ -56,15 +57,6 @@ def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) 
     rows: NDArray[T] = view[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):
         rows[row, : sizes[row]] = values[starts[row] : starts[row] + sizes[row]]
-    shortest = int(sizes.min())
     is_padding = np.arange(shortest, width) >= sizes[:, None]
     rows[:, shortest:][is_padding] = fill
     return rows
-
-
-def _are_adjacent(starts: IntArray, sizes: IntArray, width: int) -> bool:
-    """Whether all ranges have the same length and each begins where the previous one ends."""
-    # The last start rules out most cases at once.
-    if starts[-1] != starts[0] + (len(starts) - 1) * width:
-        return False
-    return bool((np.diff(starts) == width).all()) and int(sizes.min()) == width

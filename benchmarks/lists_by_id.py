@@ -119,7 +119,7 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
         "judged": rows.judged,
         "metrics": METRICS,
     }
-    joined = partial(evaluate, rows.given_labels, ranking.scores, **given)
+    joined = partial(evaluate, rows.compact_labels, ranking.scores, **given)
 
     def read_and_evaluate() -> Any:
         return by_pytrec_eval(read_trec(paths[0], 3, int), read_trec(paths[1], 4, float))

@@ -24,6 +24,15 @@ T = TypeVar("T", bound=np.generic)
 MAX_COUNTED_GRADE = 16
 
 
+def compact(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as 8-bit grades if they are small whole numbers, which are faster to count and gather; else as float64."""
+    if labels.min() >= 0 and labels.max() <= MAX_COUNTED_GRADE:
+        grades = labels.astype(np.uint8)
+        if (grades == labels).all():
+            return grades
+    return labels.astype(np.float64, copy=False)
+
+
 def taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | None:
     """Some entries of a column that there need not be."""
     return None if column is None else column[places]
@@ -90,7 +99,7 @@ class Documents:
     """
 
     grouping: Grouping
-    given_labels: NDArray[Any]  # in grouped order
+    compact_labels: NDArray[Any]  # in grouped order, see ``compact``
     queries: Queries
     judged: Mask | None = None  # in grouped order; the others have the label 0
     condense: bool = False  # leave documents that were not judged out of all rankings
@@ -116,7 +125,7 @@ class Documents:
 
     @property
     def n_documents(self) -> int:
-        return len(self.given_labels)
+        return len(self.compact_labels)
 
     @property
     def weights(self) -> FloatArray | None:
@@ -136,7 +145,7 @@ class Documents:
         weights = None if self.weights is None else self.weights.copy()
         return replace(
             self,
-            given_labels=self.given_labels.copy(),
+            compact_labels=self.compact_labels.copy(),
             queries=replace(self.queries, weights=weights),
             judged=None if self.judged is None else self.judged.copy(),
             columns={name: column.copy() for name, column in self.columns.items()},
@@ -160,7 +169,7 @@ class Documents:
         return replace(
             self,
             grouping=grouping,
-            given_labels=self.given_labels[rows],
+            compact_labels=self.compact_labels[rows],
             queries=queries,
             judged=None if judged is None or judged.all() else judged,
             columns={name: column[rows] for name, column in self.columns.items()},
@@ -190,40 +199,34 @@ class Documents:
 
     @cached_property
     def labels(self) -> FloatArray:
-        """The labels as float64; NDCG and others need only their ``grades``."""
-        return self.given_labels.astype(np.float64, copy=False)
+        """The labels as float64."""
+        return self.compact_labels.astype(np.float64, copy=False)
+
+    @property
+    def are_grades(self) -> bool:
+        """Whether labels are whole numbers small enough to be counted grade by grade."""
+        return self.compact_labels.dtype == np.uint8
 
     @cached_property
     def largest_label(self) -> float:
-        return float(self.given_labels.max())
-
-    @cached_property
-    def grades(self) -> NDArray[np.uint8] | None:
-        """The labels, if they are whole numbers small enough to be counted grade by grade."""
-        if self.largest_label > MAX_COUNTED_GRADE or self.negative:
-            return None
-        grades = self.given_labels.astype(np.uint8)
-        return grades if (grades == self.given_labels).all() else None
+        return float(self.compact_labels.max())
 
     @cached_property
     def distinct_labels(self) -> FloatArray:
         """All labels that occur, ascending, ranked or not."""
-        labels = self.given_labels if self.grades is None else self.grades
-        return np.unique(labels).astype(np.float64)
+        return np.unique(self.compact_labels).astype(np.float64)
 
     def labels_at(self, places: IntArray) -> FloatArray:
         """Labels of documents at given positions; positions after the last one are padding."""
-        # 8-bit labels are more likely to be in the cache.
-        labels = self.labels if self.grades is None else self.grades
-        return labels.take(places, mode="clip").astype(np.float64, copy=False)
+        return self.compact_labels.take(places, mode="clip").astype(np.float64, copy=False)
 
     @cached_property
     def digests(self) -> Hashes:
         """A number per query that depends on the labels of its judged documents, but not on their order."""
-        if self.grades is None:
-            mixed = hash_ids(self.labels)
+        if self.are_grades:
+            mixed = hash_ids(np.arange(MAX_COUNTED_GRADE + 1))[self.compact_labels]
         else:
-            mixed = hash_ids(np.arange(self.largest_label + 1))[self.grades]
+            mixed = hash_ids(self.compact_labels)
         if self.judged is not None:
             mixed = np.where(self.judged, mixed, np.uint64(0))
         # A sum is the same in any order, and unsigned integers wrap around without an error.
@@ -289,15 +292,11 @@ class Documents:
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
-        labels: NDArray[Any]
-        if self.grades is None:
-            labels, lowest = self.labels, threshold
-        else:
-            # Comparing 8-bit grades with the next whole number is faster.
-            labels, lowest = self.grades, math.ceil(threshold)
+        # Comparing 8-bit grades with the next whole number is faster.
+        lowest = math.ceil(threshold) if self.are_grades else threshold
         if lowest not in self._counts:
             # Sums of the smallest integers that can hold them take half of the time.
-            reached = (labels >= lowest).view(np.uint8)
+            reached = (self.compact_labels >= lowest).view(np.uint8)
             narrow = np.min_scalar_type(self.grouping.sizes.max())
             counts = np.add.reduceat(reached, self.grouping.starts, dtype=narrow)
             self._counts[lowest] = counts.astype(np.intp)
@@ -343,7 +342,7 @@ class Documents:
 
     def _gain_steps(self, gain: GainFunction) -> FloatArray | None:
         """What each grade gains over the one below; None if labels are no grades, or a higher one gains less."""
-        if self.grades is None or isinstance(gain, CallableGain):
+        if not self.are_grades or isinstance(gain, CallableGain):
             return None
         steps = np.diff(gain(np.arange(self.largest_label + 1)), prepend=0.0)
         return steps if (steps >= 0).all() else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.documents import Documents, Queries
+from skrank_metrics._engine.documents import Documents, Queries, compact
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -94,7 +94,7 @@ def documents_from_rows(
     )
     return Documents(
         grouping,
-        grouping.sort(labels.ravel()),
+        grouping.sort(compact(labels.ravel())),
         queries,
         judged=None if mask is None else grouping.sort(mask.ravel()),
         condense=condense,

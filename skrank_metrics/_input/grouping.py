@@ -21,30 +21,28 @@ class Grouping:
 
     ids: NDArray[Any]  # one id per query
     sizes: IntArray  # documents per query
-    # The number of the query of each row; None if the rows of each query are contiguous.
-    shuffled: IntArray | None
+    # The number of the query of each row, in a small type; None if the rows of each query are contiguous.
+    shuffled: NDArray[np.integer[Any]] | None
 
     @cached_property
     def starts(self) -> IntArray:
         """Position of the first document of each query in grouped order."""
         return np.cumsum(self.sizes) - self.sizes
 
-    @cached_property
+    @property
     def codes(self) -> IntArray:
         """The number of the query of each row, in the given order."""
-        if self.shuffled is not None:
-            return self.shuffled
-        return np.repeat(np.arange(len(self.ids)), self.sizes)
+        return self.spread(np.arange(len(self.ids), dtype=np.intp))
 
     @cached_property
-    def order(self) -> IntArray | None:
+    def order(self) -> NDArray[np.integer[Any]] | None:
         """The rows sorted by query; None if the rows of each query are contiguous already."""
         return None if self.shuffled is None else _stable_order(self.shuffled)
 
     @property
     def first_rows(self) -> IntArray:
         """The first row of each query, in the given order."""
-        return self.starts if self.order is None else self.order[self.starts]
+        return self.starts if self.order is None else self.order[self.starts].astype(np.intp)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
         """Repeat one entry per query for each of its rows, in the given order."""
@@ -68,7 +66,9 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     if 2 * np.count_nonzero(changes) > len(codes):
         numbers, first = _number_by_first_appearance(codes)
         sizes = np.bincount(numbers)
-        return first, Grouping(first, sizes, None if len(first) == len(codes) else numbers)
+        return first, Grouping(
+            first, sizes, None if len(first) == len(codes) else _small(numbers, len(first))
+        )
     # There are far fewer runs than rows to number.
     run_starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
     numbers, first_runs = _number_by_first_appearance(codes[run_starts])
@@ -76,17 +76,22 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     if len(first) == len(numbers):
         return first, Grouping(first, run_sizes, None)
     numbers = np.repeat(numbers, run_sizes)
-    return first, Grouping(first, np.bincount(numbers), numbers)
+    return first, Grouping(first, np.bincount(numbers), _small(numbers, len(first)))
 
 
-def _stable_order(codes: IntArray) -> IntArray:
+def _small(numbers: IntArray, largest: int) -> NDArray[np.integer[Any]]:
+    """Numbers of rows or queries in the smallest type that can hold them, since reports keep them."""
+    return numbers.astype(np.min_scalar_type(largest))
+
+
+def _stable_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """Rows sorted by code, in their given order within a code."""
     # NumPy sorts 16-bit numbers by counting, in a fifth of the time of wider ones: so 16 bits at a time, lowest first.
     order = np.argsort(codes.astype(np.uint16), kind="stable")
     for shift in range(16, int(codes.max()).bit_length(), 16):
         bits = (codes >> shift).astype(np.uint16)
         order = order[np.argsort(bits[order], kind="stable")]
-    return order
+    return _small(order, len(order))
 
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:

@@ -73,7 +73,7 @@ def _most_pairs_are_inverted(ranking: Ranking) -> bool:
     if ranking.retrieved is not None:
         first = first[ranking.retrieved[first] & ranking.retrieved[first + 1]]
     second = first + 1
-    labels, scores = documents.given_labels, ranking.scores
+    labels, scores = documents.compact_labels, ranking.scores
     # 1, 0 or -1 by which document of a pair has more.
     by_label = _signs(labels[first], labels[second])
     by_score = _signs(scores[first], scores[second])
@@ -90,7 +90,7 @@ def _signs(first: NDArray[Any], second: NDArray[Any]) -> IntArray:
 def _swapped(ranking: Ranking) -> Iterator[str]:
     """Labels in the place of scores or of query ids."""
     documents = ranking.documents
-    first = documents.given_labels[:FIRST]
+    first = documents.compact_labels[:FIRST]
     n_values = len(np.unique(first))
     if n_values <= MANY_VALUES:
         return
@@ -116,7 +116,7 @@ def _no_grade_zero(documents: Documents, metrics: Mapping[str, BoundMetric]) -> 
     for name, metric in metrics.items():
         if metric.computation.options.get("relevance_threshold", 0) is None:
             binary.append(name)
-    if not binary or documents.grades is None or documents.largest_label <= 1:
+    if not binary or not documents.are_grades or documents.largest_label <= 1:
         return
     if documents.n_relevant(None).sum() == documents.n_judged.sum():
         yield (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.documents import DocumentIds, Documents, Queries
+from skrank_metrics._engine.documents import DocumentIds, Documents, Queries, compact
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
@@ -52,7 +52,7 @@ def rank_lists(
     # Labels that nobody judged are below 0 only up to here.
     documents = Documents(
         Grouping(queries.ids, sizes, None),
-        labels,
+        compact(labels),
         queries,
         judged=None if judged.all() else judged,
         condense=condense,

@@ -117,7 +117,7 @@ def families(n_samples: int) -> None:
 def _family(truth: Values, noise: Draw, n_queries: int) -> tuple[float, ...]:
     values = RANDOM.random((n_queries, 1)) + noise(RANDOM, (n_queries, len(truth))) + truth
     tests = Family([flips(values)], LEVEL)
-    one, other = np.array(tests.pairs).T
+    one, other = tests.pairs
     equal = truth[one] == truth[other]
     rejected = [
         own.p_adjusted[0][one, other] <= LEVEL

@@ -27,7 +27,7 @@ https://doi.org/10.1023/A:1024068626366
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,100 +35,83 @@ from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 
-@dataclass(frozen=True)
-class WeightedSums:
-    """Weighted sums of values, centred over the rankings, by query or by fold."""
-
-    sums: FloatArray  # (n, n_rankings)
-    masses: FloatArray  # (n,), the sums of the weights
-
-    @property
-    def n_effective(self) -> float:
-        """Number of sums of equal mass that would be as informative (Kish 1965)."""
-        return float(self.masses.sum() ** 2 / (self.masses @ self.masses))
-
-    def errors(self, i: int) -> FloatArray:
-        """Standard errors of the mean of ranking ``i`` minus that of each ranking."""
-        return standard_error(self.sums[:, i, None] - self.sums, self.masses)
-
-    def mean_square(self) -> float:
-        """Mean of the squared standard errors of all pairs."""
-        # The squared differences of all pairs of n centred numbers add up to n times the sum of their squares.
-        n_rankings = self.sums.shape[1]
-        squares = standard_error(self.sums, self.masses) ** 2
-        return float(2 * squares.sum() / (n_rankings - 1))
-
-
-@dataclass(frozen=True)
-class FoldError:
-    """Standard errors of differences out of fold, with their degrees of freedom."""
+class FoldErrors(NamedTuple):
+    """Standard errors of all pairs out of fold, (n_rankings, n_rankings), with their degrees of freedom."""
 
     error: FloatArray  # 0 if folds add nothing to the standard error over queries
     n_degrees: FloatArray
+    fits_vary: bool  # whether differences vary more between folds than queries explain
 
 
-NO_FOLDS = FoldError(np.zeros(1), np.ones(1))
+def fold_errors(
+    over_queries: FloatArray,
+    n_queries: float,
+    sums: FloatArray,
+    masses: FloatArray,
+    differs: Mask,
+) -> FoldErrors:
+    """Standard errors that count how differences vary over folds, pooled over the rankings; only some pairs differ.
+
+    ``over_queries`` are those over so many queries of equal weight; ``sums`` and ``masses`` are those of the folds.
+    """
+    n_folds, n_rankings = sums.shape
+    over_folds = np.stack(
+        [standard_error(sums[:, i, None] - sums, masses) for i in range(n_rankings)]
+    )
+    of_queries = over_queries**2
+    all_folds, all_queries = _mean_of_pairs(over_folds**2), _mean_of_pairs(of_queries)
+    # Half of the pair and half of all pairs.
+    pooled = (over_folds**2 + all_folds) / 2
+    expected = (of_queries + all_queries) / 2
+
+    shared = (n_rankings - 2) / (n_rankings - 1) / (n_folds - 1)
+    factor = 1 + n_folds * shared
+    of_fits = factor * (pooled - expected)
+    # With one query per fold both are equal but for rounding, on which degrees of freedom must not depend.
+    of_fits[pooled <= expected * (1 + ROUNDING)] = 0.0
+    total = factor * of_queries + of_fits
+
+    uncertainty = (factor * of_queries) ** 2 / max(n_queries - 1, ROUNDING)
+    uncertainty += (
+        (of_fits > 0) * (factor * pooled) ** 2 / _n_degrees(n_effective(masses), n_rankings)
+    )
+    n_degrees = np.ones_like(total)
+    np.divide(total**2, uncertainty, out=n_degrees, where=uncertainty > 0)
+
+    adds = differs & (total > of_queries)
+    error = np.where(adds, np.sqrt(total), 0.0)
+    return FoldErrors(error, n_degrees, fits_vary=all_folds > all_queries)
 
 
-class FoldVariation:
-    """How differences between rankings vary over at least two folds, pooled over the rankings."""
+def _mean_of_pairs(squares: FloatArray) -> float:
+    n_rankings = len(squares)
+    return float(squares.sum() / (n_rankings * (n_rankings - 1)))
 
-    def __init__(self, by_fold: WeightedSums, by_query: WeightedSums) -> None:
-        self.by_fold = by_fold
-        self.by_query = by_query
-        self._mean_square_of_folds = by_fold.mean_square()
-        self._mean_square_of_queries = by_query.mean_square()
 
-    @property
-    def fits_vary(self) -> bool:
-        """Whether differences vary more between folds than queries explain."""
-        return self._mean_square_of_folds > self._mean_square_of_queries
+def _n_degrees(n_folds: float, n_rankings: int) -> float:
+    """Degrees of freedom of a variance that is half of a pair and half of all pairs, of rankings alike.
 
-    def error(self, i: int, differs: Mask) -> FoldError:
-        """Standard errors of ranking ``i`` minus each ranking; only some differ from it."""
-        n_folds, n_rankings = self.by_fold.sums.shape
-        shared = (n_rankings - 2) / (n_rankings - 1) / (n_folds - 1)
-        over_queries = self.by_query.errors(i) ** 2
-        # Half of the pair and half of all pairs.
-        over_folds = (self.by_fold.errors(i) ** 2 + self._mean_square_of_folds) / 2
-        expected = (over_queries + self._mean_square_of_queries) / 2
+    The pair itself is one of n - 1 independent parts of all pairs.
+    """
+    n_degrees = max(n_folds - 1, ROUNDING)
+    if n_rankings == 2:
+        return n_degrees
+    of_pair = (1 + 1 / (n_rankings - 1)) / 2
+    of_others = 1 - of_pair
+    return n_degrees / (of_pair**2 + of_others**2 / (n_rankings - 2))
 
-        factor = 1 + n_folds * shared
-        of_queries = factor * over_queries
-        of_fits = factor * (over_folds - expected)
-        # With one query per fold both are equal but for rounding, on which degrees of freedom must not depend.
-        of_fits[over_folds <= expected * (1 + ROUNDING)] = 0.0
-        total = of_queries + of_fits
 
-        uncertainty = of_queries**2 / max(self.by_query.n_effective - 1, ROUNDING)
-        uncertainty += (of_fits > 0) * (factor * over_folds) ** 2 / self._n_degrees_of_folds()
-        n_degrees = np.ones_like(total)
-        np.divide(total**2, uncertainty, out=n_degrees, where=uncertainty > 0)
-
-        adds = differs & (total > over_queries)
-        return FoldError(np.where(adds, np.sqrt(total), 0.0), n_degrees)
-
-    def _n_degrees_of_folds(self) -> float:
-        """Degrees of freedom of a variance that is half of a pair and half of all pairs, of rankings alike.
-
-        The pair itself is one of n - 1 independent parts of all pairs.
-        """
-        n_rankings = self.by_fold.sums.shape[1]
-        n_degrees = max(self.by_fold.n_effective - 1, ROUNDING)
-        if n_rankings == 2:
-            return n_degrees
-        of_pair = (1 + 1 / (n_rankings - 1)) / 2
-        of_others = 1 - of_pair
-        return n_degrees / (of_pair**2 + of_others**2 / (n_rankings - 2))
+def n_effective(masses: FloatArray) -> float:
+    """Number of sums of equal mass that would be as informative (Kish 1965)."""
+    return float(masses.sum() ** 2 / (masses @ masses))
 
 
 def standard_error(differences: FloatArray, masses: FloatArray) -> FloatArray:
     """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
-    mass = masses.sum()
-    n_effective = mass**2 / (masses @ masses)
-    if n_effective <= 1 + ROUNDING:
+    mass, n = masses.sum(), n_effective(masses)
+    if n <= 1 + ROUNDING:
         return np.zeros(differences.shape[1])
     residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
     squares = (residuals * residuals).sum(axis=0)
     squares[squares <= ROUNDING**2 * (differences * differences).sum(axis=0)] = 0.0
-    return np.asarray(np.sqrt(squares * n_effective / (n_effective - 1)) / mass)
+    return np.asarray(np.sqrt(squares * n / (n - 1)) / mass)

@@ -346,24 +346,17 @@ class Outcome:
 
     def _against_best(self, name: str) -> Standing:
         i = self.names.index(name)
-        rival = self.names[self.best.rivals[i]]
-        low, high = self.best.intervals[i].tolist()
+        j = int(self.best.rivals[i])
+        tested = self.tests.family.tested(self.place, i, j)
         status: Status = "worse"
         if self.best.inside[i]:
             status = "may be best"
             if name == self.ranked[0]:
                 status = "leads" if self.best.inside.sum() > 1 else "best"
         # The difference of means as they are printed, so that a reader can check it.
-        return Standing(
-            name,
-            mean=self.means[name],
-            difference=self.means[name] - self.means[rival],
-            interval=self._directed((low, high)),
-            p_value=float(self.best.p_values[i]),
-            status=status,
-            regret=self.regret[name],
-            rival=rival,
-        )
+        difference = self.means[name] - self.means[self.names[j]]
+        known = (difference, self._directed(tested.simultaneous), tested.p_adjusted, status)
+        return Standing(name, self.means[name], *known, self.regret[name], rival=self.names[j])
 
 
 def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:

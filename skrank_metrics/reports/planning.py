@@ -27,11 +27,12 @@ def detectable(outcome: Outcome) -> float:
     flips = outcome.flips
     compared = outcome.plan.baselines or outcome.ranked[:1]
     others = [i for i, name in enumerate(outcome.names) if name not in compared]
+    # Out of fold, differences must also show through the variation of fits.
+    all_errors = np.maximum(flips.pairs.error, flips.pairs.of_folds.error)
     errors = []
     for name in compared:
-        row = flips.row(outcome.names.index(name))
-        # Out of fold, differences must also show through the variation of fits.
-        errors.append(np.maximum(row.error, row.of_folds.error)[others])
+        of_all = all_errors[outcome.names.index(name)]
+        errors.append(of_all[others])
     differences = (outcome.tests.family.critical + _normal(POWER)) * np.concatenate(errors)
     if not differences.any():
         return math.nan
@@ -65,7 +66,7 @@ def _spread(outcome: Outcome, pair: Pair) -> float:
     """Standard deviation of the differences of units; 0 if all are equal."""
     flips = outcome.flips
     first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
-    return float(flips.row(first).error[second]) * flips.scale * flips.n_effective**0.5
+    return float(flips.pairs.error[first, second]) * flips.scale * flips.n_effective**0.5
 
 
 def _normal(power: float) -> float:

@@ -1,25 +1,20 @@
 """Paired tests of all pairs of rankings by one matrix of random signs, in one set of queries.
 
-Rankings are numbers or columns; larger values are better. Units, queries or groups of them, flip together.
+Rankings are numbers, or rows and columns; larger values are better. Units, queries or groups of them, flip together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes
-from skrank_metrics.reports.fold_error import (
-    NO_FOLDS,
-    FoldError,
-    FoldVariation,
-    WeightedSums,
-    standard_error,
-)
+from skrank_metrics.reports.fold_error import FoldErrors, fold_errors, n_effective, standard_error
 from skrank_metrics.reports.mean_intervals import ROUNDING, special
 from skrank_metrics.reports.plan import Test
 from skrank_metrics.reports.signs import merged_units, sums_with_signs
@@ -33,43 +28,30 @@ SMALLEST_DIFFERENCE = 1e-14
 def without_rounding(values: FloatArray) -> FloatArray:
     """Make the values in a row equal if they differ by rounding only: each run of them takes its smallest value."""
     ascending = np.sort(values, axis=1)
+    right = ascending[:, 1:]
     steps = np.diff(ascending, axis=1)
-    sizes = np.abs(ascending[:, [0, -1]]).max(axis=1, initial=0.0)
+    continues = steps <= ROUNDING * np.abs(right)
     # Hardly a row has such values, and what follows takes long.
-    close = (steps > 0) & (steps <= ROUNDING * sizes[:, None])
-    rows = np.flatnonzero(close.any(axis=1))
-    if not len(rows):
-        return values
+    rows = np.flatnonzero((continues & (steps > 0)).any(axis=1))
+    right[continues] = -np.inf
+    smallest = np.maximum.accumulate(ascending[rows], axis=1)
+    order = np.argsort(values[rows], axis=1, kind="stable")
+    np.put_along_axis(smallest, order, smallest.copy(), axis=1)
     found = values.copy()
-    found[rows] = _with_equal_runs(values[rows])
+    found[rows] = smallest
     return found
 
 
-def _with_equal_runs(values: FloatArray) -> FloatArray:
-    order = np.argsort(values, axis=1, kind="stable")
-    ascending = np.take_along_axis(values, order, axis=1)
-    steps = np.diff(ascending, axis=1)
-    sizes = np.maximum(np.abs(ascending[:, 1:]), np.abs(ascending[:, :-1]))
-    continues = steps <= ROUNDING * sizes
-    for place in range(steps.shape[1]):
-        rows = continues[:, place]
-        ascending[rows, place + 1] = ascending[rows, place]
-    found = np.empty_like(values)
-    np.put_along_axis(found, order, ascending, axis=1)
-    return found
-
-
-@dataclass(frozen=True)
-class Row:
-    """One ranking minus each of the others, one entry per other ranking."""
+class Pairs(NamedTuple):
+    """Rankings of rows minus those of columns, (n_rankings, n_rankings)."""
 
     total: FloatArray  # weighted sum of the differences
     squares: FloatArray  # of the weighted differences of units
     cross: FloatArray  # their products with the weights of the units
     largest: FloatArray
-    counts: IntArray  # number of units that lose and that win, of shape (n_rankings, 2)
+    counts: FloatArray  # numbers of units that lose and that win, (n_rankings, n_rankings, 2)
     error: FloatArray  # standard error of the mean, from units
-    of_folds: FoldError
+    of_folds: FoldErrors
     norm: FloatArray  # by which sums with random signs are divided
     z: FloatArray
     least_z: FloatArray  # z less the rounding in sums
@@ -98,11 +80,10 @@ class SignFlips:
     sums: FloatArray = field(init=False)  # (n_units, n_rankings), weighted and centred per query
     masses: FloatArray = field(init=False)  # (n_units,), sums of weights
     totals: FloatArray = field(init=False)  # weighted sums of the rankings, up to a constant
-    variation: FoldVariation | None = field(init=False)
     n_units: int = field(init=False)  # before they are merged
     n_effective: float = field(init=False)  # number of units of equal weight as informative
-    _rows: dict[int, Row] = field(default_factory=dict, init=False)
-    _alone: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict, init=False)
+    # Sums and masses of several folds.
+    by_fold: tuple[FloatArray, FloatArray] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         # Values can exceed the bounds of the metric, if it replaces undefined values.
@@ -110,109 +91,95 @@ class SignFlips:
         self.span = max(self.span, float(widest))
         values = without_rounding(self.values)
         # This keeps the differences, and sums lose fewer digits.
-        values = values - values.mean(axis=1, keepdims=True)
+        values -= values.mean(axis=1, keepdims=True)
         # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
         exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
         self.scale = 2.0**exponent
         weights = self.weights / self.weights.max()
         weighted = np.ldexp(values, -exponent)
         weighted *= weights[:, None]
-        self._set_units(weighted, weights)
-        self.variation = self._variation_of_folds(weighted, weights)
 
-    def _set_units(self, weighted: FloatArray, weights: FloatArray) -> None:
         distinct, unit_of = np.unique(self.units, return_inverse=True)
         self.n_units = len(distinct)
-        masses = np.bincount(unit_of, weights)
-        self.n_effective = float(masses.sum() ** 2 / (masses @ masses))  # Kish 1965
-        merged = merged_units(distinct)
-        self.hashes, self.sums, self.masses = _summed(weighted, weights, merged[unit_of])
+        self.n_effective = n_effective(np.bincount(unit_of, weights).astype(float))
+        merged = merged_units(distinct)[unit_of]
+        self.hashes, self.sums, self.masses = _summed(weighted, weights, merged)
         self.totals = self.sums.sum(axis=0)
         self.total_mass = float(self.masses.sum())
         self.square_mass = float(self.masses @ self.masses)
-
-    def _variation_of_folds(
-        self, weighted: FloatArray, weights: FloatArray
-    ) -> FoldVariation | None:
-        if self.folds is None or np.ptp(self.folds) == 0:
-            return None
-        _, sums, masses = _summed(weighted, weights, self.folds)
-        return FoldVariation(WeightedSums(sums, masses), WeightedSums(self.sums, self.masses))
+        if self.folds is not None and np.ptp(self.folds) > 0:
+            _, sums, masses = _summed(weighted, weights, self.folds)
+            self.by_fold = sums, masses
 
     @property
-    def fits_vary(self) -> bool:
-        """Whether differences vary more between folds than queries explain."""
-        return self.variation is not None and self.variation.fits_vary
+    def n_rankings(self) -> int:
+        """Number of rankings."""
+        return int(self.sums.shape[1])
 
     # Statistics
 
-    def row(self, i: int) -> Row:
-        """Statistics of one ranking against each of the others."""
-        if i not in self._rows:
-            self._rows[i] = self._row(i)
-        return self._rows[i]
-
-    def _row(self, i: int) -> Row:
-        d, rounding = self._differences(i), self._rounding(i)
-        total = d.sum(axis=0)
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Statistics of all pairs."""
+        rows = [self._sums_of_row(i) for i in range(self.n_rankings)]
+        total, squares, cross, largest, n_lost, n_won, error = np.stack(rows, axis=1)
+        counts = np.stack([n_lost, n_won], axis=2)
+        sizes = np.abs(self.sums).sum(axis=0)
+        rounding = 1e-14 * (sizes[:, None] + sizes)
         total[np.abs(total) <= rounding] = 0.0  # so that it has no sign
-        squares = np.einsum("ij,ij->j", d, d)
-        largest = np.abs(d).max(axis=0)
-        counts = np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1)
-        error = standard_error(d, self.masses)
+        differs = n_lost + n_won > 0
+        least_p = np.minimum(1.0, 2.0 ** (1.0 - n_lost - n_won))
+        norm = np.sqrt(squares)
         z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
-        norm, least_p = np.sqrt(squares), _least_p(counts)
         if self.test == "t":
-            z, norm, least_p = self._student(total, error, counts)
-        of_folds = NO_FOLDS
-        if self.variation is not None:
-            # What varies is pooled over the rankings, but without any difference there is nothing to vary.
-            of_folds = self.variation.error(i, counts.sum(axis=1) > 0)
-            t = _divided(np.abs(total) / self.total_mass, of_folds.error)
-            lower = np.fmin(z, _as_normal(t, of_folds.n_degrees))
-            z = np.where(of_folds.error > 0, lower, z)
-        return Row(
-            total,
-            squares,
-            cross=self.masses @ d,
-            largest=largest,
-            counts=counts,
-            error=error,
-            of_folds=of_folds,
-            norm=norm,
-            z=z,
-            # Random signs that give the same sum but for rounding must count as reaching it.
-            least_z=z - (1e-9 + _divided(rounding, norm)),
-            least_p=least_p,
+            z = self._student(total, error, least_p)
+            # The standard error has n - 1 for n in its divisor, the norm has not.
+            n_sums = self.total_mass**2 / self.square_mass
+            norm = error * self.total_mass * np.sqrt(1 - 1 / n_sums)
+            # Equal differences alone are decided by the signs.
+            least_p = np.where((error == 0) & (total != 0), least_p, ~differs)
+        # What varies is pooled over the rankings, but without any difference there is nothing to vary.
+        of_folds = self._fold_errors(error, differs)
+        t = _divided(np.abs(total) / self.total_mass, of_folds.error)
+        lower = np.fmin(z, _as_normal(t, of_folds.n_degrees))
+        z = np.where(of_folds.error > 0, lower, z)
+        # Random signs that give the same sum but for rounding must count as reaching it.
+        least_z = z - (1e-9 + _divided(rounding, norm))
+        return Pairs(
+            total, squares, cross, largest, counts, error, of_folds, norm, z, least_z, least_p
         )
 
-    def _student(
-        self, total: FloatArray, error: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Student's t as a normal quantile, the norm of sums with random signs, and the smallest p-values."""
+    def _sums_of_row(self, i: int) -> FloatArray:
+        """Sums over units of one ranking minus each."""
+        d = self.sums[:, i, None] - self.sums
+        # Wins and losses within a group that cancel each other leave what rounding makes of 0; values are at most 1.
+        d[np.abs(d) <= SMALLEST_DIFFERENCE * self.masses[:, None]] = 0.0
+        return np.stack(
+            [
+                d.sum(axis=0),
+                np.einsum("ij,ij->j", d, d),
+                self.masses @ d,
+                np.abs(d).max(axis=0),
+                (d < 0).sum(axis=0),
+                (d > 0).sum(axis=0),
+                standard_error(d, self.masses),
+            ]
+        )
+
+    def _fold_errors(self, error: FloatArray, differs: Mask) -> FoldErrors:
+        if self.by_fold is None:
+            return FoldErrors(np.zeros_like(error), np.ones_like(error), fits_vary=False)
+        return fold_errors(error, n_effective(self.masses), *self.by_fold, differs)
+
+    def _student(self, total: FloatArray, error: FloatArray, least_p: FloatArray) -> FloatArray:
+        """Student's t as a normal quantile."""
         t = _divided(np.abs(total) / self.total_mass, error)
         z = _as_normal(t, self.n_effective - 1)
-        least_p = np.where(counts.any(axis=1), 0.0, 1.0)
         # Equal differences show no spread, so t is infinite even for two queries. That all of n units have the same
         # sign is decided by the signs alone.
         equal = (error == 0) & (total != 0)
-        least_p[equal] = _least_p(counts)[equal]
         z[equal] = np.minimum(-special().ndtri(least_p[equal] / 2), LARGEST_Z)
-        # The standard error has n - 1 for n in its divisor, the norm has not.
-        n_sums = self.total_mass**2 / self.square_mass
-        return z, error * self.total_mass * np.sqrt(1 - 1 / n_sums), least_p
-
-    def _differences(self, i: int) -> FloatArray:
-        """Weighted differences of units between one ranking and each of the others."""
-        found = self.sums[:, i, None] - self.sums
-        # Wins and losses within a group that cancel each other leave what rounding makes of 0; values are at most 1.
-        found[np.abs(found) <= SMALLEST_DIFFERENCE * self.masses[:, None]] = 0.0
-        return found
-
-    def _rounding(self, i: int) -> FloatArray:
-        """How far totals can be off."""
-        sizes = np.abs(self.sums).sum(axis=0)
-        return np.asarray(1e-14 * (sizes[i] + sizes))
+        return z
 
     # Null distributions
 
@@ -231,92 +198,56 @@ class SignFlips:
             sums[differs], self.hashes[differs], self.seed, enumerates=self.enumerates
         )
 
-    def nulls(self, i: int, flipped: FloatArray, others: slice | IntArray) -> FloatArray:
-        """Null distributions of the statistics of one ranking against some others."""
-        scale = _divided(1.0, self.row(i).norm[others])
-        found = np.abs(flipped[others] - flipped[i])
-        found *= scale[:, None]
-        return found
-
-    def alone(
-        self, level: float, flipped: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """P-values of all pairs, not corrected, and what their statistics must exceed to be significant at a level."""
-        if level not in self._alone:
-            self._alone[level] = self._tested_alone(level, flipped)
-        return self._alone[level]
-
-    def _tested_alone(
-        self, level: float, flipped: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        n_rankings = self.sums.shape[1]
-        p_values = np.ones((n_rankings, n_rankings))
-        critical = np.full((n_rankings, n_rankings), -special().ndtri(level / 2))
-        if self.test == "t":
-            for i in range(n_rankings):
-                p_values[i] = 2 * special().ndtr(-self.row(i).z)
-            return p_values, critical
-        if flipped is None:
-            flipped = self.flipped()
-        place = place_of_critical(flipped.shape[1], level)
-        for i in range(n_rankings - 1):
-            row = self.row(i)
-            others = slice(i + 1, None)
-            nulls = self.nulls(i, flipped, others)
-            reached = np.count_nonzero(nulls >= row.least_z[others, None], axis=1)
-            shares = reached / flipped.shape[1]
-            p_values[i, others] = p_values[others, i] = np.maximum(shares, row.least_p[others])
-            nulls.partition(place, axis=1)
-            critical[i, others] = critical[others, i] = nulls[:, place]
-        return p_values, critical
+    def null(self, i: int, j: int, flipped: FloatArray) -> FloatArray:
+        """Null distribution of the statistic of one pair."""
+        norm = self.pairs.norm[i, j]
+        return np.abs(flipped[i] - flipped[j]) * (1.0 / norm if norm > 0 else 0.0)
 
     # Intervals
 
-    def intervals(
-        self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1
-    ) -> FloatArray:
-        """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
+    def intervals(self, critical: FloatArray | float, level: float, n_tests: int = 1) -> FloatArray:
+        """Intervals of the means of all pairs, (n_rankings, n_rankings, 2), by inverting the test.
 
         A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
         units differ for the test to reject, it follows from wins and losses alone.
         """
-        row = self.row(i)
-        c = critical + (row.z - row.least_z)
-        mean = row.total / self.total_mass
+        pairs, of_folds = self.pairs, self.pairs.of_folds
+        c = critical + (pairs.z - pairs.least_z)
+        mean = pairs.total / self.total_mass
         with np.errstate(all="ignore"):
-            ends = self._by_flips(row, c, level, n_tests)
+            ends = self._by_flips(c, level, n_tests)
             if self.test == "t":
-                half = _as_student(c, self.n_effective - 1) * row.error
-                varies = (row.error > 0)[:, None]
+                half = _as_student(c, self.n_effective - 1) * pairs.error
+                varies = (pairs.error > 0)[..., None]
                 ends = np.where(varies, _around(mean, half), ends)
-            if row.of_folds.error.any():
-                half = _as_student(c, row.of_folds.n_degrees) * row.of_folds.error
-                half[row.of_folds.error == 0] = -np.inf
+            if of_folds.error.any():
+                half = _as_student(c, of_folds.n_degrees) * of_folds.error
+                half[of_folds.error == 0] = -np.inf
                 ends = hull(ends, _around(mean, half))
-        return np.clip(self.scale * _leaning(ends, row.total), -self.span, self.span)
+        return np.clip(self.scale * _leaning(ends, pairs.total), -self.span, self.span)
 
-    def _by_flips(self, row: Row, c: FloatArray, level: float, n_tests: int) -> FloatArray:
+    def _by_flips(self, c: FloatArray, level: float, n_tests: int) -> FloatArray:
         """Intervals in scaled units by inverting the sign-flip test, or by counts if it cannot reject."""
+        pairs = self.pairs
         # The two roots of a x^2 - 2 b x + rest = 0.
         a = self.total_mass**2 - c**2 * self.square_mass
-        b = row.total * self.total_mass - c**2 * row.cross
-        rest = row.total**2 - c**2 * (row.squares + row.largest**2 / 2)
+        b = pairs.total * self.total_mass - c**2 * pairs.cross
+        rest = pairs.total**2 - c**2 * (pairs.squares + pairs.largest**2 / 2)
         # Rounding can make the difference negative, although there are roots.
         root = np.sqrt(np.fmax(b**2 - a * rest, 0))
         ends = _around(b / a, root / a)
-        few = (a <= 0) | (row.least_p > level)
-        if few.any():
-            ends[few] = self._by_counts(row, level / n_tests)[few]
+        few = (a <= 0) | (pairs.least_p > level)
+        ends[few] = self._by_counts(pairs.counts[few], level / n_tests)
         return ends
 
-    def _by_counts(self, row: Row, level: float) -> FloatArray:
-        """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
+    def _by_counts(self, counts: FloatArray, level: float) -> FloatArray:
+        """Bounds from the shares of losses and wins, each at most Clopper and Pearson's limit, times the span."""
         # If differences have no bound, counts of wins and losses do not bound their mean.
         if np.isinf(self.span):
-            return np.full(row.counts.shape, np.nan)
+            return np.full(counts.shape, np.nan)
         # The beta distribution needs a parameter above 0, even if all units win or all lose.
-        n_others = np.fmax(self.n_effective - row.counts, 1e-9)
-        shares = special().betaincinv(row.counts + 1, n_others, 1 - level / 2)
+        n_others = np.fmax(self.n_effective - counts, 1e-9)
+        shares = special().betaincinv(counts + 1, n_others, 1 - level / 2)
         return np.array([-self.span, self.span]) / self.scale * shares
 
 
@@ -328,13 +259,13 @@ def place_of_critical(n_signs: int, level: float) -> int:
 
 def hull(one: FloatArray, other: FloatArray) -> FloatArray:
     """Intervals that contain those of both."""
-    lows = np.minimum(one[:, 0], other[:, 0])
-    highs = np.maximum(one[:, 1], other[:, 1])
-    return np.stack([lows, highs], axis=1)
+    lows = np.minimum(one[..., 0], other[..., 0])
+    highs = np.maximum(one[..., 1], other[..., 1])
+    return np.stack([lows, highs], axis=-1)
 
 
 def _around(middle: FloatArray, half: FloatArray) -> FloatArray:
-    return np.stack([middle - half, middle + half], axis=1)
+    return np.stack([middle - half, middle + half], axis=-1)
 
 
 def _summed(
@@ -343,18 +274,9 @@ def _summed(
     """Distinct codes in ascending order, and sums of values and weights by code."""
     # Stable, so that the values of a unit are always added in the order of the queries.
     order = np.argsort(codes, kind="stable")
-    ascending = codes[order]
-    is_first = np.ones(len(codes), dtype=bool)
-    is_first[1:] = ascending[1:] != ascending[:-1]
-    starts = np.flatnonzero(is_first)
+    distinct, starts = np.unique(codes[order], return_index=True)
     sums = np.add.reduceat(values[order], starts)
-    masses = np.add.reduceat(weights[order], starts)
-    return ascending[starts], sums, masses
-
-
-def _least_p(counts: IntArray) -> FloatArray:
-    """The p-value of a sign-flip test if all units have the same sign."""
-    return np.asarray(np.minimum(1.0, 2.0 ** (1.0 - counts.sum(axis=1))))
+    return distinct, sums, np.add.reduceat(weights[order], starts)
 
 
 def _leaning(ends: FloatArray, total: FloatArray) -> FloatArray:
@@ -363,10 +285,9 @@ def _leaning(ends: FloatArray, total: FloatArray) -> FloatArray:
     Counts of wins and losses, and unequal weights, can make more room on the other side, and then the one that leads
     would be the greater risk.
     """
-    low, high = ends.T
-    lowest = np.where(total <= 0, np.minimum(low, 0.0 - high), low)
-    highest = np.where(total >= 0, np.maximum(high, 0.0 - low), high)
-    return np.stack([lowest, highest], axis=1)
+    turned = 0.0 - ends[..., ::-1]
+    is_side = np.stack([total <= 0, total >= 0], axis=-1)
+    return np.where(is_side, hull(ends, turned), ends)
 
 
 def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:

@@ -55,9 +55,9 @@ def test_the_formula(n_rankings, size):
     values = varying_fits(np.random.default_rng(n_rankings), n_rankings, size)
     tests = flips(values)
     for i, j in itertools.combinations(range(n_rankings), 2):
-        found = max(tests.row(i).of_folds.error[j], tests.row(i).error[j])
+        found = max(tests.pairs.of_folds.error[i, j], tests.pairs.error[i, j])
         assert tests.scale * found == pytest.approx(expected_error(values.tolist(), i, j))
-    assert tests.fits_vary or not size
+    assert tests.pairs.of_folds.fits_vary or not size
 
 
 def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
@@ -65,11 +65,11 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
     values = np.stack([by_fold[FOLD], np.zeros(N_QUERIES)], axis=1)
     values[:, 0] += np.random.default_rng(0).normal(0, 1e-4, N_QUERIES)
     found = flips(values)
-    assert found.row(0).of_folds.n_degrees[1] == pytest.approx(4, abs=0.2)
+    assert found.pairs.of_folds.n_degrees[0, 1] == pytest.approx(4, abs=0.2)
     p, _, interval, _ = Family([found], 0.05).tested(0, 0, 1)
     error, n_degrees = (
-        found.scale * found.row(0).of_folds.error[1],
-        found.row(0).of_folds.n_degrees[1],
+        found.scale * found.pairs.of_folds.error[0, 1],
+        found.pairs.of_folds.n_degrees[0, 1],
     )
     mean = values[:, 0].mean()
     student = stats.t(n_degrees)
@@ -81,7 +81,7 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
 def test_more_rankings_have_more_degrees_of_freedom():
     random = np.random.default_rng(0)
     degrees = [
-        flips(varying_fits(random, n, 20)).row(0).of_folds.n_degrees[1] for n in (2, 3, 6, 30)
+        flips(varying_fits(random, n, 20)).pairs.of_folds.n_degrees[0, 1] for n in (2, 3, 6, 30)
     ]
     assert degrees == sorted(degrees)
     assert degrees[0] < 6 < 9 < degrees[-1]
@@ -93,18 +93,19 @@ def test_weights_count_in_queries_and_in_folds():
     # In the means of folds, a query of weight 2 counts as two queries of weight 1.
     doubled = flips(np.repeat(values, 2, axis=0), np.repeat(FOLD, 2))
     weighted = flips(values, weights=np.full(N_QUERIES, 2.0))
-    one, other = (tests.variation.by_fold.errors(0) for tests in (doubled, weighted))
-    assert one == pytest.approx(other)
+    sums, masses = (np.divide(*own) for own in zip(doubled.by_fold, weighted.by_fold, strict=True))
+    assert sums == pytest.approx(2)
+    assert masses == pytest.approx(2)
     # Without a single fold, there is nothing to compare.
-    assert flips(values, np.zeros(N_QUERIES, dtype=int)).variation is None
+    assert flips(values, np.zeros(N_QUERIES, dtype=int)).by_fold is None
 
 
 def test_equal_rankings_stay_equal():
     values = varying_fits(np.random.default_rng(0), 3, 2)
     values[:, 1] = values[:, 0]
     found = flips(values)
-    assert found.row(0).of_folds.error[1] == 0
-    assert found.alone(0.05)[0][0, 1] == 1
+    assert found.pairs.of_folds.error[0, 1] == 0
+    assert Family([found], 0.05).p_values[0, 0, 1] == 1
 
 
 @pytest.mark.slow
@@ -114,7 +115,7 @@ def test_claims_about_equal_models_are_rare(size, shared):
     claims, excluded = 0, 0
     for _ in range(100):
         tests = Family([flips(varying_fits(random, 6, size, shared))], 0.05)
-        one, other = np.array(tests.pairs).T
+        one, other = tests.pairs
         claims += bool((tests.p_adjusted[0][one, other] <= 0.05).any())
         excluded += not tests.best_set().inside[0]
     # 5 of 100 are expected; the larger of the two standard errors of each pair makes up to 34 claims, and excludes 10.

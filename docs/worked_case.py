@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
 from skrank_metrics.reports.evaluate import evaluate_ranking
-from skrank_metrics.reports.inspection import InspectedQuery, contributions
+from skrank_metrics.reports.inspection import InspectedQuery, steps_of_ranks
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
@@ -209,7 +209,7 @@ def _terms(
             [Column("centred label rank", by_label), Column("centred rank", by_score)],
         )
     return _spelled(
-        contributions(ranking, metric, depth)[0][0] * result.denominators[0], metric, reads
+        steps_of_ranks(ranking, metric, depth)[0][0] * result.denominators[0], metric, reads
     )
 
 
@@ -217,7 +217,7 @@ def _ideal_terms(
     ranking: EngineRanking, metric: BoundMetric, depth: int, result: PerQuery
 ) -> Terms:
     best_first = EngineRanking(ranking.documents, ranking.documents.labels)
-    added = contributions(best_first, metric, depth)[0][0] * result.denominators[0]
+    added = steps_of_ranks(best_first, metric, depth)[0][0] * result.denominators[0]
     return _spelled(added, metric, _watched(best_first, metric)[1])
 
 

@@ -295,6 +295,13 @@ def contributions(
     if not adds_up(metric):
         unknown = np.full((ranking.documents.n_queries, depth + 1), np.nan)
         return unknown[:, 1:], unknown[:, 0]
+    return steps_of_ranks(ranking, metric, depth)
+
+
+def steps_of_ranks(
+    ranking: Ranking, metric: BoundMetric, depth: int
+) -> tuple[FloatArray, FloatArray]:
+    """How the value changes with each rank, also if a rank can lower it."""
     whole = metric.computation
     cut = [replace(whole, k=k) for k in range(1, depth + 1)]
     *at_ranks, total = per_query(ranking, [*cut, whole])

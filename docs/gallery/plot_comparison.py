@@ -4,8 +4,8 @@ Which model is better, and by how much?
 =======================================
 
 Two models that rank the same queries are compared query by query. The picture of
-:func:`~skrank_metrics.compare` shows the difference in NDCG@10 with its interval, and
-how it is made up of queries that one or the other model ranks better.
+:func:`~skrank_metrics.compare` shows the difference in NDCG@10 with its interval.
+:class:`~skrank_metrics.displays.QueryPairDisplay` shows the queries behind it.
 Cross-validation tests the models on all 300 queries.
 """
 
@@ -26,15 +26,15 @@ comparison.plot()
 plt.show()
 
 # %%
-# ``LGBMRanker`` is ahead by 0.02 and wins 154 queries, ``Ridge`` wins 92, some of them
-# by 0.4, and 54 are ties. Still, both may be the best: the interval of the difference
-# just contains 0. It allows for fitting the models again on other data, which varies
-# more than the queries here. Before you switch, look at the queries on the far right,
-# which ``comparison.worst(5)`` returns.
-
-# %%
-# :class:`~skrank_metrics.displays.QueryPairDisplay` draws a point per query. Those above
-# the diagonal are better ranked by ``LGBMRanker``.
+# ``LGBMRanker`` is ahead by 0.02. Still, both may be the best: the interval of the
+# difference just contains 0. It allows for fitting the models again on other data,
+# which varies more than the queries here.
 
 QueryPairDisplay.from_result(comparison)
 plt.show()
+
+# %%
+# Each point is a query. Those above the diagonal are better ranked by ``LGBMRanker``,
+# which wins 154 queries; ``Ridge`` wins 92, some of them by 0.4, and 54 are equal.
+# Before you switch, look at the points far below the diagonal, which
+# ``comparison.worst(5)`` returns.

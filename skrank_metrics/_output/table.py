@@ -237,7 +237,8 @@ class _Wrapper(textwrap.TextWrapper):
     wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
 
 
-def _wrapped(text: str, width: int, **options: Any) -> list[str]:
+def wrapped(text: str, width: int, **options: Any) -> list[str]:
+    """Lines of a text; words that are longer are broken."""
     return _Wrapper(width, break_on_hyphens=False, **options).wrap(text)
 
 
@@ -247,7 +248,7 @@ def _longest(texts: Sequence[str]) -> int:
 
 def _narrowest(column: _Shown) -> int:
     """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
-    words = _wrapped(column.head, 1, break_long_words=False)
+    words = wrapped(column.head, 1, break_long_words=False)
     narrowest_cell = NARROWEST_NAME if column.is_name else LONGEST_NAME
     return max(min(_longest(words), NARROWEST_HEAD), min(_longest(column.cells), narrowest_cell))
 
@@ -280,7 +281,7 @@ def _beside(columns: Sequence[_Shown]) -> list[str]:
     for column, width in zip(columns, widths, strict=True):
         # The lines of each cell; a short one is not changed in its blanks.
         texts = [column.head, *column.cells]
-        cells = [[text] if len(text) <= width else _wrapped(text, width) for text in texts]
+        cells = [[text] if len(text) <= width else wrapped(text, width) for text in texts]
         align = "<" if column.is_name else ">"
         formats.append(f"{{:{align}{_longest(list(chain.from_iterable(cells)))}}}")
         wrapped.append(cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, Self
 
 from skrank_metrics.displays import style
@@ -73,29 +72,28 @@ class Display(ABC):
 
     def panel(self, ax: Any, height: float) -> Any:
         """Axes of a picture of one panel, with the height of a new figure in inches."""
-        return self.panels(ax, [height])[0]
+        return self.panels(ax, height)[0]
 
-    def panels(
-        self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)
-    ) -> list[Any]:
-        """Axes of the panels: side by side, or one below the other in narrow pictures.
+    def panels(self, ax: Any, height: float, n_panels: int = 1, title: str = "") -> list[Any]:
+        """Axes of panels with the same rows: side by side, or one below the other in narrow pictures.
 
-        A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``.
+        A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``. A new figure has the
+        height in inches, and a title above its panels.
         """
+        shape = (1, n_panels)
         if ax is None:
+            figure = style.new_figure(height, n_panels, title)
             # A phone has no room for panels side by side.
-            stacked = style.is_narrow()
-            figure = style.new_figure(max(heights), sum(heights), sum(widths))
-            ratios = {"height_ratios": heights} if stacked else {"width_ratios": widths}
-            shape = (len(heights), 1) if stacked else (1, len(heights))
-            self.axes_ = figure.subplots(*shape, squeeze=False, gridspec_kw=ratios).ravel().tolist()
-        elif len(heights) == 1:
-            self.axes_ = [ax]
-        elif ax.get_subplotspec() is None:
-            raise ValueError("ax must be in a grid of subplots, as it is divided into panels.")
-        else:
-            grid = ax.get_subplotspec().subgridspec(1, len(heights), width_ratios=widths)
+            shape = (n_panels, 1) if style.is_narrow() else shape
+            grid = figure.add_gridspec(*shape)
+        elif n_panels > 1:
+            if ax.get_subplotspec() is None:
+                raise ValueError("ax must be in a grid of subplots, as it is divided into panels.")
+            grid = ax.get_subplotspec().subgridspec(*shape)
             ax.set_axis_off()
-            self.axes_ = [ax.figure.add_subplot(place) for place in grid]
+        if ax is None or n_panels > 1:
+            self.axes_ = grid.subplots(sharey="row", squeeze=False).ravel().tolist()
+        else:
+            self.axes_ = [ax]
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         return list(self.axes_)

@@ -74,7 +74,7 @@ class CVResultsDisplay(Display):
             centred = {"size": "small", "ha": "center", "va": "center"}
             ax.annotate(style.spelled(mean), (mean, row + TEXT), color=colour, **centred)
         ax.set_xlabel(style.broken(self._label))
-        style.draw_rows(ax, self.candidates, bold=(0,))
+        style.draw_rows(ax, self.candidates)
 
 
 def _name_of(found: Searched, place: int) -> str:

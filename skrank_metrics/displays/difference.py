@@ -44,18 +44,17 @@ class DifferenceDisplay(Display):
         effects = [cause.effect for cause in found.causes]
         levels = list(accumulate(effects, initial=found.start))
         ax = self.panel(ax, style.height_of(names))
-        look, last = style.polish(ax), len(names) - 1
+        look, rows = style.polish(ax), range(1, len(effects) + 1)
         ax.use_sticky_edges = False  # of bars, which leave no margin
-        for row, effect in enumerate(effects, start=1):
-            before, after = levels[row - 1], levels[row]
-            colour = look.best if effect >= 0 else look.alarm
-            ax.barh(row, effect, left=before, height=0.55, color=colour)
-            text = style.signed(effect)
-            style.write_beside(ax, (max(before, after), row), text, colour)
-        for row, level in enumerate(levels):  # from each step to the next
-            ax.plot([level, level], [row, row + 1], color=look.soft, linewidth=0.8, zorder=0)
-        for row, level in ((0, levels[0]), (last, levels[-1])):
+        colours = [look.best if effect >= 0 else look.alarm for effect in effects]
+        ax.barh(rows, effects, left=levels[:-1], height=0.55, color=colours)
+        for row, effect, colour in zip(rows, effects, colours, strict=True):
+            end = max(levels[row - 1], levels[row])
+            style.write_beside(ax, (end, row), style.signed(effect), colour)
+        # From each step to the next.
+        ax.vlines(levels, range(len(levels)), [*rows, len(names) - 1], look.soft, linewidth=0.8, zorder=0)
+        for row, level in ((0, found.start), (len(names) - 1, found.end)):
             ax.plot(level, row, linestyle="none", marker="D", markersize=6, color=look.ink)
             style.write_beside(ax, (level, row), style.spelled(level), look.ink)
-        style.draw_rows(ax, names, bold=(0, last))
+        style.draw_rows(ax, names)
         ax.set_xlabel(style.broken(found.metric))

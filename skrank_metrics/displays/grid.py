@@ -76,14 +76,14 @@ class GridDisplay(Display):
         look = style.polish(ax, "y")
         means = self.scores.mean(axis=-1)
         labels = [style.broken(name.rpartition("__")[2]) for name in self._names]
-        ax.set_xticks(range(len(self._values[-1])), style.wrapped(self._values[-1]))
+        ax.set_xticks(range(len(self._values[-1])), style.names_in_rows(self._values[-1]))
         if is_curve:
             self._draw_curve(ax, means, look)
             ax.set_xlabel(labels[0])
             ax.set_ylabel(style.broken(f"{self._metric}, mean and each fold"))
         else:
             self._draw_cells(ax, means, look)
-            ax.set_yticks(range(len(self._values[0])), style.wrapped(self._values[0]))
+            ax.set_yticks(range(len(self._values[0])), style.names_in_rows(self._values[0]))
             ax.set_ylabel(labels[0])
             ax.set_xlabel(f"{labels[1]}\n{style.broken(f'{self._metric}, mean over folds')}")
 
@@ -92,26 +92,20 @@ class GridDisplay(Display):
         ax.plot(self.scores, color=look.soft, linewidth=0.7, alpha=0.5)
         ax.plot(means, color=look.ink, linewidth=2, marker="o", markersize=5)
         ax.plot(best, means[best], marker="o", markersize=8, color=look.best, zorder=3)
-        text = {"color": look.best, "size": "small", "weight": "bold", "ha": "center"}
-        above = {"xytext": (0, 9), "textcoords": "offset points"}
-        ax.annotate(style.spelled(means[best]), (best, means[best]), **above, **text)
+        style.write_beside(ax, (best, means[best]), style.spelled(means[best]), look.best)
 
     def _draw_cells(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
         from matplotlib.colors import LinearSegmentedColormap, to_rgba
-        from matplotlib.patches import Rectangle
 
         # The text on the cells has the colour of other text, so they stay pale.
         shades = [to_rgba(look.best, alpha) for alpha in (0.05, 0.45)]
         ax.grid(visible=False)
         ax.imshow(means, cmap=LinearSegmentedColormap.from_list("means", shades), aspect="auto")
-        centred = {"color": look.ink, "size": "small", "ha": "center", "va": "center"}
         for row, column in np.argwhere(np.isfinite(means)).tolist():
-            weight = style.WEIGHTS[(row, column) == self._best]
+            is_best = (row, column) == self._best
+            centred = {"ha": "center", "va": "center", "weight": style.WEIGHTS[is_best]}
             text = style.spelled(means[row, column])
-            ax.annotate(text, (column, row), weight=weight, **centred)
-        row, column = self._best
-        corner = (column - 0.5, row - 0.5)
-        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=look.best, linewidth=2.5))
+            ax.annotate(text, (column, row), size="small", color=look.ink, **centred)
 
 
 def _chosen_params(
@@ -124,10 +118,8 @@ def _chosen_params(
     else:
         chosen = [check_choice(name, "params", known) for name in params]
     if len(set(chosen)) not in (1, 2) or len(set(chosen)) < len(chosen):
-        raise ValueError(
-            f"params must name one or two different parameters of {', '.join(known)}; got "
-            f"{', '.join(chosen) or 'none'}."
-        )
+        what = f"one or two different parameters of {', '.join(known)}"
+        raise ValueError(f"params must name {what}; got {', '.join(chosen) or 'none'}.")
     return chosen
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -32,7 +32,7 @@ class MetricAtKDisplay(Display):
         Result of evaluate, compare or similar, with a metric at two or more cutoffs, such as
         "ndcg@1,5,10".
     metric : str, metric function or bound metric, default=None
-        One of its metrics; the cutoff does not matter. None means the first that has several.
+        One of its metrics, at any of its cutoffs. None means the first that has several.
 
     See Also
     --------
@@ -60,17 +60,19 @@ class MetricAtKDisplay(Display):
 
         # The leader at one cutoff may be second at another; the eye goes to the ends of the curves.
         names = self._ranked()
-        ax = self.panel(ax, max(HEIGHT, 1 + style.height_below(style.wrapped(names))))
+        labels = style.names_in_rows(names)
+        ax = self.panel(ax, max(HEIGHT, 1 + style.height_of_lines(labels)))
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
         colours = dict(zip(coloured, look.curves, strict=False))
-        # The best is drawn last, on top.
-        lines = {name: self._draw_curve(ax, name, colours.get(name)) for name in reversed(names)}
+        for name, label in zip(names, labels, strict=True):
+            self._draw_curve(ax, name, label, colours.get(name))
         ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
-        ax.margins(x=0.02)
         ax.set_xlabel("cutoff rank k")
         ax.set_ylabel(style.broken(f"{self._metric}@k,\nmean over queries with 95% interval"))
-        style.label_ends(ax, lines, bold=coloured)
+        # Names are in the order of the ends of the curves; a single report has no name.
+        if isinstance(self.result, Comparison):
+            style.explain(ax)
 
     def _ranked(self) -> list[str]:
         """Names of the models, the best at the largest cutoff first."""
@@ -79,18 +81,17 @@ class MetricAtKDisplay(Display):
         first = next(iter(self._reports.values()))
         return sorted(means, key=means.__getitem__, reverse=first.metrics[column].greater_is_better)
 
-    def _draw_curve(self, ax: Any, name: str, colour: str | None) -> Any:
+    def _draw_curve(self, ax: Any, name: str, label: str, colour: str | None) -> None:
         """A line with its band, thin and grey if it has no colour of its own."""
         report, cutoffs, columns = self._reports[name], [*self._columns], [*self._columns.values()]
         look: dict[str, Any] = {"color": style.theme().soft, "linewidth": 0.9}
         if colour is not None:
-            look = {"color": colour, "linewidth": 2, "marker": "o", "markersize": 3.5}
+            look = {"color": colour, "linewidth": 2, "marker": "o", "markersize": 3.5, "zorder": 3}
             look["markevery"] = math.ceil(len(cutoffs) / MOST_MARKERS)
             intervals = report.intervals()
             ends = np.array([intervals[column] for column in columns])
             ax.fill_between(cutoffs, *ends.T, color=colour, alpha=0.14, linewidth=0)
-        (line,) = ax.plot(cutoffs, [report.mean[column] for column in columns], zorder=2, **look)
-        return line
+        ax.plot(cutoffs, [report.mean[column] for column in columns], label=label, **look)
 
 
 def reports_of(result: RankingReport | Comparison) -> dict[str, RankingReport]:
@@ -102,17 +103,11 @@ def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, st
     """The metric without its cutoff as text, and the columns of the report by cutoff, smallest first."""
     found: dict[str, dict[int, str]] = {}
     for column, bound in report.metrics.items():
-        if not bound.k:
-            continue
-        # By the name in the report, as a convention may have changed the parameters, and by the metric itself.
-        for whole in (column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))):
-            found.setdefault(whole, {})[bound.k] = column
-    wanted = None
-    if metric is not None:
-        chosen = get_metric(metric)
-        wanted = str(chosen.replace(k=None) if chosen.k else chosen)
+        if bound.k:
+            found.setdefault(column.removesuffix(f"@{bound.k}"), {})[bound.k] = column
+    chosen = None if metric is None else check_column(metric, report.metrics)
     for whole, columns in found.items():
-        if len(columns) > 1 and wanted in (None, whole):
+        if len(columns) > 1 and (chosen is None or chosen in columns.values()):
             return whole, dict(sorted(columns.items()))
-    what = f"{wanted or 'a metric'} at two or more cutoffs, such as {wanted or 'ndcg'}@1,5,10"
+    what = f"{chosen or 'a metric'} at two or more cutoffs, such as ndcg@1,5,10"
     raise ValueError(f"result must hold {what}; got {', '.join(report.mean)}.")

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.displays.comparison import outcomes_of_queries
 from skrank_metrics.reports.comparison import Comparison
 
-# Of more queries than this, points are smaller and fainter, as many cover each other.
-FEW_POINTS = 200
-FEW, MANY = {"markersize": 5, "alpha": 0.6}, {"markersize": 3, "alpha": 0.35}
-PAIR_HEIGHT = 4.1
+HEIGHT = 4.1  # in inches
 
 
 class QueryPairDisplay(Display):
@@ -64,37 +58,23 @@ class QueryPairDisplay(Display):
         self._pair = self._board.pair(first, second)
 
     def _draw(self, ax: Any) -> None:
-        pair, look = self._pair, style.theme()
-        texts = outcomes_of_queries(pair)
-        # What is below takes the place of the label of the horizontal axis.
-        above = style.broken(f"{pair.metric} of {pair.second}, per query")
-        ax = self.panel(ax, PAIR_HEIGHT + style.height_below([above, *texts]))
-        style.polish(ax, "both")
-        one, other = pair.values
-        lead = pair.differences if self._board.greater_is_better else -pair.differences
-        points: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
-        points |= MANY if len(one) > FEW_POINTS else FEW
+        pair, is_better = self._pair, self._board.greater_is_better
+        ax = self.panel(ax, HEIGHT)
+        look = style.polish(ax, "both")
         ax.axline((0, 0), slope=1, color=look.ink, linewidth=1)
-        colours = (look.best, look.second, look.soft)
-        for where, colour, text in zip(
-            (lead > 0, lead < 0, lead == 0), colours, texts, strict=True
-        ):
-            ax.plot(other[where], one[where], color=colour, label=text, **points)
-        low, high = _limits(np.concatenate([one, other]))
-        ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-        ax.locator_params(nbins=5)
-        ax.set_title(above, loc="left", size="small", color=look.soft)
-        ax.xaxis.tick_top()
-        ax.tick_params(axis="x", length=0)
-        direction = style.DIRECTION[self._board.greater_is_better]
-        ax.set_ylabel(style.broken(f"{pair.metric} of {pair.first}{direction}"))
-        style.explain_below(ax)
-
-
-def _limits(values: FloatArray) -> tuple[float, float]:
-    """Ends of both axes, with some room; from 0 to 1 for shares."""
-    low, high = float(values.min()), float(values.max())
-    if low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
-    room = 0.03 * ((high - low) or 1.0)
-    return low - room, high + room
+        lead = pair.differences if is_better else -pair.differences
+        kinds = (
+            (lead > 0, look.best, f"{counted(pair.wins, 'query')}: {pair.first} is better"),
+            (lead < 0, look.second, f"{counted(pair.losses, 'query')}: {pair.second} is better"),
+            (lead == 0, look.soft, f"{counted(pair.ties, 'query')}: equal"),
+        )
+        one, other = pair.values
+        for where, colour, text in kinds:
+            label = "\n".join(style.names_in_rows([text]))
+            ax.plot(
+                other[where], one[where], "o", color=colour, label=label, alpha=0.5, markersize=4
+            )
+        ax.set_aspect("equal")
+        ax.set_xlabel(style.broken(f"{pair.metric} of {pair.second}{style.DIRECTION[is_better]}"))
+        ax.set_ylabel(style.broken(f"{pair.metric} of {pair.first}{style.DIRECTION[is_better]}"))
+        style.explain(ax)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,9 @@ from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
 N_BINS = 25
-# Height of a row in inches; shares of it that the largest bar takes, and places of bars and mean below its middle.
+# Height of a row in inches; share of it that the largest bar takes, and places of bars and mean below its middle.
 ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 TINY = 1e-300  # instead of a count of 0, to divide by
-
-
-class _Row(NamedTuple):
-    """Values of a metric in a report, which may be that of a slice."""
-
-    name: str
-    metric: str
-    report: RankingReport
-    is_slice: bool = False
-
-    @property
-    def values(self) -> FloatArray:
-        """One value per query."""
-        return self.report.per_query[self.metric]
 
 
 class QueryScoreDisplay(Display):
@@ -66,34 +52,35 @@ class QueryScoreDisplay(Display):
         self._report = next(iter(reports.values()))
         metrics = self._report.metrics
         self._metric = next(iter(metrics)) if metric is None else check_column(metric, metrics)
+        # The reports of rows by their names, with the metric of each.
+        self._rows = [(name or self._metric, self._metric, own) for name, own in reports.items()]
         if isinstance(result, RankingReport):
-            self._rows = _rows_of_report(result, self._metric, all_metrics=metric is None)
-        else:
-            self._rows = [_Row(name, self._metric, report) for name, report in reports.items()]
+            for name, part in result.shown_slices.items():
+                self._rows.append((name, self._metric, part))
+            if metric is None:
+                self._rows += [(other, other, result) for other in _others(result, self._metric)]
 
     def _draw(self, ax: Any) -> None:
-        names = [row.name for row in self._rows]
+        names = [name for name, _, _ in self._rows]
         edges = self._edges()
         ax = self.panel(ax, style.height_of(names, ROW))
-        look = style.polish(ax)
-        inks = []
-        for place, row in enumerate(self._rows):
-            ink, colour = look.ink, look.best
-            if row.is_slice:
-                ink = colour = look.soft
-            inks.append(ink)
-            heights = place + BASE - HEIGHT * _shares(row, edges)
+        colour = style.polish(ax).best
+        for place, (_, metric, report) in enumerate(self._rows):
+            # Weighted like the mean that is drawn below the histogram. NaN is between no edges.
+            values = report.per_query[metric]
+            counts, _ = np.histogram(values, edges, weights=report.weights)
+            heights = place + BASE - HEIGHT * counts / max(counts.max(), TINY)
             ax.stairs(heights, edges, baseline=place + BASE, fill=True, color=colour, alpha=0.45)
-            mean, ends = row.report.mean[row.metric], row.report.intervals()[row.metric]
+            mean, ends = report.mean[metric], report.intervals()[metric]
             y = place + MEAN
-            style.mark_mean(ax, mean, y, ends, color=colour, markersize=4, elinewidth=1.5)
+            style.mark_mean(ax, y, mean, ends, colour)
             style.write_beside(ax, (np.nanmax([mean, ends[1]]), y), style.spelled(mean), colour)
-        style.draw_rows(ax, names, inks)
+        style.draw_rows(ax, names)
         direction = style.DIRECTION[self._report.metrics[self._metric].greater_is_better]
         ax.set_xlabel(f"value per query, and mean with 95% interval{direction}")
 
     def _edges(self) -> FloatArray:
-        found = np.concatenate([row.values for row in self._rows])
+        found = np.concatenate([report.per_query[metric] for _, metric, report in self._rows])
         found = found[np.isfinite(found)]
         if not len(found):
             raise ValueError(f"There is nothing to draw: {self._metric} is NaN for all queries.")
@@ -103,24 +90,10 @@ class QueryScoreDisplay(Display):
         return np.histogram_bin_edges(found, N_BINS, (low, high))
 
 
-def _rows_of_report(report: RankingReport, metric: str, *, all_metrics: bool) -> list[_Row]:
-    """The metric with its slices below it, then others that can be drawn on its axis."""
-    rows = [_Row(metric, metric, report)]
-    for name, part in report.shown_slices.items():
-        rows.append(_Row(name, metric, part, is_slice=True))
-    if all_metrics and _is_share(report.per_query[metric]):
-        for other, values in report.per_query.items():
-            if other != metric and _is_share(values):
-                rows.append(_Row(other, other, report))
-    return rows
-
-
-def _shares(row: _Row, edges: FloatArray) -> FloatArray:
-    """Counts of values between the edges, relative to the largest; NaN is in none."""
-    # Weighted like the mean that is drawn below the histogram.
-    counts, _ = np.histogram(row.values, edges, weights=row.report.weights)
-    shares: FloatArray = counts / max(counts.max(), TINY)
-    return shares
+def _others(report: RankingReport, metric: str) -> list[str]:
+    """Other metrics that can be drawn on the axis of a metric."""
+    shares = [name for name, values in report.per_query.items() if _is_share(values)]
+    return [name for name in shares if name != metric and metric in shares]
 
 
 def _is_share(values: FloatArray) -> bool:

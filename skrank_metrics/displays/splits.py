@@ -15,12 +15,12 @@ from skrank_metrics.splitters.audit import SplitReport
 
 # Longer texts of splitters are cut off, such as those of lists of rows.
 MOST_NAMED = 120
-_TITLES = {
-    "queries": "queries in test",
-    "documents": "documents in test",
-    "share_relevant": "share of relevant documents",
+# Titles of panels and formats of values, by column.
+_PANELS = {
+    "queries": ("queries in test", "{:,.0f}"),
+    "documents": ("documents in test", "{:,.0f}"),
+    "share_relevant": ("share of relevant documents", "{:.1%}"),
 }
-_FORMATS = {"queries": "{:,.0f}", "documents": "{:,.0f}", "share_relevant": "{:.1%}"}
 
 
 class SplitDisplay(Display):
@@ -55,29 +55,17 @@ class SplitDisplay(Display):
     def _draw(self, ax: Any) -> None:
         leaks = np.sum([self._counts(kind) for kind in self.result.ids], axis=0).tolist()
         names = [_name_of(fold, n_leaks) for fold, n_leaks in enumerate(leaks)]
-        title = self._title(leaks)
-        height = style.height_of(names) + style.height_of_title(title)
-        panels = self.panels(ax, 3 * [height], (1, 1, 1))
-        inks = [style.theme().alarm if n_leaks else style.theme().ink for n_leaks in leaks]
-        for panel, column in zip(panels, _TITLES, strict=True):
-            self._draw_bars(panel, column)
-            style.draw_rows(panel, names, inks)
-            # Bars have their values, and panels beside the first its names.
-            panel.set(xlabel=_TITLES[column], xticks=[])
-            if panel is not self.ax_ and not style.is_narrow():
-                panel.tick_params(labelleft=False)
-        if ax is None:
-            style.entitle(self.figure_, title)
-
-    def _draw_bars(self, ax: Any, column: str) -> None:
-        look = style.polish(ax)
-        ax.grid(visible=False)  # each bar has its value
-        values = self.result.table[column]
-        places = range(len(values))
-        bars = ax.barh(places, values, height=0.55, color=look.best)
-        ax.bar_label(bars, fmt=_FORMATS[column], padding=7, color=look.ink, size="small")
-        if column == "queries":
-            ax.barh(places, self._counts("leaking"), height=0.55, color=look.alarm)
+        panels = self.panels(ax, style.height_of(names), len(_PANELS), self._title(leaks))
+        look = style.theme()
+        for panel, (column, (title, spec)) in zip(panels, _PANELS.items(), strict=True):
+            style.polish(panel)
+            bars = panel.barh(range(len(names)), self.result.table[column], 0.55, color=look.best)
+            panel.bar_label(bars, fmt=spec, padding=7, color=look.ink, size="small")
+            style.draw_rows(panel, names, [look.alarm if n else look.ink for n in leaks])
+            # Each bar has its value.
+            panel.grid(visible=False)
+            panel.set(xlabel=title, xticks=[])
+        panels[0].barh(range(len(names)), self._counts("leaking"), 0.55, color=look.alarm)
 
     def _counts(self, kind: str) -> list[int]:
         """Number of leaks of a kind in each fold."""

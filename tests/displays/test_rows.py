@@ -53,9 +53,6 @@ def test_slices_stand_below_the_first_metric():
     assert written(display.ax_) == ["0.7083", "0.4167", "1.0000", "0.5000"], (
         "of slice a (1/2 + 1/3) / 2"
     )
-    whole, *slices, other = (text.get_color() for text in display.ax_.texts)
-    assert whole == other
-    assert {whole}.isdisjoint(slices)
 
 
 def test_weights_and_undefined_queries_of_a_distribution():

@@ -52,7 +52,9 @@ class DifferenceDisplay(Display):
             end = max(levels[row - 1], levels[row])
             style.write_beside(ax, (end, row), style.signed(effect), colour)
         # From each step to the next.
-        ax.vlines(levels, range(len(levels)), [*rows, len(names) - 1], look.soft, linewidth=0.8, zorder=0)
+        ax.vlines(
+            levels, range(len(levels)), [*rows, len(names) - 1], look.soft, linewidth=0.8, zorder=0
+        )
         for row, level in ((0, found.start), (len(names) - 1, found.end)):
             ax.plot(level, row, linestyle="none", marker="D", markersize=6, color=look.ink)
             style.write_beside(ax, (level, row), style.spelled(level), look.ink)

@@ -34,14 +34,9 @@ linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/2.5rem 100% no-repeat lo
 linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/2.5rem 100% no-repeat local,
 linear-gradient(90deg,var(--shade),transparent) 0 0/.9rem 100% no-repeat scroll,
 linear-gradient(270deg,var(--shade),transparent) 100% 0/.9rem 100% no-repeat scroll}
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
-th{vertical-align:bottom}
-.n{text-align:right}td.n{white-space:nowrap}
-td:not(.n){min-width:7.5em;max-width:24em;overflow-wrap:break-word}
-td:first-child:not(.n){min-width:9em;overflow-wrap:anywhere}
+table{font-size:.9rem!important}
 svg{max-width:100%;height:auto}
-@media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem}th,td{padding-right:.5em}}
+@media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem!important}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 """
 

@@ -57,7 +57,7 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         title, *parts = self._parts()
-        shown = "".join(_part_as_html(part, "div", inline=True) for part in parts)
+        shown = "".join(map(_part_as_html, parts))
         return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{shown}</div>'
 
     def plot(self, **options: Any) -> Any:
@@ -73,46 +73,36 @@ class Result(ABC):
         displays = importlib.import_module("skrank_metrics.displays")
         return getattr(displays, self._display).from_result(self, **options)
 
-    def to_html(
-        self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None
-    ) -> None:
-        """Write a self-contained HTML page, to send or to archive; ``note`` is a paragraph below the heading.
+    def to_html(self, path: str | PathLike[str], *, title: str | None = None) -> None:
+        """Write a self-contained HTML page, to send or to archive; ``title`` replaces its heading.
 
         The page has the tables and sentences that the result prints, the date, and the versions of the libraries; if
         matplotlib is installed, also a picture. It loads nothing, runs no scripts, and follows the reader's light or
         dark theme. An existing file is replaced only once the new one is complete.
         """
-        for name, text in (("title", title), ("note", note)):
-            if not isinstance(text, str | None):
-                raise TypeError(f"{name} must be text or None; got {type(text).__name__}.")
-        write_whole(self._page(title, note), path)
+        if not isinstance(title, str | None):
+            raise TypeError(f"title must be text or None; got {type(title).__name__}.")
+        write_whole(self._page(title), path)
 
-    def _page(self, title: str | None = None, note: str | None = None) -> str:
+    def _page(self, title: str | None = None) -> str:
         first, *parts = self._parts()
         headline = title or self._headline()
         if headline:
             parts = [first, *parts]
-        meanings: dict[str, str] = {}
-        for part in parts:
-            if isinstance(part, Table):
-                meanings |= part.meanings
-        columns = [f"{head}: {meaning}" for head, meaning in meanings.items()]
-        blocks = self._blocks(parts)
+        tables = [part for part in parts if isinstance(part, Table)]
+        blocks = list(map(_part_as_html, parts))
+        # Below the first table.
+        place = parts.index(tables[0]) + 1 if tables else 0
+        displays = importlib.import_module("skrank_metrics.displays")
+        blocks.insert(place, displays.page_picture(self))
         # What every reader needs comes first, and is darker.
-        blocks += map(_as_note, [*columns, *self._explanations()])
-        if note:
-            blocks.insert(0, _as_note(note))
+        meanings: dict[str, str] = {}
+        for table in tables:
+            meanings |= table.meanings
+        notes = [f"{head}: {meaning}" for head, meaning in meanings.items()]
+        notes += self._explanations()
+        blocks += [f'<p class="note">{_html(note)}</p>' for note in notes]
         return page(readable(headline or str(first)), blocks)
-
-    def _blocks(self, parts: Sequence[Part]) -> list[str]:
-        """HTML of the page, with the picture, if there is one, below the first table."""
-        blocks = [_part_as_html(part, "p", inline=False) for part in parts]
-        tables = [place for place, part in enumerate(parts, start=1) if isinstance(part, Table)]
-        blocks.insert(
-            min(tables, default=0),
-            importlib.import_module("skrank_metrics.displays").page_picture(self),
-        )
-        return blocks
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Put the values into a data frame of "pandas" or "polars", with rows and columns as described in the class."""
@@ -168,14 +158,11 @@ def _html(text: str) -> str:
     return escape(readable(text))
 
 
-def _as_note(text: str) -> str:
-    return f'<p class="note">{_html(text)}</p>'
-
-
-def _part_as_html(part: Part, tag: str, *, inline: bool) -> str:
+def _part_as_html(part: Part) -> str:
     if isinstance(part, Table):
-        return part.as_html(inline=inline)
-    return f"<{tag}>{_html(part)}</{tag}>"
+        # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
+        return f'<div class="wide" tabindex="0">{part.as_html()}</div>'
+    return f'<div style="margin:.3em 0;max-width:46rem">{_html(part)}</div>'
 
 
 def text_of(parts: Iterable[Part]) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import chain, takewhile, zip_longest
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,9 +20,9 @@ GAP = "  "
 # Names and words of heads are broken at these widths if there is no room, and names beyond the longest are cut.
 NARROWEST_NAME, NARROWEST_HEAD, LONGEST_NAME = 20, 36, 240
 _LONG_WORDS = re.compile(rf"(\S{{{LONGEST_NAME - 3}}})\S{{4,}}")
-# Characters that are not shown as they are, since a terminal or browser may act on them: control characters, formats
-# such as the order of writing, surrogates, and separators of lines. Joiners are part of words in many scripts.
-_HIDDEN, _JOINERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"}), "\u200c\u200d"
+# Characters that are not printable are not shown as they are, since a terminal or browser may act on them. But these
+# are text: joiners, which are part of words in many scripts, and the blanks that are not broken or of full width.
+_TEXT = "\u200c\u200d\xa0\u3000"
 
 # No colours of its own, so that the notebook's light or dark theme is inherited.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
@@ -31,10 +30,16 @@ _RULE = (
     "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
 )
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
-# Of numbers and of names.
-_ALIGN = ("text-align:right;font-variant-numeric:tabular-nums", "text-align:left")
-# Heads may take several lines; numbers are not broken.
-_OF_TAG = {"th": "font-weight:600;vertical-align:bottom", "td": "white-space:nowrap"}
+# Of numbers, which are not broken, and of names.
+_ALIGN = (
+    "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap",
+    "text-align:left;max-width:24em;overflow-wrap:break-word",
+)
+# Heads may take several lines.
+_OF_TAG = {
+    "th": "font-weight:600;vertical-align:bottom;white-space:normal",
+    "td": "vertical-align:top",
+}
 
 
 def visible(text: str) -> str:
@@ -44,15 +49,15 @@ def visible(text: str) -> str:
     return "".join(map(_visible_character, text))
 
 
-def readable(text: str) -> str:
-    """Make a sentence visible, with words beyond the longest cut, such as names of rankings that are whole files."""
-    return visible(_LONG_WORDS.sub(r"\1...", text))
-
-
 def _visible_character(character: str) -> str:
-    if unicodedata.category(character) not in _HIDDEN or character in _JOINERS:
+    if character.isprintable() or character in _TEXT:
         return character
     return repr(character)[1:-1]
+
+
+def readable(text: str) -> str:
+    """Make a text visible, with words beyond the longest cut, such as names of rankings that are whole files."""
+    return visible(_LONG_WORDS.sub(r"\1...", text))
 
 
 # With z, a negative number that rounds to 0 prints as 0.0000 and not as -0.0000.
@@ -119,7 +124,9 @@ class Table:
             # Columns without a head are in frames only.
             if column.head is not None:
                 values = [row[number] for row in self.rows]
-                shown.append(_as_shown(column.head, column.text, values))
+                cells = ["" if value is None else readable(column.text(value)) for value in values]
+                is_name = all(value is None or isinstance(value, str) for value in values)
+                shown.append(_Shown(readable(column.head), cells, is_name))
         return shown
 
     @property
@@ -138,41 +145,27 @@ class Table:
         """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
         # They are repeated beside each block of columns, so more than two would leave little room.
         names = list(takewhile(lambda column: column.is_name, self._shown))[:2] or self._shown[:1]
-        others = self._shown[len(names) :]
-        lines: list[str] = []
-        # Once even if there are names only.
-        while others or not lines:
-            n = 1
-            while n < len(others) and _fit([*names, *others[: n + 1]]):
-                n += 1
-            lines += _beside([*names, *others[:n]])
-            others = others[n:]
-        return "\n".join(lines)
+        lines, block = [], names
+        for column in self._shown[len(names) :]:
+            if len(block) > len(names) and _room_beside([*block, column]) < 0:
+                lines += _beside(block)
+                block = names
+            block = [*block, column]
+        return "\n".join([*lines, *_beside(block)])
 
-    def as_html(self, *, inline: bool = True) -> str:
-        """A table with inline styles, since notebooks drop style sheets, or one that scrolls, for a page."""
-        as_cell = _inline_cell if inline else _cell
-        head = "".join(as_cell("th", column.head, column.is_name) for column in self._shown)
-        body = ""
-        for row in range(len(self.rows)):
-            cells = (as_cell("td", column.cells[row], column.is_name) for column in self._shown)
-            body += f"<tr>{''.join(cells)}</tr>"
-        table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        if inline:
-            return f'<table style="{_TABLE}">{table}'
-        # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
-        return f'<div class="wide" tabindex="0"><table>{table}</div>'
+    def as_html(self) -> str:
+        """A table with inline styles, since notebooks drop style sheets."""
+        rows = zip(*(column.cells for column in self._shown), strict=True)
+        head = self._row("th", [column.head for column in self._shown])
+        body = "".join(self._row("td", row) for row in rows)
+        return f'<table style="{_TABLE}"><thead>{head}</thead><tbody>{body}</tbody></table>'
 
-
-def _cell(tag: str, text: str, is_name: bool) -> str:
-    if is_name:
-        return f"<{tag}>{escape(text)}</{tag}>"
-    return f'<{tag} class="n">{escape(text)}</{tag}>'
-
-
-def _inline_cell(tag: str, text: str, is_name: bool) -> str:
-    style = ";".join((_CELL, _RULE, _ALIGN[is_name], _OF_TAG[tag]))
-    return f'<{tag} style="{style}">{escape(text)}</{tag}>'
+    def _row(self, tag: str, cells: Iterable[str]) -> str:
+        row = ""
+        for column, text in zip(self._shown, cells, strict=True):
+            style = ";".join((_CELL, _RULE, _ALIGN[column.is_name], _OF_TAG[tag]))
+            row += f'<{tag} style="{style}">{escape(text)}</{tag}>'
+        return f"<tr>{row}</tr>"
 
 
 class _Small:
@@ -211,25 +204,21 @@ class QueryValues(_Small, dict[Any, float]):
         return Table((Column("qid", str), self._name), list(self.items()))
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(NamedTuple):
     """A column as text."""
 
     head: str
     cells: list[str]
     is_name: bool
 
-
-def _as_shown(head: str, text: Callable[[Any], str], values: Sequence[Any]) -> _Shown:
-    texts = ["" if value is None else text(value) for value in values]
-    is_name = all(value is None or isinstance(value, str) for value in values)
-    return _Shown(_shortened(head), list(map(_shortened, texts)), is_name)
-
-
-def _shortened(text: str) -> str:
-    if len(text) > LONGEST_NAME:
-        text = text[: LONGEST_NAME - 3] + "..."
-    return visible(text)
+    @property
+    def narrowest(self) -> int:
+        """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
+        words = wrapped(self.head, 1, break_long_words=False)
+        longest_cell = _longest(self.cells)
+        if self.is_name:
+            longest_cell = min(longest_cell, NARROWEST_NAME)
+        return max(min(_longest(words), NARROWEST_HEAD), longest_cell)
 
 
 class _Wrapper(textwrap.TextWrapper):
@@ -246,21 +235,10 @@ def _longest(texts: Sequence[str]) -> int:
     return max([1, *map(len, texts)])
 
 
-def _narrowest(column: _Shown) -> int:
-    """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
-    words = wrapped(column.head, 1, break_long_words=False)
-    narrowest_cell = NARROWEST_NAME if column.is_name else LONGEST_NAME
-    return max(min(_longest(words), NARROWEST_HEAD), min(_longest(column.cells), narrowest_cell))
-
-
-def _width(widths: Sequence[int]) -> int:
-    """Width of columns with the gaps between them."""
-    return sum(widths) + len(GAP) * (len(widths) - 1)
-
-
-def _fit(columns: Sequence[_Shown]) -> bool:
-    """Whether the columns fit beside each other."""
-    return _width(list(map(_narrowest, columns))) <= WIDTH
+def _room_beside(columns: Sequence[_Shown]) -> int:
+    """How much of the line columns leave if they are as narrow as possible."""
+    widths = [column.narrowest for column in columns]
+    return WIDTH - sum(widths) - len(GAP) * (len(widths) - 1)
 
 
 def _beside(columns: Sequence[_Shown]) -> list[str]:
@@ -268,8 +246,8 @@ def _beside(columns: Sequence[_Shown]) -> list[str]:
 
     Columns get their narrowest width first; what is left goes to cells from left to right, then to heads.
     """
-    widths = list(map(_narrowest, columns))
-    left = max(0, WIDTH - _width(widths))
+    widths = [column.narrowest for column in columns]
+    left = max(0, _room_beside(columns))
     of_cells = [_longest(column.cells) for column in columns]
     of_heads = [len(column.head) for column in columns]
     for wanted in (of_cells, of_heads):
@@ -277,16 +255,16 @@ def _beside(columns: Sequence[_Shown]) -> list[str]:
             more = min(max(0, width - widths[place]), left)
             widths[place] += more
             left -= more
-    formats, wrapped = [], []
+    formats, columns_of_lines = [], []
     for column, width in zip(columns, widths, strict=True):
         # The lines of each cell; a short one is not changed in its blanks.
         texts = [column.head, *column.cells]
         cells = [[text] if len(text) <= width else wrapped(text, width) for text in texts]
         align = "<" if column.is_name else ">"
         formats.append(f"{{:{align}{_longest(list(chain.from_iterable(cells)))}}}")
-        wrapped.append(cells)
+        columns_of_lines.append(cells)
     line_format = GAP.join(formats)
-    heads, *rows = zip(*wrapped, strict=True)
+    heads, *rows = zip(*columns_of_lines, strict=True)
     # Heads are aligned at the bottom.
     upside_down = list(zip_longest(*map(reversed, heads), fillvalue=""))
     lines = upside_down[::-1]

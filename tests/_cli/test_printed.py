@@ -103,7 +103,7 @@ def test_html(files, capsys):
     printed = output_of(
         capsys, "evaluate", "qrels", "run", "other", "mrr", "--by-query", "--output", "html"
     )
-    assert all(f"<p>{name}, 2 queries</p>" in printed for name in ("run", "other"))
+    assert all(f">{name}, 2 queries</div>" in printed for name in ("run", "other"))
     assert "<td>302</td>" in printed
     printed = output_of(capsys, "compare", "qrels", "run", "other", "--output", "html")
     assert (

@@ -210,7 +210,7 @@ OPTIONS = [
     CommandOption(
         name="value",
         commands=["match"],
-        # Read as text, whose trailing zeros tell to how many digits the value is rounded.
+        read=number,
         value="VALUE",
         is_required=True,
         help="the value to find",

@@ -39,7 +39,7 @@ class Chosen(argparse.Namespace):
     confidence: float
     random_state: int
     conventions: list[ConventionName]
-    value: str
+    value: float
     tolerance: float | None
     format: str | None
     label: str | None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
+from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import check_order_of_queries
 from skrank_metrics._input.types import Numbers, SupportsArray
 from skrank_metrics.metrics._record import Metrics
@@ -72,7 +73,7 @@ def evaluate_lists(
     # A list without any document has one that was not returned, so that the query counts.
     sizes = np.maximum(n_ranked + n_missed, 1)
     query = np.repeat(np.arange(len(lists)), sizes)
-    place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = places_within(sizes)
     retrieved = place < n_ranked[query]
     y_true = (n_missed > 0)[query].astype(np.float64)
     y_true[retrieved] = np.concatenate(lists)
@@ -89,30 +90,24 @@ def evaluate_lists(
 
 def _named_lists(labels: Any) -> Mapping[Any, Any]:
     """The lists by query id."""
-    if isinstance(labels, Mapping):
-        named = dict(labels)
-    elif isinstance(labels, Iterable) and not isinstance(labels, str):
-        named = dict(enumerate(labels))
-    else:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(
             f"labels must be a sequence of lists of labels; got {type(labels).__name__}."
         )
+    named = dict(labels) if isinstance(labels, Mapping) else dict(enumerate(labels))
     if not named:
         raise ValueError("labels must hold at least one list; got none.")
     return named
 
 
 def _checked_list(values: Any, name: Any) -> FloatArray:
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise TypeError(
-            f"labels must hold one list of labels per query, as in [[1, 0], [0, 1, 0]]; got {values!r} for query "
-            f"{name!r}. Pass documents by their ids to evaluate_run."
-        )
-    entries = list(values)
+    is_list = isinstance(values, Iterable) and not isinstance(values, str | Mapping)
+    entries = list(values) if is_list else None
     array = to_float64(entries, "labels") if entries else np.zeros(0)
-    if array.ndim != 1:
-        raise ValueError(
-            f"labels must hold flat lists of labels; got {values!r} for query {name!r}."
+    if not is_list or array.ndim != 1:
+        raise TypeError(
+            f"labels must hold one flat list of labels per query, as in [[1, 0], [0, 1, 0]]; got {values!r} for query "
+            f"{name!r}. Pass documents by their ids to evaluate_run."
         )
     return array
 
@@ -121,20 +116,15 @@ def _numbers_missed(lists: Sequence[FloatArray], n_relevant: Any) -> IntArray:
     """How many relevant documents of each query are not in its list."""
     if n_relevant is None:
         return np.zeros(len(lists), dtype=np.intp)
-    numbers = to_float64(n_relevant, "n_relevant")
-    if numbers.shape != (len(lists),) or not (numbers % 1 == 0).all():
-        raise ValueError(f"n_relevant must hold one whole number per list; got {n_relevant!r}.")
+    # The grades of missing documents are unknown.
     if not np.isin(np.concatenate(lists), (0, 1)).all():
-        raise ValueError(
-            "n_relevant must be left out unless all labels are 0 or 1, since the grades of missing documents are "
-            "unknown."
-        )
+        raise ValueError("n_relevant must be left out unless all labels are 0 or 1.")
+    numbers = to_float64(n_relevant, "n_relevant")
     n_found = np.array([labels.sum() for labels in lists])
-    is_less = numbers < n_found
-    if is_less.any():
-        place = int(np.argmax(is_less))
+    is_one_each = numbers.shape == n_found.shape and not (numbers % 1).any()
+    if not is_one_each or (numbers < n_found).any():
         raise ValueError(
-            f"n_relevant must count the relevant documents of the list, too; got {numbers[place]:g} for list {place}, "
-            f"which has {n_found[place]:g}."
+            "n_relevant must hold one whole number per list, which also counts the relevant documents of the list; got "
+            f"{n_relevant!r}."
         )
     return (numbers - n_found).astype(np.intp)

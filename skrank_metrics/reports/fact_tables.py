@@ -63,16 +63,14 @@ def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, flo
 def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, list[Any]]:
     """Columns of facts: first of all queries, then of the slices."""
     names = names_of_slices(slices)
-    columns: dict[str, list[Any]] = {"metric": [], "slice": [], "n_queries": []}
-    columns |= {name: [] for name in NAMES}
     blocks = {ALL: whole} | {names[value]: part for value, part in slices.items()}
+    rows = []
     for block, part in blocks.items():
         for metric, values in part.items():
             row = {"metric": metric, "slice": block, "n_queries": values.n_queries}
-            row |= facts_of(values)
-            for name, column in columns.items():
-                # Some facts do not exist, such as the interval of a median.
-                column.append(row.get(name, np.nan))
+            # Some facts do not exist, such as the interval of a median.
+            rows.append(row | dict.fromkeys(NAMES, np.nan) | facts_of(values))
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
     if not slices:
         del columns["slice"]
     return columns

@@ -193,30 +193,20 @@ def _about_ties(
     values: Mapping[str, MetricValues],
     tie_means: Mapping[str, tuple[float, float]],
 ) -> Iterator[str]:
-    """A sentence about the mean that ties can move most, in widths of its interval, if that matters."""
-    shares = {name: _moved_by_ties(values[name], ends) for name, ends in tie_means.items()}
-    name = max(shares, key=lambda name: shares[name])
-    if shares[name] <= SHARE_OF_INTERVAL:
-        return
-    worst, best = tie_means[name]
-    # The others are in tie_means.
-    most = ", the most affected metric," if len(values) > 1 else ""
+    """A sentence about the first mean that ties can move far, in widths of its interval."""
     share = counts["n_tied"] / counts["n_documents"]
-    yield (
-        f"Ties: {share:.1%} of the documents have the same score as another document of their query; {name}{most} is "
-        f"{values[name].mean:.4f}, and would be {worst:.4f} with tied documents in ascending order of their labels and "
-        f"{best:.4f} in descending order."
-    )
-
-
-def _moved_by_ties(own: MetricValues, ends: tuple[float, float]) -> float:
-    """How far ties can move a mean, in widths of its interval; 0 if four decimals do not show it."""
-    distance = np.fmax.reduce(np.abs(np.array(ends) - own.mean))
-    low, high = own.interval()
-    # Negated, so that a distance of NaN is not reported either.
-    if not distance >= SHOWN:
-        return 0.0
-    return float(distance / (high - low)) if high > low else np.inf  # some means have no interval
+    for name, (worst, best) in tie_means.items():
+        mean = values[name].mean
+        low, high = values[name].interval()
+        distance = np.fmax(abs(worst - mean), abs(best - mean))
+        # Some means have no interval, and then four decimals alone decide.
+        if distance >= SHOWN and not distance <= SHARE_OF_INTERVAL * (high - low):
+            yield (
+                f"Ties: {share:.1%} of the documents have the same score as another document of their query; {name} is "
+                f"{mean:.4f}, and would be {worst:.4f} with tied documents in ascending order of their labels and "
+                f"{best:.4f} in descending order."
+            )
+            return
 
 
 def _about_drawn_orders(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:

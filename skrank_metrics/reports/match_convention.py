@@ -15,7 +15,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_number, number
+from skrank_metrics._input.arrays import check_number
 from skrank_metrics._input.types import Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
@@ -145,7 +145,7 @@ def match_convention(
     y_score: Numbers | None = None,
     *,
     qid: Ids | None = None,
-    value: float | str,
+    value: float,
     metric: MetricLike = "ndcg",
     tolerance: float | None = None,
 ) -> ConventionMatch:
@@ -159,8 +159,8 @@ def match_convention(
     y_true, y_score, qid : array-like
         As in evaluate. For weights, masks and lists by id, pass only a RankingReport, that of evaluate or evaluate_run,
         as y_true.
-    value : float or str
-        The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
+    value : float
+        The value to find, in the range of the metric.
     metric : str, metric function or bound metric, default="ndcg"
         Metric of the value. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
@@ -189,9 +189,10 @@ def match_convention(
     """
     bound = bind(metric)
     check_one_value(bound)
-    value, half_a_unit = _value_and_tolerance(value)
+    value = check_number(value, "value")
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
-    tolerance = half_a_unit if tolerance is None else tolerance
+    if tolerance is None:
+        tolerance = _half_a_unit(value)
     low, high = bounds_of(bound)
     # A value at the end of the range may be rounded beyond it.
     if not low - tolerance <= value <= high + tolerance:
@@ -212,17 +213,12 @@ def match_convention(
     return ConventionMatch(str(bound), value, tolerance, ways)
 
 
-def _value_and_tolerance(value: Any) -> tuple[float, float]:
-    """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
-    given = value
-    if isinstance(given, str):
-        with suppress(ValueError):  # which the check names
-            value = number(given.strip())
-    target: float = check_number(value, "value")
-    digits = Decimal(given) if isinstance(given, str) else Decimal(repr(target)).normalize()
-    half = 0.5 * 10.0 ** int(digits.as_tuple().exponent)
-    scale = max(1.0, abs(target))
-    return target, max(min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
+def _half_a_unit(value: float) -> float:
+    """Half a unit of the last digit of a value, within limits."""
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    scale = max(1.0, abs(value))
+    half = 0.5 * 10.0 ** int(exponent)
+    return max(min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
 def _tried(

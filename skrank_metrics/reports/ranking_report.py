@@ -254,10 +254,6 @@ class RankingReport(Result):
 
     def subset(self, places: IntArray) -> RankingReport:
         """The report of some of the queries, by position, without slices."""
-        places = np.asarray(places)
-        if places.dtype.kind != "i" or places.min() < 0 or places.max() >= self.n_queries:
-            last = self.n_queries - 1
-            raise ValueError(f"places must hold positions in qid, 0 to {last}; got {places}.")
         counts = self.recorded_counts
         return replace(
             self,
@@ -329,12 +325,11 @@ class RankingReport(Result):
         Means come with the facts of ``to_dict``, first of all queries, then of each slice. The library can also be
         the first argument, as in other results.
         """
-        # All other results have the library first.
-        if rows in LIBRARIES:
-            return make_frame(rows, self._columns(), self._index)
         if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
             return make_frame(library, self.mean_columns(), None)
-        return make_frame(library, self._columns(), self._index)
+        # All other results have the library first.
+        chosen = rows if rows in LIBRARIES else library
+        return make_frame(chosen, self._columns(), self._index)
 
     def mean_columns(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""

@@ -52,10 +52,10 @@ def test_match(files, capsys):
     words = ["match", "rows.csv", "ndcg@5", *ROWS, "--value"]
     assert (
         output_of(capsys, *words, value)
-        == f"{match_convention(files['y'], files['a'], value=value, **at)}\n"
+        == f"{match_convention(files['y'], files['a'], value=float(value), **at)}\n"
     )
     found = json.loads(output_of(capsys, *words, value, "--output", "json"))
     assert any("lightgbm" in row["peers"] and abs(row["distance"]) < 1e-5 for row in found["rows"])
     near = output_of(capsys, *words, "0.7", "--tolerance", "0.2")
-    assert near == f"{match_convention(files['y'], files['a'], tolerance=0.2, value='0.7', **at)}\n"
-    assert near != f"{match_convention(files['y'], files['a'], value='0.7', **at)}\n"
+    assert near == f"{match_convention(files['y'], files['a'], tolerance=0.2, value=0.7, **at)}\n"
+    assert near != f"{match_convention(files['y'], files['a'], value=0.7, **at)}\n"

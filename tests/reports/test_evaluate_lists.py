@@ -59,13 +59,13 @@ def test_conventions_and_bound_metrics():
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        ([1, 0, 1], TypeError, r"one list of labels per query, as in \[\[1, 0\], .*; got 1"),
+        ([1, 0, 1], TypeError, r"one flat list of labels per query, as in \[\[1, 0\], .*; got 1"),
         ("101", TypeError, "a sequence of lists of labels; got str"),
         (3, TypeError, "a sequence of lists of labels; got int"),
         ([], ValueError, "at least one list; got none"),
         ({"a": {"x": 1}}, TypeError, "Pass documents by their ids to evaluate_run"),
         ([["x"]], (TypeError, ValueError), "labels"),
-        ([[[1]]], ValueError, "flat lists"),
+        ([[[1]]], TypeError, "one flat list"),
         ([[-1]], ValueError, "Labels must be >= 0 for mrr"),
     ],
 )
@@ -79,7 +79,7 @@ def test_bad_lists(labels, error, message):
     [
         ([1], [1, 2], "one whole number per list"),
         ([1], [1.5], "one whole number per list"),
-        ([1, 1], [1], "which has 2"),
+        ([1, 1], [1], "also counts the relevant documents of the list"),
         ([1, 2], [3], "unless all labels are 0 or 1"),
     ],
 )

@@ -191,9 +191,3 @@ def test_groups_that_do_not_fit(groups, message):
     labels = pd.Series([1, 0, 0, 1], index=list("abcd"))
     with pytest.raises(ValueError, match=message):
         evaluate(labels, [2, 1, 2, 1], qid=[7, 7, 8, 8], metrics="mrr", groups=groups)
-
-
-@pytest.mark.parametrize("places", [[7], [-1], [True] * 3, [0.5], ["a"], []])
-def test_a_subset_has_queries_of_the_report(places):
-    with pytest.raises(ValueError, match=r"places must hold positions in qid, 0 to 2; got"):
-        report_of_ranks([1, 2, 3]).subset(places)

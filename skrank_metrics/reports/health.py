@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from skrank_metrics._engine.ranked_blocks import ranked_blocks
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.suspicions import suspicions
@@ -23,64 +22,35 @@ from skrank_metrics.reports.suspicions import suspicions
 # A mean is shown with four decimals; ties that move it by less, or by less than this share of its interval, are not
 # reported.
 SHOWN, SHARE_OF_INTERVAL = 5e-5, 0.1
-# Counts of Health, and what they are shares of.
-_ROWS = {
-    "tied documents": ("n_tied", "n_documents"),
-    "constant queries": ("n_constant", "n_queries"),
-    "no-relevant queries": ("n_no_relevant", "n_queries"),
-}
 _NOT_COUNTED = "Ties were not counted, since the documents were not kept."
-_NOTHING_COUNTED = (
-    "Ties and degenerate queries were not counted, since the documents were not kept."
-)
 
-# Counts that add up over batches, such as "n_queries".
+# Counts that add up over batches, such as "n_ranked".
 Counts: TypeAlias = Counter[str]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Health(Result):
-    """Counts of ties and degenerate queries, with one sentence per finding that affects how to read the values.
+    """Findings about labels and scores that affect how to read the values: ties, queries without a value, mistakes.
 
-    Prints as a table in terminals and notebooks. ``to_frame()`` gives the counts, one row per kind, with "number" and
-    "share". A count is None if it needs documents that the report did not keep.
+    Prints as sentences. ``to_frame()`` has the column "finding".
 
     Attributes
     ----------
-    n_queries, n_documents : int
-        Number of queries and of documents.
-    n_tied : int
-        Documents with the same score as another document of their query.
-    n_constant, n_no_relevant : int
-        Queries of several documents that all have the same score, and queries without a relevant document (label > 0).
-    tie_means : dict of str to tuple of float
-        Mean of each metric with tied documents in ascending and in descending order of their labels, as with
-        ``ties="worst"`` and ``ties="best"``. For most metrics, these are the smallest and the largest possible value.
     findings : tuple of str
         One sentence per finding.
     """
 
-    n_queries: int
-    n_documents: int | None
-    n_tied: int | None = None
-    n_constant: int | None = None
-    n_no_relevant: int | None = None
-    tie_means: dict[str, tuple[float, float]] = field(default_factory=dict)
-    findings: tuple[str, ...] = (_NOTHING_COUNTED,)
+    findings: tuple[str, ...] = (_NOT_COUNTED,)
 
     def _brief(self) -> str:
-        return f"{counted(self.n_queries, 'query')}, {counted(len(self.findings), 'finding')}"
+        return counted(len(self.findings), "finding")
 
     def _parts(self) -> list[Part]:
-        rows = []
-        for kind, (name, of) in _ROWS.items():
-            number = getattr(self, name)
-            if number is not None:
-                rows.append((kind, number, number / getattr(self, of)))
-        columns = (Column("", name="count"), "number", Column("share", "{:.1%}".format))
-        title = f"Health of the labels and scores of {counted(self.n_queries, 'query')}"
-        findings = self.findings or ["Nothing found that affects how to read the values."]
-        return [title, Table(columns, rows), *findings]
+        nothing = ["Nothing found that affects how to read the values."]
+        return ["Findings about labels and scores", *(self.findings or nothing)]
+
+    def _columns(self) -> dict[str, Any]:
+        return {"finding": list(self.findings)}
 
 
 def count(ranking: Ranking) -> Counts:
@@ -92,10 +62,8 @@ def count(ranking: Ranking) -> Counts:
     n_relevant = documents.n_relevant(None)
     n_ranked = ranking.n_retrieved.sum()
     numbers = {
-        "n_queries": documents.n_queries,
         "n_documents": documents.n_documents,
         "n_constant": (is_constant & (ranking.n_retrieved > 1)).sum(),
-        "n_no_relevant": (n_relevant == 0).sum(),
         "n_not_judged": (documents.n_judged == 0).sum(),
         "n_ranked": n_ranked,
         "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),
@@ -113,100 +81,71 @@ def _ranked_scores(ranking: Ranking) -> FloatArray:
 
 def describe(counts: Counts, values: Mapping[str, MetricValues], condense: bool) -> Health:
     """Put counts of documents that were not kept into sentences."""
-    return _health(counts, {}, [*_about_counts(counts, values, condense), _NOT_COUNTED])
+    return Health((*_about_counts(counts, values, condense), _NOT_COUNTED))
 
 
 def examine(
     ranking: Ranking, values: Mapping[str, MetricValues], left_out: tuple[str, ...]
 ) -> Health:
-    """Count ties and degenerate queries, and describe them in sentences, before those on queries left out."""
-    counts = count(ranking)
-    # Documents that metrics leave out cannot tie.
-    counts["n_tied"], tied = _count_ties(ranking.seen(ranking.sight("zero")))
-    tie_means = _means_by_order(ranking, values, tied)
+    """Describe ties and degenerate queries in sentences, before those on queries left out."""
     findings = [
         *suspicions(ranking, values),
-        *_about_ties(counts, values, tie_means),
+        *_about_ties(ranking, values),
         *_about_drawn_orders(ranking, values),
-        *_about_counts(counts, values, ranking.documents.condense),
+        *_about_counts(count(ranking), values, ranking.documents.condense),
         *left_out,
     ]
-    return _health(counts, tie_means, findings)
-
-
-def _health(
-    counts: Counts, tie_means: dict[str, tuple[float, float]], findings: Sequence[str]
-) -> Health:
-    # Those of ties are not known without documents.
-    known = {name: counts[name] for name, _ in _ROWS.values() if name in counts}
-    return Health(
-        counts["n_queries"],
-        counts["n_documents"],
-        **known,
-        tie_means=tie_means,
-        findings=tuple(findings),
-    )
+    return Health(tuple(findings))
 
 
 # --- Ties
 
 
-def _count_ties(ranking: Ranking) -> tuple[int, IntArray]:
-    """Count tied documents, and find the queries that have any."""
-    n_tied = 0
+def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
+    """A sentence about the first mean that ties can move far, in widths of its interval."""
+    # Documents that metrics leave out cannot tie.
+    tied = _queries_with_ties(ranking.seen(ranking.sight("zero")))
+    worst = _means(ranking, values, tied, "worst")
+    best = _means(ranking, values, tied, "best")
+    for name, own in values.items():
+        low, high = own.interval()
+        distance = np.fmax(abs(worst[name] - own.mean), abs(best[name] - own.mean))
+        # Some means have no interval, and then four decimals alone decide.
+        if distance >= SHOWN and not distance <= SHARE_OF_INTERVAL * (high - low):
+            yield (
+                f"Ties: {counted(len(tied), 'query')} with documents of equal scores; {name} is {own.mean:.4f}, and "
+                f"would be {worst[name]:.4f} with tied documents in ascending order of their labels and "
+                f"{best[name]:.4f} in descending order."
+            )
+            return
+
+
+def _queries_with_ties(ranking: Ranking) -> IntArray:
     tied = []
     documents, scores = ranking.documents, _ranked_scores(ranking)
     for queries in documents.blocks():
         ranked = np.sort(documents.windows(scores, queries, np.nan), axis=1)
         # Padding and unranked documents are NaN, so they are never tied.
         equal = ranked[:, 1:] == ranked[:, :-1]
-        is_tied = np.pad(equal, ((0, 0), (0, 1)))
-        is_tied[:, 1:] |= equal
-        n_tied += int(is_tied.sum())
         tied.append(queries[equal.any(axis=1)])
-    return n_tied, np.sort(np.concatenate(tied))
+    return np.sort(np.concatenate(tied))
 
 
-def _means_by_order(
-    ranking: Ranking, values: Mapping[str, MetricValues], tied: IntArray
-) -> dict[str, tuple[float, float]]:
-    """Means with ties in ascending and in descending order of labels; only the given queries have any."""
+def _means(
+    ranking: Ranking, values: Mapping[str, MetricValues], tied: IntArray, ties: str
+) -> dict[str, float]:
+    """Means by another tie policy; only the given queries have any ties."""
     if not len(tied):
-        return {name: (own.mean, own.mean) for name, own in values.items()}
-    # In one pass, since the documents of each tie policy are ranked once for all metrics.
-    metrics = [
-        own.metric.replace(ties=ties) for ties in ("worst", "best") for own in values.values()
-    ]
-    changed = per_query(ranking.take(tied), [metric.computation for metric in metrics])
-    means = []
-    for own, result in zip([*values.values()] * 2, changed, strict=True):
+        return {name: own.mean for name, own in values.items()}
+    computations = [own.metric.replace(ties=ties).computation for own in values.values()]
+    changed = per_query(ranking.take(tied), computations)
+    means = {}
+    for (name, own), result in zip(values.items(), changed, strict=True):
         whole = PerQuery(own.result.numerators.copy(), own.result.denominators.copy())
         whole.numerators[tied] = result.numerators
         whole.denominators[tied] = result.denominators
-        means.append(replace(own, result=whole).mean)
-    n = len(values)
-    return dict(zip(values, zip(means[:n], means[n:], strict=True), strict=True))
-
-
-def _about_ties(
-    counts: Counts,
-    values: Mapping[str, MetricValues],
-    tie_means: Mapping[str, tuple[float, float]],
-) -> Iterator[str]:
-    """A sentence about the first mean that ties can move far, in widths of its interval."""
-    share = counts["n_tied"] / counts["n_documents"]
-    for name, (worst, best) in tie_means.items():
-        mean = values[name].mean
-        low, high = values[name].interval()
-        distance = np.fmax(abs(worst - mean), abs(best - mean))
-        # Some means have no interval, and then four decimals alone decide.
-        if distance >= SHOWN and not distance <= SHARE_OF_INTERVAL * (high - low):
-            yield (
-                f"Ties: {share:.1%} of the documents have the same score as another document of their query; {name} is "
-                f"{mean:.4f}, and would be {worst:.4f} with tied documents in ascending order of their labels and "
-                f"{best:.4f} in descending order."
-            )
-            return
+        means[name] = replace(own, result=whole).mean
+    return means
 
 
 def _about_drawn_orders(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:

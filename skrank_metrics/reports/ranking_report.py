@@ -69,7 +69,7 @@ class RankingReport(Result):
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
     float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports that were made
-    in batches, loaded from a file, or made from a frame keep no labels and scores, so their health has no counts of
+    in batches, loaded from a file, or made from a frame keep no labels and scores, so their health says nothing of
     ties. Where an argument ``metric`` is None, the first metric is meant; it may also be passed as to evaluate.
 
     Attributes
@@ -268,10 +268,10 @@ class RankingReport(Result):
 
     @cached_property
     def health(self) -> Health:
-        """Counts of ties and degenerate queries, with one sentence per finding that matters."""
+        """Findings about ties, queries without a value and likely mistakes, one sentence each."""
         if self.has_documents:
             return examine(self.own_ranking, self.values, self.left_out)
-        return self.recorded_health or Health(self.n_queries, self.n_documents)
+        return self.recorded_health or Health()
 
     def worst(self, n: int = 10, metric: Any = None) -> QueryValues:
         """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""

@@ -19,8 +19,6 @@ from skrank_metrics.reports.saved_values import check_fields, saved
 
 _OF_QUERIES = ("qid", "weights", "by", "groups", "folds")
 _REPORT_FIELDS = (*_OF_QUERIES, "condensed", "metrics", "values", "kept", "health")
-# Counts of health that earlier files hold.
-_FORMER_COUNTS = ("n_tied_in_float32", "n_single_document", "n_all_relevant")
 # Fields of a report that the reports of a comparison usually share, so that they are written once.
 _SHARED = (*_OF_QUERIES, "kept")
 # Classes of comparisons that are saved, with the modules that hold them. They are higher in the package, and are
@@ -97,14 +95,13 @@ def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         if column is not None and (not isinstance(column, np.ndarray) or len(column) != n_queries):
             raise ValueError("The file holds a report whose columns differ in length or type.")
     metrics = {name: metric_from_file(metric) for name, metric in fields["metrics"].items()}
-    health = {name: own for name, own in fields["health"].items() if name not in _FORMER_COUNTS}
     return {
         "metrics": metrics,
         "queries": Queries(*of_queries),
         "results": results,
         "condensed": fields["condensed"],
         "recorded_counts": counts,
-        "recorded_health": Health(**health),
+        "recorded_health": Health(fields["health"]["findings"]),
     }
 
 

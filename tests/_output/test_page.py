@@ -66,9 +66,7 @@ def test_a_page_begins_with_a_heading_in_words_and_ends_with_versions(results, t
     versions += f"scikit-learn {sklearn.__version__}"
     assert f"{datetime.date.today():%d %B %Y}. {versions}" in text
     assert (
-        Seen(page_of(results["health"], tmp_path)).text.count(
-            "Health of the labels and scores of 3 queries"
-        )
+        Seen(page_of(results["health"], tmp_path)).text.count("Findings about labels and scores")
         == 2
     )
     text = Seen(page_of(report, tmp_path, title=HOSTILE)).text

@@ -111,7 +111,7 @@ def numbers(text):
 
 def test_html_holds_nothing_but_a_table_and_lines_with_every_number_of_the_text(result):
     seen = Seen(result._repr_html_())
-    assert set(seen.tags) == TAGS
+    assert set(seen.tags) in (TAGS, {"div"}), "with or without a table"
     assert {name for name, _ in seen.attributes} <= {"style", "class", "tabindex"}
     # In HTML a table is in one piece; in text its first column may be repeated.
     assert numbers(str(result)) == numbers(re.sub(r"<[^>]*>", " ", result._repr_html_()))

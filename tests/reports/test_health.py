@@ -1,5 +1,6 @@
-"""Counts of ties and degenerate queries, and the sentences about them."""
+"""Sentences about ties and degenerate queries."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -36,22 +37,11 @@ def told(health, kind):
     return [finding for finding in health.findings if finding.startswith(kind)]
 
 
-def test_text_html_and_frame_show_each_count_in_its_row():
-    constant = [1, 0], [1, 1]
-    tied = [1, *[0] * 9], [*[5] * 9, 1]
-    queries = [constant, tied]
-    queries += [SINGLE] * 2 + [ALL_RELEVANT] * 5 + [NONE_RELEVANT] * 4
-    health = health_of(*queries, metrics=["mrr", "dcg@3"])
-    kinds = ["tied documents", "constant queries", "no-relevant queries"]
-    numbers = [2 + 9, 1, 4]
-    n_documents = 2 + 10 + 2 * 1 + 5 * 2 + 4 * 2
-    shares = np.divide(numbers, [n_documents, 13, 13]).tolist()
-    table = [["", "number", "share"]]
-    for kind, number, share in zip(kinds, numbers, shares, strict=True):
-        table.append([kind, str(number), f"{share:.1%}"])
-    title = "Health of the labels and scores of 13 queries"
-    assert_shown(health, [table], [title, *health.findings])
-    check_frame(health.to_frame(), {"count": kinds, "number": numbers, "share": shares})
+def test_text_html_and_frame_show_each_finding():
+    health = health_of(*FIVE, metrics=["ndcg@10", "dcg"])
+    assert len(health.findings) == 2
+    assert_shown(health, [], ["Findings about labels and scores", *health.findings])
+    check_frame(health.to_frame(), {"finding": list(health.findings)})
 
 
 @pytest.mark.parametrize("n_tied", [0, 1, 2, 3, 4, 5, 6, 12])
@@ -70,11 +60,12 @@ def test_ties_of_a_metric_are_a_sentence():
     # Many queries, so that intervals are narrow.
     health = health_of(*FIVE * 30, metrics=["ndcg@10", "dcg"])
     (ties,) = told(health, "Ties")
-    worst, best = health.tie_means["ndcg@10"]
-    assert "; ndcg@10 is" in ties, "the first of both"
-    assert ties.startswith("Ties: 45.5% of the documents have the same score")
-    order = "with tied documents in ascending order of their labels"
-    assert f"{worst:.4f} {order} and {best:.4f} in descending" in ties
+    rows = rows_of(FIVE)
+    worst, best = (ndcg_score(**rows, k=10, ties=policy) for policy in ("worst", "best"))
+    assert ties == (
+        f"Ties: 60 queries with documents of equal scores; ndcg@10 is {ndcg_score(**rows, k=10):.4f}, and would be "
+        f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending order."
+    )
 
 
 def test_each_finding_is_a_sentence():
@@ -83,9 +74,6 @@ def test_each_finding_is_a_sentence():
         "Constant scores: 1 query with the same score for all documents.",
         "1 query has no relevant document and counts as 0 in ndcg@10, dcg.",
     ), "ties matter less than how few queries there are"
-    rows = rows_of(FIVE)
-    extremes = [ndcg_score(**rows, k=10, ties=ties) for ties in ("worst", "best")]
-    assert health.tie_means["ndcg@10"] == tuple(extremes)
 
 
 def test_unjudged_documents_are_no_finding_where_only_relevant_ones_are_known():
@@ -145,19 +133,19 @@ def test_a_count_of_pairs_is_defined():
 
 def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
     health = health_of(([1, 0], [2, 1]), metrics=[get_metric("ndcg", gain=[0, 0, 1])])
-    assert health.n_no_relevant == 0
     expected = "1 query has no document with a gain and counts as 0 in ndcg(gain=[0, 0, 1])."
     assert health.findings == (expected,)
 
 
 @pytest.mark.parametrize(
-    ("scores", "counts"), [([2.0, 1.0, 1.0, 1.0], (0, 0)), ([2.0, 2.0, 1.0, 3.0], (2, 1))]
+    ("scores", "n_constant", "is_tied"),
+    [([2.0, 1.0, 1.0, 1.0], 0, False), ([2.0, 2.0, 1.0, 3.0], 1, True)],
 )
-def test_documents_that_were_not_ranked_do_not_tie(scores, counts):
+def test_documents_that_were_not_ranked_do_not_tie(scores, n_constant, is_tied):
     retrieved = [True, True, False, False]
     health = health_of(([1, 0, 0, 1], scores), retrieved=retrieved)
-    assert (health.n_tied, health.n_constant) == counts
-    assert health.n_documents == 4
+    assert len(told(health, "Constant scores: 1 query")) == n_constant
+    assert len(told(health, "Ties: 1 query")) == is_tied
 
 
 def test_nothing_found():
@@ -167,30 +155,24 @@ def test_nothing_found():
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
-def test_counts_are_those_of_a_plain_count(decimals, rng):
+def test_numbers_in_sentences_are_those_of_a_plain_count(decimals, rng):
     qid = rng.permutation(np.repeat(np.arange(90), rng.integers(1, 40, 90)))
-    y = rng.integers(0, 4, len(qid)) + 0.5
+    y = (rng.random(len(qid)) < 0.05).astype(int)
     scores = rng.normal(size=len(qid)).round(decimals)
     scores[rng.random(len(qid)) < 0.05] = -np.inf
     retrieved = rng.random(len(qid)) < 0.9
-    health = evaluate(y, scores, qid=qid, retrieved=retrieved).health
+    report = evaluate(y, scores, qid=qid, retrieved=retrieved)
     ranked = list(zip(qid[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
-    sizes = Counter(ranked)
-    n_tied = sum(n for n in sizes.values() if n > 1)
-    assert health.n_tied == n_tied > 0
     n_ranked = Counter(query for query, _ in ranked)
-    n_scores = Counter(query for query, _ in sizes)
-    constant = [query for query, n in n_ranked.items() if n > 1 and n_scores[query] == 1]
-    assert health.n_constant == len(constant)
-
-
-def test_without_ties_all_their_orders_give_the_mean(rng):
-    qid = np.repeat(np.arange(30), 9)
-    labels = rng.integers(0, 3, len(qid))
-    scores = rng.permutation(len(qid))
-    report = evaluate(labels, scores, qid=qid, metrics=["map", "kendall_tau"])
-    assert report.health.n_tied == 0
-    assert report.health.tie_means == {name: (mean, mean) for name, mean in report.mean.items()}
+    n_scores = Counter(query for query, _ in set(ranked))
+    n_tied = sum(n_scores[query] < n for query, n in n_ranked.items())
+    assert n_tied > 0
+    n_constant = sum(n > 1 and n_scores[query] == 1 for query, n in n_ranked.items())
+    for kind, n in (("Ties", n_tied), ("Constant scores", n_constant)):
+        for finding in told(report.health, kind):
+            assert finding.startswith(f"{kind}: {n} quer")
+    assert bool(told(report.health, "Ties")) == (decimals == 0)
+    assert bool(told(report.health, "Constant")) == (n_constant > 0)
 
 
 def test_ties_are_told_where_another_metric_is_undefined():
@@ -204,7 +186,8 @@ def test_ties_are_told_where_another_metric_is_undefined():
 def test_orders_of_ties_are_no_range():
     falling = get_metric("ndcg", gain=[1, 0])
     health = health_of(([1, 0, 0], [2, 2, 1]), metrics=[falling])
-    ((ascending, descending),) = health.tie_means.values()
+    found = re.search(r"would be (\S+) with tied .* labels and (\S+) in", health.findings[0])
+    ascending, descending = map(float, found.groups())
     assert ascending > descending, "the smaller label has the larger gain"
     order = "with tied documents in ascending order of their labels"
     assert f"{ascending:.4f} {order} and {descending:.4f}" in health.findings[0]
@@ -223,8 +206,8 @@ def test_metrics_that_need_a_cutoff_are_named():
 
 def test_findings_of_weighted_queries():
     health = evaluate([[1, 0]] * 2, [[1, 1], [2, 1]], metrics="mrr", sample_weight=[3, 1]).health
-    assert health.tie_means == {"mrr": ((3 / 2 + 1) / 4, 1)}
-    assert "; mrr is 0.8125, and would be 0.6250 with" in health.findings[0], "(3 * 3/4 + 1) / 4"
+    assert "; mrr is 0.8125, and would be 0.6250 with" in health.findings[0], "(3 / 2 + 1) / 4"
+    assert "and 1.0000 in descending order" in health.findings[0]
 
 
 def test_findings_of_queries_that_nobody_judged():

@@ -78,7 +78,7 @@ def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
     assert_same(found.slices[None], report.slices[None])
     assert found.n_documents == report.n_documents
     part, n_documents = found.slices[None], report.slices[None].n_documents
-    assert (part.n_documents, part.health.n_queries, part.health.n_tied) == (n_documents, 10, None)
+    assert (part.n_documents, part.n_queries) == (n_documents, 10)
     assert found.health.findings == report.health.findings
     assert vars(found.health) == vars(report.health)
     assert not found.has_documents

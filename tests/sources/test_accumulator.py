@@ -163,12 +163,9 @@ def test_health_adds_up(data):
         evaluate(**data, metrics=METRICS).health,
         accumulated(data, [17, 80]).result().health,
     )
-    for name in ("n_constant", "n_no_relevant", "n_queries", "n_documents"):
-        assert getattr(health, name) == getattr(whole, name) > 0
-    assert (health.n_tied, health.tie_means) == (None, {})
+    assert any(finding.startswith("Constant scores: ") for finding in health.findings)
     shared = [finding for finding in whole.findings if not finding.startswith("Ties")]
     assert health.findings == (*shared, "Ties were not counted, since the documents were not kept.")
-    assert "tied" not in str(health)
 
 
 def test_what_needs_rows_says_so(data):
@@ -228,9 +225,7 @@ def test_a_report_stays_as_it_is_when_more_comes(data):
     assert accumulator.result().n_queries == 120
     other = RankingAccumulator(METRICS).update(**first)
     RankingAccumulator(METRICS).merge(other).update(**second)
-    assert other.result().health.n_queries == other.n_queries == report.n_queries, (
-        "it was not changed"
-    )
+    assert other.n_queries == report.n_queries, "it was not changed"
     assert (str(report), report.mean, report.intervals()) == before
 
 

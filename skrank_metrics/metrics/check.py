@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
-from skrank_metrics._input.arrays import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.names import get_metric
@@ -46,8 +45,7 @@ def check_metric(
     labels : sequence of float, default=(0, 1, 2, 3)
         Labels that the metric accepts.
     documents : dict of sequences, default=None
-        Entries to draw for each column that the metric needs, such as ``{"price": [1, 2, 5]}``. Columns that are not
-        named here hold 1, 2 and 3.
+        Entries to draw for each column that the metric needs, such as ``{"price": [1, 2, 5]}``.
 
     Raises
     ------
@@ -69,9 +67,7 @@ def check_metric(
     AssertionError: calls(ties=average) must give the same values when called again; got ...
     """
     bound = get_metric(metric, ties="average")
-    for name in documents or {}:
-        check_choice(name, "documents", bound.record.documents)
-    rows = _rows(bound, labels, documents or {})
+    rows = _rows(labels, documents)
     cutoffs: list[dict[str, Any]] = [{}]
     if bound.record.has_cutoff:
         cutoffs = [{"k": k} for k in CUTOFFS]
@@ -95,9 +91,7 @@ def check_metric(
         ) from error
 
 
-def _rows(
-    metric: BoundMetric, labels: Sequence[float], documents: Mapping[str, Sequence[Any]]
-) -> dict[str, Any]:
+def _rows(labels: Sequence[float], documents: Mapping[str, Sequence[Any]] | None) -> dict[str, Any]:
     """Small queries with many ties, as arguments of the metric."""
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(N_QUERIES), rng.integers(1, LONGEST + 1, N_QUERIES))
@@ -110,9 +104,8 @@ def _rows(
     for array in (drawn, scores, qid):
         array.flags.writeable = False  # a metric that modifies them raises an error
     rows: dict[str, Any] = {"y_true": drawn, "y_score": scores, "qid": qid, "average": None}
-    if metric.record.documents:
-        entries = {name: documents.get(name, (1, 2, 3)) for name in metric.record.documents}
-        rows["documents"] = {name: rng.choice(given, len(qid)) for name, given in entries.items()}
+    if documents:
+        rows["documents"] = {name: rng.choice(own, len(qid)) for name, own in documents.items()}
     return rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import re
@@ -141,18 +140,6 @@ class FunctionMetric:
     def __call__(self, y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
         """Compute the metric."""
         return BoundMetric(self, {})(y_true, y_score, *misplaced, **keywords)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Only the arguments, so that pickles do not depend on what a record holds in this version.
-        remake = functools.partial(
-            make_metric,
-            name=self.__name__,
-            documents=self.record.documents,
-            bounds=(self.record.lower, self.record.upper),
-            greater_is_better=self.record.greater_is_better,
-            undefined=self.record.undefined,
-        )
-        return remake, (self.function,)
 
     def __repr__(self) -> str:
         return f"make_metric({self.__name__})"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
@@ -20,7 +18,6 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import get_metric, in_convention
-from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # The parameter that is the value of undefined queries.
@@ -47,7 +44,6 @@ class Cause:
     cause: str
     change: str
     effect: float
-    n_queries: int
     shown: str  # cause and change in the printed table
 
 
@@ -66,8 +62,8 @@ class Difference(Result):
     start, end : float
         Values by the first and the second convention.
     causes : list of Cause
-        Causes with attributes ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and
-        ``n_queries`` (number of queries whose value it changes). The effects add up to ``end - start``.
+        Causes with attributes ``cause``, ``change`` (old and new parameter) and ``effect`` (its part of the gap). The
+        effects add up to ``end - start``.
     not_imitated : list of str
         Behaviour of the two libraries that these values do not reproduce.
     """
@@ -86,20 +82,18 @@ class Difference(Result):
 
     def _parts(self) -> list[Part]:
         first, second = self.conventions
-        rows: list[tuple[str, float, int | None]] = [
-            (cause.shown, cause.effect, cause.n_queries) for cause in self.causes
-        ]
-        rows.append(("gap", self.end - self.start, None))
+        rows = [(cause.shown, cause.effect) for cause in self.causes]
+        rows.append(("gap", self.end - self.start))
         parts: list[Part] = [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
-            Table(("", Column("effect", signed), "queries affected"), rows),
+            Table(("", Column("effect", signed)), rows),
         ]
         if self.causes:
             parts.append(f"To get {second}'s value, pass convention={second!r}.")
         return [*parts, *self.not_imitated]
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = ("cause", "change", "effect", "n_queries")
+        names = ("cause", "change", "effect")
         return {name: [getattr(cause, name) for cause in self.causes] for name in names}
 
 
@@ -147,10 +141,10 @@ def explain_difference(
     >>> from skrank_metrics import explain_difference
     >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
-                                                      effect  queries affected
-    gain: linear -> exp2                                 -0.0315                 1
-    ties: average -> stable                              +0.0000                 0
-    queries with no relevant document count as 1, not 0  +0.5000                 1
+                                                      effect
+    gain: linear -> exp2                                 -0.0315
+    ties: average -> stable                              +0.0000
+    queries with no relevant document count as 1, not 0  +0.5000
     gap                                                  +0.4685
     To get lightgbm's value, pass convention='lightgbm'.
     """
@@ -164,8 +158,8 @@ def explain_difference(
         if name in first.record.parameters and str(first.get(name)) != str(second.get(name)):
             changed[name] = second.get(name)  # as text, NaN equals NaN
     # There are 2^n subsets of the n parameters that differ, and conventions differ in five at most.
-    values = _values_by_changes(ranking, first, changed)
-    causes = [_cause(name, first, new, values) for name, new in changed.items()]
+    means = _means_by_changes(ranking, first, changed)
+    causes = [_cause(name, first, new, means) for name, new in changed.items()]
     remarks = []
     for convention in conventions:
         remark = CONVENTIONS[convention].differs.get(first.record.name)
@@ -175,8 +169,8 @@ def explain_difference(
     return Difference(
         metric if isinstance(metric, str) else str(get_metric(metric)),
         (conventions[0], conventions[1]),
-        values[frozenset()].mean,
-        values[frozenset(changed)].mean,
+        means[frozenset()],
+        means[frozenset(changed)],
         causes,
         remarks,
     )
@@ -201,43 +195,36 @@ def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:
     return ranking_from_rows(y_true, y_score, qid=qid)
 
 
-def _values_by_changes(
+def _means_by_changes(
     ranking: Ranking, first: BoundMetric, changed: Mapping[str, Any]
-) -> dict[frozenset[str], MetricValues]:
-    """The values of a metric by each set of changed parameters."""
+) -> dict[frozenset[str], float]:
+    """The mean of a metric by each set of changed parameters."""
     metrics: dict[frozenset[str], BoundMetric] = {}
     for n_changed in range(len(changed) + 1):
         for names in combinations(changed, n_changed):
             metrics[frozenset(names)] = first.replace(**{name: changed[name] for name in names})
     results = per_query(ranking, [metric.computation for metric in metrics.values()])
-    values = {}
+    means = {}
     for (subset, metric), result in zip(metrics.items(), results, strict=True):
-        values[subset] = MetricValues(metric, result, ranking.documents.weights, None)
-    return values
+        means[subset] = float(metric.aggregate(result, ranking.documents.weights))
+    return means
 
 
-def _cause(
-    name: str, first: BoundMetric, new: Any, values: Mapping[frozenset[str], MetricValues]
-) -> Cause:
-    """The mean effect of a parameter, and the queries that it changes, over all orders of changing the parameters."""
-    n = max(map(len, values))
+def _cause(name: str, first: BoundMetric, new: Any, means: Mapping[frozenset[str], float]) -> Cause:
+    """The mean effect of a parameter over all orders of changing the parameters."""
+    n = max(map(len, means))
     effects = []
-    is_affected = np.zeros(len(next(iter(values.values())).per_query), dtype=bool)
-    for names in values:
-        if name in names:
-            continue
-        before, after = values[names], values[names | {name}]
-        # Of the n! orders, |names|! (n - 1 - |names|)! change exactly these before this parameter.
-        effects.append((after.mean - before.mean) / (n * math.comb(n - 1, len(names))))
-        # Undefined queries that are left out are NaN, which differs from itself.
-        is_left_out = np.isnan(before.per_query) & np.isnan(after.per_query)
-        is_affected |= (before.per_query != after.per_query) & ~is_left_out
+    for names in means:
+        if name not in names:
+            gain = means[names | {name}] - means[names]
+            # Of the n! orders, |names|! (n - 1 - |names|)! change exactly these before this parameter.
+            effects.append(gain / (n * math.comb(n - 1, len(names))))
     old = first.get(name)
     change = f"{old} -> {new}"
     shown = f"{CAUSES[name]}: {change}"
     if name == UNDEFINED:
         shown = _change_of_undefined(f"queries with {first.undefined}", old, new)
-    return Cause(CAUSES[name], change, math.fsum(effects), int(is_affected.sum()), shown)
+    return Cause(CAUSES[name], change, math.fsum(effects), shown)
 
 
 def _change_of_undefined(queries: str, old: float, new: float) -> str:

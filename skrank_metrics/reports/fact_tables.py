@@ -95,7 +95,7 @@ def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
 
 
 def interval_method(printed: Sequence[MetricValues]) -> str:
-    """Which interval is printed, and when there is none."""
+    """Which interval is printed."""
     over = "queries"
     groups = printed[0].groups
     if groups is not None:
@@ -108,6 +108,4 @@ def interval_method(printed: Sequence[MetricValues]) -> str:
         method += ", widened for metrics between 0 and 1"
     elif bounded:
         method += ", widened for metrics with two bounds"
-    if any(np.isnan(values.interval()[0]) for values in printed):
-        method += "; none for one query or group, for equal values without bounds, and for medians and geometric means"
     return method

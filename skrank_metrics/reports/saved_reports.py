@@ -78,29 +78,19 @@ def restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     check_fields(fields, _REPORT_FIELDS, "report")
     check_fields(fields["values"], fields["metrics"], "report")
-    of_queries = [fields[name] for name in _OF_QUERIES]
-    columns = list(of_queries)
     results = {}
     for name, (numerators, denominators) in fields["values"].items():
         if denominators is None:
             denominators = np.ones(len(numerators))
         results[name] = PerQuery(numerators, denominators)
-        columns += [numerators, denominators]
-    counts = None
-    if fields["kept"] is not None:
-        counts = DocumentCounts(*fields["kept"])
-        columns += fields["kept"]
-    n_queries = len(fields["qid"])
-    for column in columns:
-        if column is not None and (not isinstance(column, np.ndarray) or len(column) != n_queries):
-            raise ValueError("The file holds a report whose columns differ in length or type.")
+    kept = fields["kept"]
     metrics = {name: metric_from_file(metric) for name, metric in fields["metrics"].items()}
     return {
         "metrics": metrics,
-        "queries": Queries(*of_queries),
+        "queries": Queries(*(fields[name] for name in _OF_QUERIES)),
         "results": results,
         "condensed": fields["condensed"],
-        "recorded_counts": counts,
+        "recorded_counts": None if kept is None else DocumentCounts(*kept),
         "recorded_health": Health(fields["health"]["findings"]),
     }
 

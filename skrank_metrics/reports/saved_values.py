@@ -72,16 +72,11 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
 
 def check_fields(found: Iterable[str], known: Iterable[str], what: str) -> None:
     """Refuse fields that this version of the package does not know, and miss none that it does."""
-    unknown = sorted(set(found) - set(known))
-    missing = sorted(set(known) - set(found))
-    if unknown:
+    differing = sorted(set(known) ^ set(found))
+    if differing:
         raise ValueError(
-            f"The file holds a {what} with {unknown[0]!r}, which skrank_metrics {skrank_metrics.__version__} does not "
-            "know. Update skrank_metrics."
-        )
-    if missing:
-        raise ValueError(
-            f"The file holds a {what} without {missing[0]!r}, so save() did not write it."
+            f"The file holds a {what} with unknown or missing fields: {', '.join(differing)}. This is skrank_metrics "
+            f"{skrank_metrics.__version__}; update it."
         )
 
 

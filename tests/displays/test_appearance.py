@@ -86,7 +86,7 @@ def candidates(names):
 def waterfall(names):
     effects = np.resize([0.25, -0.5], len(names)).tolist()
     causes = [
-        Cause("gain", name, effect, 1, name) for name, effect in zip(names, effects, strict=True)
+        Cause("gain", name, effect, name) for name, effect in zip(names, effects, strict=True)
     ]
     return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
 

@@ -107,7 +107,7 @@ def marked(display):
 
 def difference(effects, changes):
     steps = zip(changes, effects, strict=True)
-    causes = [Cause("gain", change, effect, 1, f"gain: {change}") for change, effect in steps]
+    causes = [Cause("gain", change, effect, f"gain: {change}") for change, effect in steps]
     return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
 
 

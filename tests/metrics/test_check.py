@@ -16,7 +16,7 @@ def test_a_metric_of_documents_is_checked_with_their_columns():
 
     metric = make_metric(first_sale, documents=["price", "colour"])
     with parallel_config("threading"):  # other processes take seconds to start
-        check_metric(metric, documents={"colour": ["red", "blue"]})
+        check_metric(metric, documents={"price": [1, 2, 3], "colour": ["red", "blue"]})
 
 
 @pytest.mark.slow
@@ -79,9 +79,12 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
         check_metric(make_metric(function, name="broken", bounds=bounds))
 
 
-def test_documents_that_the_metric_does_not_take():
-    with pytest.raises(ValueError, match=r"documents must be one of .*; got 'price'"):
+def test_documents_must_be_those_that_the_metric_takes():
+    with pytest.raises(AssertionError, match="unexpected parameter 'documents'"):
         check_metric("mrr", documents={"price": [1, 2]})
+    first_price = make_metric(lambda labels, price: price[0], name="own", documents=["price"])
+    with pytest.raises(AssertionError, match="with the column 'price'"):
+        check_metric(first_price)
 
 
 def test_an_overflow_on_the_way_is_no_error():

@@ -23,10 +23,9 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    none = "; none for one query or group, for equal values without bounds, and for medians"
-    assert f"over queries, widened for metrics between 0 and 1{none}" in words(report)
+    assert "over queries, widened for metrics between 0 and 1." in words(report)
     slices = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=[0, 1, 1], groups=[0, 1, 2])
-    assert f"over 3 groups, widened for metrics between 0 and 1{none}" in words(slices)
+    assert "over 3 groups, widened for metrics between 0 and 1." in words(slices)
     assert repr(report) == "<RankingReport: mrr of 1 query>"
     assert report.to_dict(flat=True) == {
         "mrr": 1.0,

@@ -27,20 +27,20 @@ EVERY_MODEL = ("Ridge", "LGBMRanker", "XGBRanker", "CatBoostRanker", BARE)
 EVERY_WAY = ("groups=", "qid=", "index of y")
 LIMITS = [
     Limit("Halving", ("Ridge",), EVERY_WAY,
-          "Ridge has no n_estimators to increase on each rung, and n_samples would split queries",
+          "Ridge has no `n_estimators` to increase on each rung, and `n_samples` would split queries",
           "Search Ridge with GridSearchCV"),
     Limit("RFECV", EVERY_MODEL, ("index of y",),
-          "RFECV turns y into an array, which drops its index", "Enable metadata routing and pass groups= or qid="),
+          "RFECV turns `y` into an array, which drops its index", "Enable metadata routing and pass `groups=` or `qid=`"),
     Limit("permutation_importance", EVERY_MODEL, ("groups=", "qid="),
-          "permutation_importance takes neither groups nor params",
-          "Pass with_qid(y, qid) to it, with routing enabled or not"),
+          "`permutation_importance` takes neither `groups` nor `params`",
+          "Pass `with_qid(y, qid)` to it, with routing enabled or not"),
     # Those of one model come last.
     Limit("permutation_importance", (BARE,), ("index of y",),
-          "A bare XGBRanker needs qid= in permutation_importance, too",
-          "Fit it with qid=, then pass with_qid(y, qid) to permutation_importance"),
+          "For `permutation_importance`, fit it with `qid=`",
+          "Then pass `with_qid(y, qid)`"),
     Limit("", (BARE,), ("groups=", "index of y"),
-          "A bare XGBRanker takes only qid=, after set_fit_request(qid=True)",
-          "Use QueryRanker(XGBRanker()) for the other two ways"),
+          "A bare XGBRanker takes only `qid=`, after `set_fit_request(qid=True)`",
+          "The other two ways need `QueryRanker(XGBRanker())`"),
 ]  # fmt: skip
 
 
@@ -71,8 +71,8 @@ def table():
         lines.append("| " + " | ".join([", ".join(names), *cells]) + " |")
     of_all = [one for one in LIMITS if one.models != (BARE,)]
     notes = [f"{n}. {one.reason}. {one.workaround}." for n, one in enumerate(of_all, start=1)]
-    of_bare = [f"- {one.reason}. {one.workaround}." for one in LIMITS[len(of_all) :]]
-    return "\n".join([*lines, "", *notes, "", "Without `QueryRanker`:", "", *of_bare])
+    of_bare = [f"{one.reason}. {one.workaround}." for one in reversed(LIMITS[len(of_all) :])]
+    return "\n".join([*lines, "", *notes, "", *of_bare])
 
 
 if __name__ == "__main__":

@@ -34,14 +34,13 @@ class Progress:
         # The time of day may be set while the work goes on.
         self._started = self._last = time.monotonic()
         self._said = (0, "")
-        self._written = False
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._written and self._replaces_lines:
-            print(REPLACE, end="", file=sys.stderr, flush=True)
+        if self._last > self._started and self._replaces_lines:
+            self._write(REPLACE)
 
     def count(self, parts: Iterable[T], n_parts: int, what: str) -> Iterator[T]:
         """Pass parts on, and say their number so far."""
@@ -50,28 +49,24 @@ class Progress:
             self.say_done(number, n_parts, what)
 
     def say_done(self, done: int, total: int | None, what: str) -> None:
-        """Say how much is done, such as "rows"; a total of None is not known."""
-        if not done or (done, what) == self._said:  # joblib says the end twice
-            return
-        self._said = (done, what)
-        elapsed = time.monotonic() - self._started
-        if not total:
-            self._say(f"{done:,} {what}, {elapsed:.0f} s")
-            return
-        left = elapsed / done * (total - done)
-        text = f"{done:,} of {total:,} {what} ({done / total:.0%})"
-        self._say(f"{text}, {left:.0f} s left", is_last=done == total)
-
-    def _say(self, text: str, *, is_last: bool = False) -> None:
-        """Write a line, unless the previous one is recent."""
+        """Say how much is done, such as "rows", unless it was said lately; a total of None is not known."""
         now = time.monotonic()
-        before, end, apart = "", "\n", ELSEWHERE
-        if self._replaces_lines:
-            before, end, apart = REPLACE, "", ON_A_TERMINAL
-        is_due = now - self._last >= apart or (is_last and not self._replaces_lines)
-        if self.shown and is_due:
-            self._last, self._written = now, True
-            print(before + text, end=end, file=sys.stderr, flush=True)
+        is_due = now - self._last >= (ON_A_TERMINAL if self._replaces_lines else ELSEWHERE)
+        is_last = done == total and not self._replaces_lines
+        # joblib says the end twice.
+        is_new = done > 0 and (done, what) != self._said
+        if not (self.shown and is_new and (is_due or is_last)):
+            return
+        self._said, self._last = (done, what), now
+        elapsed = now - self._started
+        text = f"{done:,} {what}, {elapsed:.0f} s"
+        if total:
+            left = elapsed / done * (total - done)
+            text = f"{done:,} of {total:,} {what} ({done / total:.0%}), {left:.0f} s left"
+        self._write(f"{REPLACE}{text}" if self._replaces_lines else f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def _is_terminal_or_notebook(stream: TextIO | None) -> bool:

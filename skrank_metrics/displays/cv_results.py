@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.displays.searched import Searched, read_search
+from skrank_metrics.displays.searched import read_search
 
 # Height of a row in inches, and places of the marks and of the mean below and above its middle, in rows.
 ROW, MARKS, TEXT = 0.44, 0.14, -0.24
@@ -20,9 +21,8 @@ class CVResultsDisplay(Display):
 
     Create it with ``from_result(search)``. A few folds can hardly tell which candidates are worse; see search_report.
 
-    Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
-    Candidates that a race dropped come last, with the mean over the folds that they ran, which is not comparable with
-    means over other folds.
+    Candidates that failed in a fold, or that a race dropped, are left out. In a halving search, each candidate is shown
+    on its last rung.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class CVResultsDisplay(Display):
         found = read_search(result, metric)
         self.scores: FloatArray = found.scores[:n_candidates]
         n_shown, n_folds = self.scores.shape
-        self.candidates = [_name_of(found, place) for place in range(n_shown)]
+        self.candidates = list(map(_name_of, found.rows[:n_shown], found.params))
         self._label = f"{found.metric}, mean and each of {n_folds} folds"
         if n_shown < found.n_tried:
             self._label += f",\nbest {n_shown} of {found.n_tried} candidates"
@@ -65,22 +65,18 @@ class CVResultsDisplay(Display):
         look = style.polish(ax)
         folds = {"linestyle": "none", "marker": "|", "markersize": 8, "alpha": 0.7}
         for row, scores in enumerate(self.scores):
-            mean = float(np.nanmean(scores))
+            mean = float(np.mean(scores))
             colour = look.soft if row else look.best
             ax.plot(scores, [row + MARKS] * len(scores), color=look.soft, **folds)
-            # Means over different folds are not comparable.
-            filled = "none" if np.isnan(scores).any() else colour
-            ax.plot(mean, row + MARKS, marker="o", color=colour, markerfacecolor=filled)
+            ax.plot(mean, row + MARKS, marker="o", color=colour)
             centred = {"size": "small", "ha": "center", "va": "center"}
             ax.annotate(style.spelled(mean), (mean, row + TEXT), color=colour, **centred)
         ax.set_xlabel(style.broken(self._label))
         style.draw_rows(ax, self.candidates)
 
 
-def _name_of(found: Searched, place: int) -> str:
-    """The number of a candidate as in search_report, its parameters, and when it was dropped."""
+def _name_of(row: int, params: Mapping[str, Any]) -> str:
+    """The number of a candidate, as in search_report, and its parameters."""
     from skrank_metrics.model_selection.fitted_search import spelled_params
 
-    name = f"#{found.rows[place] + 1} {spelled_params(found.params[place]) or 'defaults'}"
-    n_ran = found.n_ran[place]
-    return name if n_ran == found.scores.shape[1] else f"{name}\ndropped after fold {n_ran}"
+    return f"#{row + 1} {spelled_params(params) or 'defaults'}"

@@ -11,7 +11,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, check_choice
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.displays.searched import NO_SCORES, read_search
+from skrank_metrics.displays.searched import read_search
 
 CURVE_HEIGHT, CELL = 3.2, 0.5  # in inches
 
@@ -53,39 +53,36 @@ class GridDisplay(Display):
     ) -> None:
         super().__init__(result)
         found = read_search(result, metric)
-        n_folds = found.scores.shape[1]
-        # Means over some of the folds are not comparable with the others.
-        if found.n_ran.max() < n_folds:
-            raise ValueError(NO_SCORES)
         self._metric = found.metric
-        self._names = _chosen_params(result.cv_results_["params"], params)
-        self._values = [_values_of(result.cv_results_["params"], name) for name in self._names]
+        candidates = result.cv_results_["params"]
+        self._names = _chosen_params(candidates, params)
+        self._values = [_values_of(candidates, name) for name in self._names]
         shape = [len(values) for values in self._values]
-        self.scores: FloatArray = np.full((*shape, n_folds), np.nan)
+        self.scores: FloatArray = np.full((*shape, found.scores.shape[1]), np.nan)
         # The best comes last, and stays.
-        for candidate in np.flatnonzero(found.n_ran == n_folds)[::-1]:
+        for own, scores in zip(found.params[::-1], found.scores[::-1], strict=True):
             place = []
             for name, values in zip(self._names, self._values, strict=True):
-                place.append(values.index(_spelled(found.params[candidate].get(name))))
-            self.scores[tuple(place)] = found.scores[candidate]
+                place.append(values.index(_spelled(own.get(name))))
+            self.scores[tuple(place)] = scores
         self._best = tuple(place)
 
     def _draw(self, ax: Any) -> None:
-        is_curve = len(self._names) == 1
-        ax = self.panel(ax, CURVE_HEIGHT if is_curve else 1 + CELL * len(self._values[0]))
+        *rows, columns = self._values
+        ax = self.panel(ax, 1 + CELL * len(rows[0]) if rows else CURVE_HEIGHT)
         look = style.polish(ax, "y")
         means = self.scores.mean(axis=-1)
-        labels = [style.broken(name.rpartition("__")[2]) for name in self._names]
-        ax.set_xticks(range(len(self._values[-1])), style.names_in_rows(self._values[-1]))
-        if is_curve:
-            self._draw_curve(ax, means, look)
-            ax.set_xlabel(labels[0])
-            ax.set_ylabel(style.broken(f"{self._metric}, mean and each fold"))
-        else:
+        *row_labels, label = [style.broken(name.rpartition("__")[2]) for name in self._names]
+        ax.set_xticks(range(len(columns)), style.names_in_rows(columns))
+        if rows:
             self._draw_cells(ax, means, look)
-            ax.set_yticks(range(len(self._values[0])), style.names_in_rows(self._values[0]))
-            ax.set_ylabel(labels[0])
-            ax.set_xlabel(f"{labels[1]}\n{style.broken(f'{self._metric}, mean over folds')}")
+            ax.set_yticks(range(len(rows[0])), style.names_in_rows(rows[0]))
+            ax.set_ylabel(*row_labels)
+            ax.set_xlabel(f"{label}\n{style.broken(f'{self._metric}, mean over folds')}")
+        else:
+            self._draw_curve(ax, means, look)
+            ax.set_xlabel(label)
+            ax.set_ylabel(style.broken(f"{self._metric}, mean and each fold"))
 
     def _draw_curve(self, ax: Any, means: FloatArray, look: style.Theme) -> None:
         (best,) = self._best
@@ -114,11 +111,10 @@ def _chosen_params(
     """Names of one or two parameters: those that vary, or those that are asked for."""
     known = list(dict.fromkeys(name for candidate in candidates for name in candidate))
     if params is None:
-        chosen = [name for name in known if len(_values_of(candidates, name)) > 1]
-    else:
-        chosen = [check_choice(name, "params", known) for name in params]
-    if len(set(chosen)) not in (1, 2) or len(set(chosen)) < len(chosen):
-        what = f"one or two different parameters of {', '.join(known)}"
+        params = [name for name in known if len(_values_of(candidates, name)) > 1]
+    chosen = [check_choice(name, "params", known) for name in dict.fromkeys(params)]
+    if len(chosen) not in (1, 2):
+        what = f"one or two parameters of {', '.join(known)}"
         raise ValueError(f"params must name {what}; got {', '.join(chosen) or 'none'}.")
     return chosen
 

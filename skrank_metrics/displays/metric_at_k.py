@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,12 +75,11 @@ class MetricAtKDisplay(Display):
         if isinstance(self.result, Comparison):
             style.explain(ax)
 
-    def _ranked(self) -> list[str]:
+    def _ranked(self) -> Sequence[str]:
         """Names of the models, the best at the largest cutoff first."""
-        column = list(self._columns.values())[-1]
-        means = {name: report.mean[column] for name, report in self._reports.items()}
-        first = next(iter(self._reports.values()))
-        return sorted(means, key=means.__getitem__, reverse=first.metrics[column].greater_is_better)
+        if isinstance(self.result, RankingReport):
+            return [""]
+        return self.result.by_metric(list(self._columns.values())[-1]).outcome().ranked
 
     def _draw_curve(self, ax: Any, name: str, label: str, colour: str | None) -> None:
         """A line with its band, thin and grey if it has no colour of its own."""
@@ -107,7 +107,9 @@ def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, st
             found.setdefault(column.removesuffix(f"@{bound.k}"), {})[bound.k] = column
     chosen = None if metric is None else check_column(metric, report.metrics)
     for whole, columns in found.items():
-        if len(columns) > 1 and (chosen is None or chosen in columns.values()):
+        if len(columns) > 1 and chosen in (None, *columns.values()):
             return whole, dict(sorted(columns.items()))
-    what = f"{chosen or 'a metric'} at two or more cutoffs, such as ndcg@1,5,10"
-    raise ValueError(f"result must hold {what}; got {', '.join(report.mean)}.")
+    raise ValueError(
+        f"result must hold {chosen or 'a metric'} at two or more cutoffs, such as ndcg@1,5,10; got "
+        f"{', '.join(report.mean)}."
+    )

@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
-
-NO_SCORES = "search must have a candidate with a score in every fold; each has NaN in some fold."
+from skrank_metrics._input.arrays import FloatArray
 
 
 @dataclass(frozen=True)
 class Searched:
-    """Candidates of a search that have a score by a metric in every fold that they ran, the best first."""
+    """Candidates of a search that have a score by a metric in every fold, the best first."""
 
     rows: Sequence[int]  # of the candidates in cv_results_
     params: Sequence[Mapping[str, Any]]
-    scores: FloatArray  # (n_candidates, n_folds), NaN in folds that did not run
-    n_ran: IntArray  # folds that each candidate ran; a race drops some before the last
-    n_tried: int  # candidates, with those that failed
+    scores: FloatArray  # (n_candidates, n_folds)
+    n_tried: int  # candidates, with those that failed or that a race dropped
     metric: str  # as it is called in the picture
 
 
@@ -33,16 +30,12 @@ def read_search(search: Any, metric: Any) -> Searched:
     found, metrics = search.cv_results_, fitted.scored_metrics(search)
     key = fitted.metric_of(search, metrics, metric)
     scores = fitted.fold_scores(found, key)
-    n_candidates, n_folds = scores.shape
-    n_ran = np.full(n_candidates, n_folds)
-    if "dropped_after" in found:
-        n_ran = np.nan_to_num(found["dropped_after"], nan=n_folds).astype(int)
-    n_scores = np.sum(~np.isnan(scores), axis=1)
-    is_whole = (n_ran > 0) & (n_ran == n_scores)
     ranked = fitted.ranked_rows(found, key)
-    rows = [row for row in ranked if is_whole[row]]
+    # Means over some of the folds are not comparable with the others.
+    rows = [row for row in ranked if not np.isnan(scores[row]).any()]
     if not rows:
-        raise ValueError(NO_SCORES)
+        raise ValueError(
+            "search must have a candidate with a score in every fold; each has NaN in some fold."
+        )
     params = [found["params"][row] for row in rows]
-    name = str(metrics[key] or key)
-    return Searched(rows, params, scores[rows], n_ran[rows], len(ranked), name)
+    return Searched(rows, params, scores[rows], len(ranked), str(metrics[key] or key))

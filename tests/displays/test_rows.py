@@ -257,23 +257,11 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
     assert row_names(display.ax_) == ["#1 defaults", "#2 alpha=3"]
 
 
-def test_candidates_that_a_race_dropped_are_hollow_and_last():
+def test_candidates_that_a_race_dropped_are_left_out():
     search = fitted_search(
         {"score": [[0.875, np.nan, np.nan], [0.625, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP
     )
-    search.cv_results_ |= {
-        "dropped_after": np.array([1, np.nan, 2]),
-        "dropped_because": np.array(["", "", ""]),
-    }
     display = CVResultsDisplay.from_result(search)
-    assert row_names(display.ax_) == [
-        "#2 alpha=10",
-        "#3 alpha=100 dropped after fold 2",
-        "#1 alpha=1 dropped after fold 1",
-    ]
-    assert [line.get_markerfacecolor() == "none" for line in display.ax_.lines[1::2]] == [
-        False,
-        True,
-        True,
-    ]
-    assert written(display.ax_) == ["0.7083", "0.7500", "0.8750"], "2.125 / 3, 1.5 / 2 and 0.875"
+    assert row_names(display.ax_) == ["#2 alpha=10"]
+    assert written(display.ax_) == ["0.7083"], "2.125 / 3"
+    assert display.ax_.get_xlabel().endswith("best 1 of 3 candidates")

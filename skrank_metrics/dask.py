@@ -42,7 +42,7 @@ def evaluate(
     judged: str | None = None,
     condense: bool = False,
     documents: str | Sequence[str] | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     groups: str | None = None,
     order: Order = "shuffle",
 ) -> RankingReport | Comparison:

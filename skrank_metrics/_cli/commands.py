@@ -7,28 +7,23 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.options import NAMES
-from skrank_metrics._cli.output import Rankings, Record, records, show
+from skrank_metrics._cli.output import ByQuery, Record, records, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import columns_of
 from skrank_metrics._output.table import Table, readable
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.names import bind
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.gate import Decision
-from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
-
-if TYPE_CHECKING:
-    from skrank_metrics.reports.comparison import Comparison
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
-PICTURES = (".png", ".svg", ".pdf")
 _CODES: dict[Decision, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
 
 
@@ -75,37 +70,36 @@ def _fail(message: str) -> NoReturn:
     sys.exit(INVALID)
 
 
-def _show_means(chosen: Chosen) -> None:
+def _show_report(chosen: Chosen) -> int:
     reports = read_reports(chosen)
-    first, *others = reports.values()
+    (name, report), *others = reports.items()
+    if others:
+        for option, given in (("--save", chosen.save), ("--by-query", chosen.by_query)):
+            if given:
+                raise ValueError(f"{option} takes one ranking; got {', '.join(reports)}.")
+        return _show_comparison(chosen, compare(reports))
     if chosen.save:
-        if others:
-            raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
-        first.save(chosen.save)
-    is_plain = not others and not chosen.by_query
-    result = first if is_plain else Rankings(reports, by_query=chosen.by_query)
+        report.save(chosen.save)
 
-    # Only TSV and JSON need all rows.
     def content() -> Record:
-        rows = []
-        for name, report in reports.items():
-            columns = columns_of(report) if chosen.by_query else report.mean_columns()
-            rows += records(columns, ranking=name)
-        findings = {name: report.health.findings for name, report in reports.items()}
-        return {"findings": findings, "rows": rows}
+        columns = columns_of(report) if chosen.by_query else report.mean_columns()
+        rows = records(columns, ranking=name)
+        return {"findings": {name: report.health.findings}, "rows": rows}
 
-    show(chosen, result, content)
+    show(chosen, ByQuery(report) if chosen.by_query else report, content)
+    return 0
 
 
-def _compare_chosen(chosen: Chosen) -> Comparison:
-    from skrank_metrics.reports.compare import compare
-
+def _compare_chosen(chosen: Chosen) -> int:
     reports = read_reports(chosen)
-    margin, baseline = _margin_of(chosen), chosen.baseline
+    if len(reports) < 2:
+        raise ValueError(f"compare takes two or more rankings; got {', '.join(reports)}.")
+    margin = _margin_of(chosen)
+    baseline = chosen.baseline
     # A gate needs a ranking that is in use; other comparisons look for the best.
     if baseline is None and margin is not None:
         baseline = [next(iter(reports))]
-    return compare(
+    found = compare(
         reports,
         baseline=baseline,
         margin=margin,
@@ -115,10 +109,11 @@ def _compare_chosen(chosen: Chosen) -> Comparison:
         confidence=chosen.confidence,
         random_state=chosen.random_state,
     )
+    return _show_comparison(chosen, found)
 
 
-def _show_comparison(chosen: Chosen) -> int:
-    found = _compare_chosen(chosen)
+def _show_comparison(chosen: Chosen, found: Comparison) -> int:
+    """Show a comparison, and return the exit code of its decision."""
     # Nothing is printed before the decision is known.
     decision = None if found.plan.margin is None else found.decision
 
@@ -157,43 +152,6 @@ def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:
     return margins[""] if is_for_all else margins
 
 
-def _show_causes(chosen: Chosen) -> None:
-    # Each command loads only what it needs, as most of the time of a short one is loading.
-    from skrank_metrics.reports.explain_difference import explain_difference
-
-    report, metric = _report_and_metric(chosen)
-    first, second = chosen.conventions
-    found = explain_difference(report, metric=metric, conventions=(first, second))
-    facts = {
-        "metric": found.metric,
-        "conventions": found.conventions,
-        "start": found.start,
-        "end": found.end,
-    }
-    show(chosen, found, lambda: {**facts, "rows": records(columns_of(found))})
-
-
-def _show_ways(chosen: Chosen) -> None:
-    from skrank_metrics.reports.match_convention import match_convention
-
-    report, metric = _report_and_metric(chosen)
-    found = match_convention(report, metric=metric, value=chosen.value, tolerance=chosen.tolerance)
-    show(chosen, found, lambda: {"rows": records(columns_of(found))})
-
-
-def _report_and_metric(chosen: Chosen) -> tuple[RankingReport, BoundMetric]:
-    """The report of the only ranking, and the only metric."""
-    reports = read_reports(chosen)
-    report, *others = reports.values()
-    metric, *further = report.metrics
-    if others or further:
-        found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
-        raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
-    # Bound anew, by its name: the metric of the report has the defaults of a convention among its
-    # parameters, and what is set is not varied.
-    return report, bind(metric, chosen.convention or "sklearn")
-
-
 def _list_metrics(_: Chosen) -> None:
     rows = []
     for name in sorted(REGISTRY):
@@ -209,8 +167,6 @@ def _run_demo(chosen: Chosen) -> None:
     # What cannot be written is refused before minutes of work.
     if not picture.parent.is_dir() or picture.is_dir():
         raise ValueError(f"--picture must be a file in an existing folder; got {picture}.")
-    if picture.suffix not in PICTURES:
-        raise ValueError(f"--picture must end in {', '.join(PICTURES)}; got {picture}.")
     # It needs scikit-learn and takes a second to load.
     from skrank_metrics import _demo
 
@@ -220,10 +176,8 @@ def _run_demo(chosen: Chosen) -> None:
 
 
 _FUNCTIONS: dict[str, Callable[[Chosen], int | None]] = {
-    "evaluate": _show_means,
-    "compare": _show_comparison,
-    "explain": _show_causes,
-    "match": _show_ways,
+    "evaluate": _show_report,
+    "compare": _compare_chosen,
     "metrics": _list_metrics,
     "demo": _run_demo,
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from skrank_metrics._input.arrays import number
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.sources.evaluate_run import DUPLICATES, MISSING, SCORE_TYPES
+from skrank_metrics.sources.evaluate_run import DUPLICATES, MISSING
 from skrank_metrics.sources.files import SUFFIXES
 
 
@@ -29,7 +29,7 @@ class Command:
 
 COMMANDS = {
     "evaluate": Command(
-        "Mean of each metric: for one ranking with intervals and findings, for several\nside by side.",
+        "Mean of each metric with its interval; several rankings are compared.",
         "ndcg@10 map mrr",
         "qrels.txt run.txt ndcg@10 map",
     ),
@@ -41,28 +41,14 @@ COMMANDS = {
         "ndcg@10 map mrr",
         "qrels.txt prod.txt new.txt ndcg@10 --margin 0.005",
     ),
-    "explain": Command(
-        "Why two libraries give different values for the same ranking: how much each\n"
-        "difference in gain, ties and so on contributes.",
-        "ndcg@10",
-        "qrels.txt run.txt map --conventions trec_eval lightgbm",
-    ),
-    "match": Command(
-        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\n"
-        "and which libraries use them.",
-        "ndcg",
-        "rows.csv ndcg@10 --value 0.4231 --label y --score a",
-    ),
     "metrics": Command("List the names of the metrics, with their functions and ranges."),
     "demo": Command("Tune and compare ranking models on data that ships with scikit-learn."),
 }
-OF_REPORTS = ["evaluate", "compare"]
 OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
 
 # Formats of files. Saved reports are what they are: options of rows do not apply to them.
 TABLES = [*SUFFIXES]
-ROWS = [*TABLES, "svmlight"]
-FORMATS = ["trec", *ROWS]
+FORMATS = ["trec", *TABLES]
 # Judgments and runs, lists by id: in files of trec_eval, and in tables.
 LISTS = ["trec", "lists"]
 ANY = [*FORMATS, "lists", "saved"]
@@ -114,26 +100,18 @@ class CommandOption:
     commands: Sequence[str]
     help: str
     formats: Sequence[str] = tuple(ANY)
-    value: str | tuple[str, ...] = (
-        ""  # what the value is called in the help; several names: several values
-    )
+    value: str = ""  # what the value is called in the help
     read: Callable[[str], object] = str
     choices: Sequence[str] = ()
     is_flag: bool = False
     is_list: bool = False  # one or more values, which add up if the option is repeated
     is_repeatable: bool = False  # one value at a time
-    is_required: bool = False
     default: object = None
 
     @property
     def attribute(self) -> str:
         """Where the parsed value is."""
         return self.name.replace("-", "_")
-
-    @property
-    def is_column(self) -> bool:
-        """Whether the values name columns of a table."""
-        return self.value == "COLUMN"
 
 
 OPTIONS = [
@@ -200,28 +178,6 @@ OPTIONS = [
         help="seed of the random signs",
     ),
     CommandOption(
-        name="conventions",
-        commands=["explain"],
-        choices=LIBRARIES,
-        value=("A", "B"),
-        is_required=True,
-        help=f"two of {LISTED}",
-    ),
-    CommandOption(
-        name="value",
-        commands=["match"],
-        read=number,
-        value="VALUE",
-        is_required=True,
-        help="the value to find",
-    ),
-    CommandOption(
-        name="tolerance",
-        commands=["match"],
-        read=number,
-        help="largest distance from it (default: half a unit of its last digit)",
-    ),
-    CommandOption(
         name="format",
         commands=OF_FILES,
         choices=FORMATS,
@@ -237,10 +193,10 @@ OPTIONS = [
     CommandOption(
         name="score",
         commands=OF_FILES,
-        formats=ROWS,
+        formats=TABLES,
         value="COLUMN",
         is_list=True,
-        help="columns with the scores, or files with a score per svmlight row",
+        help="columns with the scores",
     ),
     CommandOption(
         name="qid",
@@ -265,7 +221,7 @@ OPTIONS = [
     ),
     CommandOption(
         name="condense",
-        commands=OF_REPORTS,
+        commands=OF_FILES,
         formats=[*LISTS, *TABLES],
         is_flag=True,
         help="leave out documents that nobody judged",
@@ -301,15 +257,8 @@ OPTIONS = [
         help="column of tables of judgments or runs, such as document=sku",
     ),
     CommandOption(
-        name="score-type",
-        commands=OF_FILES,
-        formats=["trec"],
-        choices=SCORE_TYPES,
-        help="of scores of runs (default: float32, as in trec_eval 9)",
-    ),
-    CommandOption(
         name="by",
-        commands=OF_REPORTS,
+        commands=OF_FILES,
         formats=TABLES,
         value="COLUMN",
         is_list=True,
@@ -317,21 +266,21 @@ OPTIONS = [
     ),
     CommandOption(
         name="groups",
-        commands=OF_REPORTS,
+        commands=OF_FILES,
         formats=TABLES,
         value="COLUMN",
         help="column with groups of dependent queries, such as those of a user",
     ),
     CommandOption(
         name="weight",
-        commands=OF_REPORTS,
+        commands=OF_FILES,
         formats=TABLES,
         value="COLUMN",
         help="column with the weight of each query",
     ),
     CommandOption(
         name="convention",
-        commands=OF_REPORTS,
+        commands=OF_FILES,
         formats=[*FORMATS, "lists"],
         choices=LIBRARIES,
         value="LIBRARY",
@@ -339,23 +288,9 @@ OPTIONS = [
         + LISTED,
     ),
     CommandOption(
-        name="ties",
-        commands=OF_REPORTS,
-        formats=[*FORMATS, "lists"],
-        choices=["average", "best", "worst", "stable"],
-        help="order of documents with equal scores",
-    ),
-    CommandOption(
-        name="replace-undefined-by",
-        commands=OF_REPORTS,
-        formats=[*FORMATS, "lists"],
-        read=number,
-        help="value of queries for which a metric is undefined",
-    ),
-    CommandOption(
         name="output",
         commands=OF_FILES,
-        choices=["table", "tsv", "json", "html"],
+        choices=["table", "json", "html"],
         default="table",
         help="format of the output",
     ),

@@ -16,11 +16,10 @@ from skrank_metrics.sources.run_evaluation import Missing
 
 FILES = """
 Pass judgments and runs, QRELS RUN [RUN ...], as TREC files or tables (parquet,
-csv, tsv, arrow); or tables of rows with --label, --score and --qid; or an
-svmlight file with --score FILE. Saved reports (.json) count as rankings. Files
-may be gzipped, and "-" is standard input. Name metrics as ndcg@10 map
-"rbp(p=0.9)". A name that is both a file and a metric is taken as a metric;
-write ./map for the file.
+csv, tsv, arrow); or tables of rows with --label, --score and --qid. Saved
+reports (.json) count as rankings. Files may be gzipped, and "-" is standard
+input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
+a metric is taken as a metric; write ./map for the file.
 """
 
 
@@ -38,9 +37,6 @@ class Chosen(argparse.Namespace):
     correction: Correction | Literal["none"]
     confidence: float
     random_state: int
-    conventions: list[ConventionName]
-    value: float
-    tolerance: float | None
     format: str | None
     label: str | None
     score: list[str] | None
@@ -52,13 +48,10 @@ class Chosen(argparse.Namespace):
     exclude: str | None
     duplicates: Duplicates | None
     columns: list[tuple[str, str]] | None  # role and name
-    score_type: Literal["float32", "float64"] | None
     by: list[str] | None
     groups: str | None
     weight: str | None
     convention: ConventionName | None
-    ties: str | None
-    replace_undefined_by: float | None
     output: str
     output_file: str | None
 
@@ -91,8 +84,7 @@ class _Once(argparse.Action):
         # argparse alone would keep the last value and drop those before without a word.
         before = getattr(namespace, self.dest)
         if before is not None and not self.is_list:
-            shown = " ".join(map(str, before if isinstance(before, list) else [before]))
-            parser.error(f"{option_string} is passed twice. It was {visible(shown)} before.")
+            parser.error(f"{option_string} is passed twice. It was {visible(str(before))} before.")
         if self.is_list:
             values = [*(before or []), *values]
             # A repeated column would stand for two rankings or two slices of the same name.
@@ -155,7 +147,7 @@ def _add_option(parser: argparse.ArgumentParser, option: CommandOption) -> None:
     if option.is_flag:
         parser.add_argument(name, action="store_true", help=option.help)
         return
-    details: dict[str, Any] = {"type": option.read, "required": option.is_required}
+    details: dict[str, Any] = {"type": option.read}
     if option.choices:
         details["choices"] = option.choices
     if option.value:
@@ -163,8 +155,6 @@ def _add_option(parser: argparse.ArgumentParser, option: CommandOption) -> None:
     if option.is_list or option.is_repeatable:
         # nargs=1 gives a list of one value, so that both kinds are collected in the same way.
         details["nargs"] = "+" if option.is_list else 1
-    elif isinstance(option.value, tuple):
-        details["nargs"] = len(option.value)
     default = "" if option.default is None else f" (default: {option.default})"
     action = _Collect if option.is_list or option.is_repeatable else _Once
     parser.add_argument(name, action=action, help=option.help + default, **details)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 
 from skrank_metrics._cli.options import OPTIONS, TABLES
@@ -12,7 +11,7 @@ from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.metrics.spelling import expand
-from skrank_metrics.sources.files import PACKED, SVMLIGHT, format_of
+from skrank_metrics.sources.files import PACKED, format_of
 
 SAVED = ".json"
 STANDARD_INPUT = "-"
@@ -30,8 +29,10 @@ def split_words(chosen: Chosen) -> tuple[list[str], list[str]]:
             files.append(word)
     if not files:
         raise ValueError(f"Pass files beside the metrics; got {', '.join(chosen.words)}.")
-    if files.count(STANDARD_INPUT) > 1:
-        raise ValueError("Standard input can be read only once.")
+    for file in files:
+        # Reports are held by name, where one of two with the same name would be lost.
+        if files.count(file) > 1:
+            raise ValueError(f"Name each file once; got {file} again.")
     return metrics, files
 
 
@@ -67,14 +68,6 @@ def _check_exists(word: str, chosen: Chosen) -> None:
     raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
 
 
-def hint_of_commas(names: Sequence[str]) -> str:
-    """How to name several columns, if a name looks like a list of them."""
-    for name in names:
-        if "," in name:
-            return f" Separate names by blanks: {' '.join(name.split(','))}."
-    return ""
-
-
 def is_saved(file: str) -> bool:
     """Whether a file is a saved report, by its name."""
     return file.lower().endswith(SAVED)
@@ -100,9 +93,7 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
         return "saved"
     if chosen.format:
         return chosen.format
-    name = others[0]
-    unpacked = name.lower().removesuffix(PACKED)
-    form = format_of(unpacked)
+    form = format_of_packed(others[0])
     # Labels are in rows; tables without them are judgments, which have their own, and runs.
     if form and len(others) > 1 and not chosen.label:
         return "lists"
@@ -110,11 +101,13 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
         return form
     # --label says that the file is a table, but its name does not say of which format.
     if chosen.label:
-        raise ValueError(f"Pass --format to say what {name} is: {', '.join(TABLES)}.")
-    # Runs of TREC hold their scores, so --score without --label belongs to svmlight rows.
-    if chosen.score or unpacked.endswith(SVMLIGHT):
-        return "svmlight"
+        raise ValueError(f"Pass --format to say what {others[0]} is: {', '.join(TABLES)}.")
     return "trec"
+
+
+def format_of_packed(name: str) -> str | None:
+    """The format of a table by its extension, any of which may be gzipped."""
+    return format_of(name.lower().removesuffix(PACKED))
 
 
 def short_paths(paths: Sequence[str]) -> dict[str, str]:
@@ -133,31 +126,27 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
     return dict(zip(paths, map("/".join, parts), strict=True))
 
 
-def check_outputs(inputs: Sequence[str], chosen: Chosen) -> None:
+def check_outputs(files: Sequence[str], chosen: Chosen) -> None:
     """Refuse outputs that would overwrite an input or each other, and names that say no file or no report."""
     # By another name, compare would not take the file for a saved report.
     if chosen.save and not is_saved(chosen.save):
         raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save!r}.")
     if chosen.output_file == STANDARD_INPUT:
         raise ValueError("--output-file must name a file; without it, standard output is written.")
-    outputs = {"--output-file": chosen.output_file, "--save": chosen.save}
-    given = {option: path for option, path in outputs.items() if path is not None}
-    for output in given.values():
-        if any(_is_same_file(output, file) for file in inputs if file != STANDARD_INPUT):
-            raise ValueError(
-                f"{output} is an input, and would be overwritten. Choose another file for the output."
-            )
-    for (one, path), (other, further) in combinations(given.items(), 2):
-        if _is_same_file(path, further):
-            raise ValueError(f"{one} and {other} must name different files; both are {path}.")
+    # Each file that is read, and each output, by what tells links to it.
+    used = {_identity(file): file for file in (*files, chosen.exclude) if file}
+    for option, path in (("--output-file", chosen.output_file), ("--save", chosen.save)):
+        if path is None:
+            continue
+        other = used.setdefault(_identity(path), option)
+        if other != option:
+            raise ValueError(f"{option} {path} would overwrite {other}. Choose another file.")
 
 
-def _is_same_file(one: str, other: str) -> bool:
-    """Whether two paths lead to one file, which need not exist; by links, or where case does not count."""
-    # Links and hard links lead to one file by several paths.
-    if os.path.exists(one) and os.path.exists(other):
-        return os.path.samefile(one, other)
-    if os.path.exists(one) or os.path.exists(other):
-        return False
-    # Neither is there to be asked. Some file systems ignore case.
-    return os.path.realpath(one).casefold() == os.path.realpath(other).casefold()
+def _identity(path: str) -> object:
+    """What is the same for all paths that lead to one file, which need not exist."""
+    if os.path.exists(path):
+        info = os.stat(path)
+        return info.st_dev, info.st_ino
+    # Some file systems ignore case.
+    return os.path.realpath(path).casefold()

@@ -69,7 +69,7 @@ def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
 def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> str:
     """Say that not all slices are shown, and where they are in Python."""
     if on_command_line():
-        everywhere = "--output tsv"
+        everywhere = "--output json"
     return f"These are the largest {n_shown} of {n_all}; {everywhere} has all."
 
 

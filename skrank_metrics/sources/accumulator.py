@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -82,6 +83,10 @@ class RankingAccumulator:
 
     def __repr__(self) -> str:
         return f"RankingAccumulator({list(self._evaluation.metrics)}, {counted(self.n_queries, 'query')})"
+
+    def __copy__(self) -> RankingAccumulator:
+        # Later updates of one must not show in the other.
+        return copy.deepcopy(self)
 
     @property
     def n_queries(self) -> int:

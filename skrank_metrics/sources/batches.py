@@ -58,7 +58,7 @@ def evaluate_batches(
     judged: str | None = None,
     condense: bool = False,
     documents: str | Sequence[str] | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     groups: str | None = None,
     order: Order = "check",
     batch_rows: int = 262_144,
@@ -84,7 +84,7 @@ def evaluate_batches(
     metrics, convention : as in evaluate
         Metrics to compute, and their defaults.
     sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate
-        Names of columns in place of arrays, of one column each except for ``documents``.
+        Names of columns in place of arrays; ``documents`` and ``by`` may be lists of names.
     order : {"check", "shuffle"}, default="check"
         With "check", the rows of a query must be contiguous, also across files. With "shuffle", rows may be in any
         order: they are first distributed over temporary files by a hash of the query id, which takes about as much

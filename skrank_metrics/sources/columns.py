@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, nearest
+from skrank_metrics._input.interface import argument
 
 NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
 # The order of the columns in tuples.
@@ -17,7 +18,9 @@ ARGUMENTS = (
     *("retrieved", "judged", "documents", "by", "groups"),
 )
 # Arguments that may name several columns.
-SEVERAL = ("score", "documents")
+SEVERAL = ("score", "documents", "by")
+# Arguments whose columns may have a second role.
+SHARED = ("documents", "by", "groups")
 
 
 @dataclass(frozen=True)
@@ -31,19 +34,26 @@ class Columns:
     retrieved: str | None = None
     judged: str | None = None
     documents: str | Sequence[str] | None = None
-    by: str | None = None
+    by: str | Sequence[str] | None = None
     groups: str | None = None
 
     def __post_init__(self) -> None:
-        for argument in ARGUMENTS:
-            names = self.of(argument)
-            several = argument in SEVERAL
+        named: dict[str, str] = {}
+        for role in ARGUMENTS:
+            names = self.of(role)
             if not all(isinstance(name, str) for name in names):
-                more = " or a list of names" if several else ""
-                given = getattr(self, argument)
-                raise TypeError(f"{argument} must be the name of a column{more}; got {given!r}.")
+                more = " or a list of names" if role in SEVERAL else ""
+                given = getattr(self, role)
+                raise TypeError(f"{role} must be the name of a column{more}; got {given!r}.")
             if len(set(names)) < len(names):
-                raise ValueError(f"{argument} must name different columns; got {names}.")
+                raise ValueError(f"{role} must name different columns; got {names}.")
+            # What rows are sliced or grouped by, and columns of documents, may have another role, too.
+            for name in names if role not in SHARED else ():
+                other = named.setdefault(name, role)
+                if other != role:
+                    raise ValueError(
+                        f"{argument(other)} and {argument(role)} must name different columns; both name {name!r}."
+                    )
 
     def of(self, argument: str) -> list[Any]:
         """The names that an argument gives."""
@@ -53,6 +63,15 @@ class Columns:
         if argument in SEVERAL and isinstance(given, list | tuple):
             return list(given)
         return [given]
+
+    def take(self, argument: str, arrays: Mapping[str, Any]) -> Any:
+        """The column that an argument names, a dict of them if it names several, or None."""
+        given = getattr(self, argument)
+        if given is None:
+            return None
+        if isinstance(given, str):
+            return arrays[given]
+        return {name: arrays[name] for name in given}
 
     @property
     def by_argument(self) -> list[tuple[str, str]]:
@@ -69,20 +88,20 @@ class Columns:
         from pyarrow import types
 
         check_column_names(self.by_argument, schema.names, holder)
-        for argument, name in self.by_argument:
+        for role, name in self.by_argument:
             kind = schema.field(name).type
             valid, what = not types.is_nested(kind), "integers, strings or other ids"
-            if argument in NUMBERS:
+            if role in NUMBERS:
                 valid, what = types.is_integer(kind) or types.is_floating(kind), "numbers"
-            if argument in MASKS:
+            if role in MASKS:
                 valid, what = types.is_boolean(kind), "True and False"
             # Clicks and purchases are often True and False.
-            if argument == "label":
+            if role == "label":
                 valid = valid or types.is_boolean(kind)
             # A file without rows has columns of type null.
             if not valid and not types.is_null(kind):
                 raise TypeError(
-                    f"{argument} must be a column of {what}; {name!r} is of type {kind}."
+                    f"{argument(role)} must be a column of {what}; {name!r} is of type {kind}."
                 )
 
     def bad_cell(self, table: Any, *, signed: bool) -> tuple[int, str] | None:
@@ -96,17 +115,17 @@ class Columns:
                 return row, f"column {name!r} must not hold nulls; got one"
         # What a mask leaves out is ignored.
         masks = {"label": self.judged, "score": self.retrieved}
-        for argument, name in self.by_argument:
-            if argument not in NUMBERS:
+        for role, name in self.by_argument:
+            if role not in NUMBERS:
                 continue
             values = table[name].to_numpy()
-            high, expected = _largest(values.dtype, may_be_infinite=argument == "score")
+            high, expected = _largest(values.dtype, may_be_infinite=role == "score")
             low = -high
-            if argument != "score" and not (argument == "label" and signed):
+            if role != "score" and not (role == "label" and signed):
                 low, expected = 0, expected.replace("numbers", "numbers >= 0")
             # NaN fails both comparisons.
             valid = (values >= low) & (values <= high)
-            mask = masks.get(argument)
+            mask = masks.get(role)
             if mask is not None:
                 valid |= ~table[mask].to_numpy()
             if valid.all():
@@ -130,8 +149,8 @@ def _largest(kind: np.dtype[Any], *, may_be_infinite: bool) -> tuple[float, str]
 
 def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], holder: str) -> None:
     """Refuse arguments that do not name exactly one column."""
-    for argument, name in named:
-        check_column_name(name, names, holder, f"; name it with {argument}=")
+    for role, name in named:
+        check_column_name(name, names, holder, f" for {argument(role)}")
 
 
 def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str = "") -> None:

@@ -1,22 +1,15 @@
-"""Bytes and lines of files: formats, texts, and rows of svmlight files with their scores."""
+"""Bytes and lines of files, and their formats."""
 
 from __future__ import annotations
 
 import gzip
 import sys
 import zlib
-from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
 import numpy as np
 
-from skrank_metrics._input.arrays import (
-    EXACT_INTEGERS,
-    LARGEST_EXACT_INTEGER,
-    FloatArray,
-    is_rounded,
-)
 from skrank_metrics._input.interface import shown
 
 SUFFIXES = {
@@ -25,11 +18,9 @@ SUFFIXES = {
     "tsv": (".tsv",),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
-SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 PACKED = ".gz"
 _GZIP = b"\x1f\x8b"  # first bytes of gzip files
-_QID = b"qid:"
 
 
 def format_of(name: str) -> str | None:
@@ -103,54 +94,3 @@ def to_number(word: bytes) -> float:
     if np.isnan(value) or b"_" in word:
         raise ValueError
     return value
-
-
-def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
-    """Labels and query ids of "label qid:id feature:value ..." lines.
-
-    Unlike scikit-learn's loader, this keeps no features, takes any ids, and names the line of an error.
-    """
-    labels, ids = [], []
-    for name, number, line in _lines_of(path):
-        row = line.partition(b"#")[0].split(None, 2)
-        if not row:
-            continue
-        if len(row) < 2 or not row[1].startswith(_QID) or row[1] == _QID:
-            refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
-        try:
-            labels.append(to_number(row[0]))
-        except ValueError:
-            labels.append(np.inf)
-        if not 0 <= labels[-1] < np.inf:
-            refuse(name, number, line, "a finite label >= 0")
-        ids.append(row[1].removeprefix(_QID).decode())
-    if not labels:
-        raise ValueError(f"{path} has only comments, and no rows.")
-    return np.array(labels), ids
-
-
-def read_scores(path: Any, n_rows: int, rows: str) -> FloatArray:
-    """One score per line, as many as the file named ``rows`` has rows."""
-    scores = []
-    for name, number, line in _lines_of(path):
-        expected = f"a number, and {EXACT_INTEGERS}"
-        try:
-            score = to_number(line.strip())
-        except ValueError:
-            refuse(name, number, line, expected)
-        if abs(score) >= LARGEST_EXACT_INTEGER and is_rounded(line.decode()):
-            refuse(name, number, line, expected)
-        scores.append(score)
-    if len(scores) != n_rows:
-        raise ValueError(
-            f"{path} must hold one score per row of {rows}; got {len(scores)} scores for {n_rows} rows."
-        )
-    return np.array(scores)
-
-
-def _lines_of(path: Any) -> Iterator[tuple[str, int, bytes]]:
-    """The lines of a text file that are not blank, with the name of the file and their numbers."""
-    data, name = read_bytes(path, text=True)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.strip():
-            yield name, number, line

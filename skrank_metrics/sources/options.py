@@ -20,7 +20,7 @@ class TableOptions(TypedDict, total=False):
     judged: str | None
     condense: bool
     documents: str | Sequence[str] | None
-    by: str | None
+    by: str | Sequence[str] | None
     groups: str | None
     order: Order
 

@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,15 +57,15 @@ class TableEvaluation(Evaluation):
     def of_table(self, table: Any, *, contiguous: bool = False) -> QueryValues:
         """Evaluate a checked table of whole queries."""
         arrays = {name: array_of(table[name]) for name in table.column_names}
-        columns = self.columns
+        take = partial(self.columns.take, arrays=arrays)
         truth = documents_from_rows(
-            arrays[columns.label],
-            qid=arrays[columns.qid],
-            judged=arrays.get(columns.judged),
+            take("label"),
+            qid=take("qid"),
+            judged=take("judged"),
             condense=self.condense,
-            documents={name: np.asarray(arrays[name]) for name in columns.of("documents")},
-            by=arrays.get(columns.by),
-            groups=arrays.get(columns.groups),
+            documents={name: np.asarray(arrays[name]) for name in self.columns.of("documents")},
+            by=take("by"),
+            groups=take("groups"),
         )
         if contiguous and truth.grouping.shuffled is not None:
             # Very short queries are numbered row by row even if their rows are contiguous.
@@ -72,15 +73,12 @@ class TableEvaluation(Evaluation):
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
             if len(returning):
                 raise ValueError(CAME_BACK.format(as_python(truth.queries.ids[returning[:1]])[0]))
-        retrieved = arrays.get(columns.retrieved)
-        names = {name: name for name in columns.of("score")}
-        if isinstance(columns.score, str):
-            names = {ONLY: columns.score}
+        scores = take("score")
         rankings = {
-            ranking: rank_rows(truth, arrays[name], retrieved=retrieved)
-            for ranking, name in names.items()
+            name: rank_rows(truth, column, retrieved=take("retrieved"))
+            for name, column in (scores if isinstance(scores, dict) else {ONLY: scores}).items()
         }
-        return self.of_rankings(truth, rankings, arrays.get(columns.sample_weight))
+        return self.of_rankings(truth, rankings, take("sample_weight"))
 
     def of_partition(self, rows: Any) -> QueryValues:
         """Evaluate all rows of some queries, a table of pandas or pyarrow, in any process."""

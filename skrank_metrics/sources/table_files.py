@@ -116,9 +116,14 @@ class TableFile:
 
         found = {name: table[name] for name in columns.names}
         for argument, name in columns.by_argument:
-            # A column with two roles is converted for the first.
-            if argument in (*NUMBERS, *MASKS) and pa.types.is_string(found[name].type):
+            if not pa.types.is_string(found[name].type):
+                continue
+            if argument in (*NUMBERS, *MASKS):
                 found[name] = _typed(found[name], argument, f"{name!r} of {self.name}")
+            elif argument == "documents":
+                # Custom metrics compute with prices, but topics may be text; batches of both are refused.
+                with suppress(TypeError, ValueError):
+                    found[name] = _typed(found[name], argument, name)
         return pa.table(found)
 
 

@@ -27,9 +27,6 @@ def files(tmp_path, monkeypatch):
     frame = frame.assign(seen=np.arange(len(y)) % 5 > 0, known=np.arange(len(y)) % 7 > 0)
     for name in ("rows.csv", "rows.tsv", "rows.parquet"):
         write_table(frame, name)
-    rows = "".join(f"{label} qid:{i} 1:0.5 # comment\n" for label, i in zip(y, qid, strict=True))
-    Path("rows.svm").write_text(rows)
-    Path("scores").write_text("".join(f"{score!r}\n" for score in X[:, 0].tolist()))
     return frame
 
 

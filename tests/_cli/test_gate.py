@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.command_line import ROWS, as_command, code_of, error_of, output_of, report_of, rows_of
+from support.command_line import ROWS, as_command, code_of, error_of, output_of, report_of
 
 from skrank_metrics import (
     RankingReport,
@@ -86,12 +86,6 @@ def test_saved_reports_are_rankings(gate, capsys):
     assert "by mrr, ndcg@10, 30 queries" in printed, "the metrics that were saved"
     assert "better.json is best" in output_of(capsys, "compare", "prod.json", "better.json", "mrr")
     assert "\nmrr " not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
-    rows = rows_of(
-        output_of(capsys, "evaluate", "qrels", "better", "prod.json", "mrr", "--output", "tsv")
-    )
-    assert [row["ranking"] for row in rows] == ["better", "prod.json"], (
-        "in the order of the command"
-    )
     assert code_of("compare", "prod.json", "better.json", "mrr", "--margin", "0.1") == 0
 
 
@@ -101,24 +95,6 @@ def test_saved_reports_of_tables(files, capsys):
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
     expected = compare({"a": report_of(files), "saved.json": report_of(files)})
     assert printed == f"{expected}\n"
-    main(
-        [
-            "evaluate",
-            "rows.csv",
-            "mrr",
-            *ROWS,
-            "--weight",
-            "w",
-            "--save",
-            "more.json",
-            "--output-file",
-            "out",
-        ]
-    )
-    rows = rows_of(
-        output_of(capsys, "evaluate", "saved.json", "more.json", "--by-query", "--output", "tsv")
-    )
-    assert [bool(row["weight"]) for row in rows] == [row["ranking"] == "more.json" for row in rows]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"skrank-metrics {skrank_metrics.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "explain", "match"])
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import BOTH, RUN, error_of, output_of, report_of, rows_of
+from support.command_line import BOTH, ROWS, RUN, as_command, error_of, output_of, report_of
 
 from skrank_metrics import (
     compare,
@@ -16,24 +16,14 @@ from skrank_metrics.__main__ import main
 
 
 @pytest.mark.parametrize("by", [None, "kind"])
-def test_several_rankings_and_their_slices_are_side_by_side(by, files, capsys):
+def test_several_rankings_are_compared(by, files, capsys):
     options = ["--by", by] if by else []
     printed = output_of(capsys, "evaluate", "rows.csv", "mrr", "map", *BOTH, *options)
     reports = {
         name: report_of(files, name, ["mrr", "map"], by=by and files[by]) for name in ("a", "b")
     }
-    parts = [
-        (value, name, reports[name].slices.get(value, reports[name]))
-        for value in ("all", 0, 1)
-        for name in "ab"
-    ]
-    expected = [
-        [f"{s}", name, f"{p.n_queries}", *(f"{p.mean[m]:.4f}" for m in p.mean)]
-        for s, name, p in parts
-    ]
-    _, head, *rows = [line.split() for line in printed.splitlines()]
-    assert head == ["slice", "ranking", "queries", "mrr", "map"][0 if by else 1 :]
-    assert rows == (expected if by else [row[1:] for row in expected[:2]])
+    _, expected = as_command(compare, reports)
+    assert printed == expected
 
 
 def test_values_of_queries(files, capsys):
@@ -43,39 +33,31 @@ def test_values_of_queries(files, capsys):
         {"ranking": "run", "qid": "302", "mrr": 1.0},
     ]
     assert json.loads(output_of(capsys, *words, "json"))["rows"] == rows
-    assert rows_of(output_of(capsys, *words, "tsv")) == [
-        row | {"mrr": f"{row['mrr']}"} for row in rows
-    ]
     assert "302  1.0000" in output_of(capsys, *words, "table")
 
 
-def test_means_in_tsv(files, capsys):
-    words = ["evaluate", "rows.csv", "mrr", *BOTH, "--output", "tsv", "--by"]
-    rows = rows_of(output_of(capsys, *words, "kind"))
-    assert [(row["ranking"], row["slice"]) for row in rows] == [
-        (n, s) for n in "ab" for s in ("all", "0", "1")
-    ]
+def test_means_in_json(files, capsys):
+    words = ["evaluate", "rows.csv", "mrr", *ROWS, "--output", "json", "--by"]
+    rows = json.loads(output_of(capsys, *words, "kind"))["rows"]
+    assert [row["slice"] for row in rows] == ["all", "0", "1"]
     report = report_of(files, by=files["kind"])
-    assert [float(row["mean"]) for row in rows[:3]] == [
+    assert [row["mean"] for row in rows] == [
         r.mean["mrr"] for r in (report, *report.slices.values())
     ]
-    rows = rows_of(output_of(capsys, *words, "kind", "lang"))
-    assert [row["slice"] for row in rows[:5]] == ["all", "0, de", "0, en", "1, de", "1, en"]
+    rows = json.loads(output_of(capsys, *words, "kind", "lang"))["rows"]
+    assert [row["slice"] for row in rows] == ["all", "0, de", "0, en", "1, de", "1, en"]
 
 
-def test_no_control_characters_and_formulas(files, capsys):
-    formulas = [f"{sign}A1" for sign in "=+-@"]
-    topics = ["3\u202e01", "-5", *formulas]
+def test_no_control_characters(files, capsys):
+    topics = ["3\u202e01", "-5"]
     Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
     for name in ("run", "r\x1b[2J"):
         Path(name).write_text("".join(f"{topic} Q0 a 1 2 tag\n" for topic in topics))
-    for output in ("table", "tsv", "json", "html"):
+    for output in ("table", "json", "html"):
         printed = output_of(
-            capsys, "evaluate", "qrels", "run", "r\x1b[2J", "mrr", "--by-query", "--output", output
+            capsys, "evaluate", "qrels", "r\x1b[2J", "mrr", "--by-query", "--output", output
         )
-        assert printed.replace("\n", "").replace("\t", "").isprintable()
-        assert [f"'{one}\t" in printed for one in formulas] == [output == "tsv"] * 4
-        assert ("\t-5\t" in printed) == (output == "tsv"), "a number is no formula"
+        assert printed.replace("\n", "").isprintable()
     message = error_of(capsys, "evaluate", "qrels", "no\x1b[2Jsuch.txt")
     assert message.endswith(r"File not found: no\x1b[2Jsuch.txt.")
 
@@ -100,10 +82,7 @@ def test_html(files, capsys):
     assert printed.endswith("</body></html>\n")
     assert "<h1>mrr is 0.7500 over 2 queries</h1>" in printed
     assert ">302</td>" not in printed
-    printed = output_of(
-        capsys, "evaluate", "qrels", "run", "other", "mrr", "--by-query", "--output", "html"
-    )
-    assert all(f">{name}, 2 queries</div>" in printed for name in ("run", "other"))
+    printed = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--by-query", "--output", "html")
     assert ">302</td>" in printed
     printed = output_of(capsys, "compare", "qrels", "run", "other", "--output", "html")
     assert (

@@ -1,3 +1,4 @@
+import copy
 import pickle
 import tracemalloc
 
@@ -308,3 +309,10 @@ def test_scores_of_several_models_make_a_comparison():
             several.update([1], {"one": [1.0]}, qid=["c"])
     with pytest.raises(ValueError, match="y_score must hold the scores of at least one model"):
         RankingAccumulator("mrr").update([1], {}, qid=["c"])
+
+
+def test_a_copy_has_contents_of_its_own():
+    one = RankingAccumulator("mrr").update([1, 0], [2.0, 1.0], qid=["a", "a"])
+    other = copy.copy(one).update([0, 1], [2.0, 1.0], qid=["b", "b"])
+    assert (one.n_queries, other.n_queries) == (1, 2)
+    assert (one.result().mean, other.result().mean) == ({"mrr": 1}, {"mrr": (1 + 1 / 2) / 2})

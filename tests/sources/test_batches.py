@@ -247,12 +247,12 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
         (
             {"label": "label"},
             ValueError,
-            "the source has no column 'label'; name it with label=. Columns: 'y', 's'",
+            "the source has no column 'label' for label. Columns: 'y', 's'",
         ),
         (
             {"score": ["s", "other_"]},
             ValueError,
-            "no column 'other_'; name it with score=.* Did you mean 'other'",
+            "no column 'other_' for score.* Did you mean 'other'",
         ),
         ({"score": []}, ValueError, "score must name at least one column"),
         ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
@@ -264,9 +264,9 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
             "score must be a column of numbers; 'text' is of type string",
         ),
         (
-            {"retrieved": "s"},
+            {"retrieved": "nan"},
             TypeError,
-            "retrieved must be a column of True and False; 's' is of type double",
+            "retrieved must be a column of True and False; 'nan' is of type double",
         ),
         (
             {"qid": "lists"},
@@ -284,7 +284,8 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
             r"score must be the name of a column or a list of names; got \['s', 7\]",
         ),
         ({"qid": None}, TypeError, "qid must be the name of a column; got None"),
-        ({"by": ["q"]}, TypeError, r"by must be the name of a column; got \['q'\]"),
+        ({"groups": ["q"]}, TypeError, r"groups must be the name of a column; got \['q'\]"),
+        ({"qid": "y"}, ValueError, "label and qid must name different columns; both name 'y'"),
         ({"order": "sort"}, ValueError, "order must be one of"),
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),
@@ -361,7 +362,7 @@ def test_bad_columns(options, error, message):
             "source must yield tuples of 3 arrays, y, s, q; got 4",
         ),
         (pa.table([[1]] * 4, names=list("ysqs")), ValueError, "the source has 2 columns 's'"),
-        ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q'; name it with qid="),
+        ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q' for qid"),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
     ],
 )

@@ -168,7 +168,7 @@ def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
         (
             {"label": "label"},
             ValueError,
-            "the frame has no column 'label'; name it with label=. Columns: 'y', 's'",
+            "the frame has no column 'label' for label. Columns: 'y', 's'",
         ),
         (
             {"score": "b"},

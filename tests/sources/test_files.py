@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from skrank_metrics import evaluate_batches, evaluate_run
+from skrank_metrics import evaluate_batches, evaluate_run, make_metric
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": "mrr"}
 ORDERS = pytest.mark.parametrize("order", ["check", "shuffle"])
@@ -198,14 +198,14 @@ def test_tsv_has_no_quotes(order, tmp_path):
 
 
 def test_numbers_and_masks_of_a_text(tmp_path):
-    text = "y,s,q,j\n1, 1.5 ,a, true \n0,2,a,False\n1e0,-inf,b,1\nnan,inf,b,0\n"
+    text = "y,s,q,j,t\n1, 1.5 ,a, true ,b\n0,2,a,False,b\n1e0,-inf,b,1,b\nnan,inf,b,0,b\n"
     (tmp_path / "a.csv").write_text(text)
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, judged="j")
     assert report.per_query["mrr"].tolist() == [1 / 2, 1 / 2]
     with pytest.raises(
-        TypeError, match=r"judged must be .* True and False; 'q' of .*a\.csv is not: .*value: b"
+        TypeError, match=r"judged must be .* True and False; 't' of .*a\.csv is not: .*value: b"
     ):
-        evaluate_batches(tmp_path / "a.csv", **NAMES, judged="q")
+        evaluate_batches(tmp_path / "a.csv", **NAMES, judged="t")
     (tmp_path / "a.csv").write_text("y,s,q\nTrue,2,a\nFALSE,3,a\n")
     assert evaluate_batches(tmp_path / "a.csv", **NAMES).mean == {"mrr": 1 / 2}
     (tmp_path / "a.csv").write_text(text.replace("nan", "1_0"))
@@ -257,3 +257,21 @@ def test_labels_of_any_type_must_be_finite(kind):
     bad = pa.table({"y": labels, "s": [1.0, 2.0], "q": [1, 1]})
     with pytest.raises(ValueError, match="column 'y' must hold finite numbers >= 0; got inf"):
         evaluate_batches(bad, **NAMES)
+
+
+def first_price(y_true, *, price):
+    return 2 * price[0]
+
+
+def test_columns_of_documents_in_a_text_are_numbers_if_they_can_be(tmp_path):
+    (tmp_path / "a.csv").write_text("y,s,q,price,topic\n1,1,a,0.5,x\n0,2,a,1e2,7\n")
+    names = {"label": "y", "score": "s", "qid": "q", "documents": "price"}
+    metric = make_metric(first_price, documents=["price"])
+    assert evaluate_batches(tmp_path / "a.csv", metrics=metric, **names).mean == {
+        "first_price": 200
+    }
+    names |= {"documents": "topic"}
+    topics = make_metric(
+        lambda y, *, topic: float(topic[0] == "7"), name="seven", documents=["topic"]
+    )
+    assert evaluate_batches(tmp_path / "a.csv", metrics=topics, **names).mean == {"seven": 1}

@@ -62,9 +62,3 @@ def code_of(*words):
     except SystemExit as done:
         return done.code
     return 0
-
-
-def rows_of(tsv):
-    """The lines of TSV as dicts."""
-    head, *rows = (line.split("\t") for line in tsv.splitlines())
-    return [dict(zip(head, row, strict=True)) for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports.gate import Decision, decisions
@@ -21,18 +21,14 @@ _RELEASES: dict[Decision, str] = {
 def verdict_of(outcomes: Sequence[Outcome]) -> str:
     """What is known by the first metric, and by others that say otherwise; with margins, by all of them."""
     first = outcomes[0]
-    baselines = first.plan.baselines
     if len(first.names) < 2:
         return ""
     if not first.tested:
         leader = first.ranked[0]
         return f"{leader} is ahead by {first.metric}, which is not a mean over queries and cannot be tested."
-    tested = [outcome for outcome in outcomes if outcome.tested]
     # Metrics that cannot be tested only stand in the table.
-    if first.plan.margin is None:
-        find = _against_baselines if baselines else _about_the_best
-    else:
-        find = _release_beside_baselines if baselines else _release_of_the_best
+    tested = [outcome for outcome in outcomes if outcome.tested]
+    find = _beside_baselines if first.plan.baselines else _about_the_best
     return " ".join(find(tested))
 
 
@@ -46,17 +42,12 @@ def _claim(claim: str, outcome: Outcome, metrics: Sequence[str]) -> str:
     return f"{_by(metrics)}{claim} ({level})" if metrics else f"With {level}, {claim}"
 
 
-def _named(outcome: Outcome, outcomes: Sequence[Outcome]) -> list[str]:
-    """The metric, to be named if there are others."""
-    return [outcome.metric] if len(outcomes) > 1 else []
-
-
-def _by_claim(claims: Mapping[str, str]) -> dict[str, list[str]]:
-    """The metrics that make each claim, from claims by metric; empty ones are none."""
+def _by_claim(outcomes: Sequence[Outcome], claims: Sequence[str]) -> dict[str, list[str]]:
+    """The metrics that make each claim; empty claims are none."""
     metrics: dict[str, list[str]] = {}
-    for metric, claim in claims.items():
+    for outcome, claim in zip(outcomes, claims, strict=True):
         if claim:
-            metrics.setdefault(claim, []).append(metric)
+            metrics.setdefault(claim, []).append(outcome.metric)
     return metrics
 
 
@@ -69,23 +60,21 @@ def _queries(outcome: Outcome) -> str:
 
 def _about_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
     first, *others = outcomes
-    yield from _best_by(first, _named(first, outcomes))
-    contradictions = {other.metric: _contradiction(first, other) for other in others}
-    for claim, metrics in _by_claim(contradictions).items():
-        yield f"{_by(metrics)}{claim}."
-
-
-def _best_by(outcome: Outcome, metrics: Sequence[str]) -> Iterator[str]:
-    """What is known about the best by one metric, named or not."""
-    ranked, may_be = outcome.ranked, outcome.best_set
+    if first.plan.margin is not None:
+        yield from _release_of_the_best(outcomes)
+    metrics = [first.metric] if others else []
+    ranked, may_be = first.ranked, first.best_set
     worse = [name for name in ranked if name not in may_be]
     if not worse:
-        yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {_queries(outcome)}."
+        yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {_queries(first)}."
     else:
-        known = _claim(_best(outcome), outcome, metrics)
+        known = _claim(_best(first), first, metrics)
         if len(may_be) > 1:
             known = f"{known}; {ranked[0]} leads. {_are(worse)} worse"
         yield f"{known}."
+    contradictions = [_contradiction(first, other) for other in others]
+    for claim, own in _by_claim(others, contradictions).items():
+        yield f"{_by(own)}{claim}."
 
 
 def _best(outcome: Outcome) -> str:
@@ -94,54 +83,54 @@ def _best(outcome: Outcome) -> str:
 
 
 def _contradiction(first: Outcome, other: Outcome) -> str:
-    """What another metric says that the first does not; empty if they agree."""
-    leader, *followers = first.ranked
-    ahead = other.better_than(leader)
+    """What another metric says about the best that the first does not; empty if they agree."""
+    ahead = other.better_than(first.ranked[0])
     if ahead:
-        return f"{_are(ahead)} better than {leader}"
-    if len(first.best_set) == len(first.names) > len(other.best_set):
-        return _best(other)
-    # The leaders agree, but a pair below them may be the other way round.
-    for worse in followers:
-        ahead = other.better_than(worse)
-        reversed_by = [name for name in ahead if worse in first.better_than(name)]
-        if reversed_by:
-            return f"{_are(reversed_by)} better than {worse}"
-    return ""
+        return f"{_are(ahead)} better than {first.ranked[0]}"
+    knows_more = len(first.best_set) == len(first.names) > len(other.best_set)
+    return _best(other) if knows_more else ""
+
+
+def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Which rankings lose at most the margins against the best."""
+    of_rankings = decisions(outcomes)
+    good = [name for name in outcomes[0].ranked if of_rankings[name] == "ship"]
+    margins = dict.fromkeys(f"{outcome.margin:g}" for outcome in outcomes)
+    within = f"at most {listed(list(margins))} worse than the best"
+    if good:
+        yield f"Ship {some_of(good, 'or')}: {within}."
+        return
+    yield f"Do not ship yet: no ranking is known to be {within}."
+    for outcome in outcomes:
+        if outcome.accepts_any_loss:
+            yield _accepts_any_loss(outcome)
 
 
 # Baselines
 
 
-def _against_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """How rankings compare with baselines by the first metric, and by others that know more or the opposite."""
+def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Which rankings to ship, if there are margins, and what is known about them by each metric."""
     first, *others = outcomes
-    metrics = _named(first, outcomes)
-    by_status = first.by_status
-    known = _known(first, by_status)
-    if known:
-        yield f"{_claim(known, first, metrics)}."
-        metrics = []
-    undecided = by_status.get("undecided")
-    if undecided:
-        apart = f"cannot be told apart from {_one_baseline(first)} on {_queries(first)}"
-        yield f"{_by(metrics)}{some_of(undecided)} {apart}."
-    # That a metric cannot tell rankings apart contradicts nothing.
-    news = {other.metric: _known(other, _news(first, other)) for other in others}
-    for claim, own in _by_claim(news).items():
-        yield f"{_by(own)}{claim}."
+    has_margin = first.plan.margin is not None
+    of_rankings = decisions(outcomes)
+    for decision, text in _RELEASES.items():
+        names = [name for name, own in of_rankings.items() if own == decision]
+        if names and has_margin:
+            yield text.format(some_of(names, "or"))
+    claims = [_known(outcome) for outcome in outcomes]
+    for claim, metrics in _by_claim(outcomes, claims).items():
+        yield f"{_claim(claim, first, metrics if others else [])}."
+    # Without margins, metrics that cannot tell rankings apart contradict nothing.
+    for outcome in outcomes if has_margin else [first]:
+        undecided = outcome.by_status.get("undecided", [])
+        if has_margin:
+            undecided = [name for name in undecided if of_rankings[name] == "undecided"]
+        if undecided:
+            yield _undecided(outcome, undecided, [outcome.metric] if others else [])
 
 
-def _news(first: Outcome, other: Outcome) -> dict[Status, list[str]]:
-    """Names by what another metric knows about them, but not the first."""
-    known = first.by_status
-    return {
-        status: [name for name in names if name not in known.get(status, [])]
-        for status, names in other.by_status.items()
-    }
-
-
-def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
+def _known(outcome: Outcome) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
     baselines = outcome.plan.baselines
     ends: dict[Status, str] = {
@@ -151,7 +140,7 @@ def _known(outcome: Outcome, by_status: Mapping[Status, Sequence[str]]) -> str:
     }
     claims: list[str] = []
     for status, end in ends.items():
-        names = by_status.get(status)
+        names = outcome.by_status.get(status)
         # After a claim, a single baseline goes without saying.
         if claims and status == "worse" and len(baselines) == 1:
             end = ""
@@ -170,29 +159,11 @@ def _by_more(outcome: Outcome) -> str:
     return f" by more than {outcome.margin:g}" if outcome.margin else ""
 
 
-# A release
-
-
-def _release_beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which rankings to ship, and why."""
-    of_rankings = decisions(outcomes)
-    for decision, text in _RELEASES.items():
-        names = [name for name, own in of_rankings.items() if own == decision]
-        if names:
-            yield text.format(some_of(names, "or"))
-    # All metrics decide, so each gives its reason, also for rankings that another one keeps back.
-    reasons = {outcome.metric: _known(outcome, outcome.by_status) for outcome in outcomes}
-    for reason, metrics in _by_claim(reasons).items():
-        yield f"{_claim(reason, outcomes[0], metrics if len(outcomes) > 1 else [])}."
-    for outcome in outcomes:
-        undecided = outcome.by_status.get("undecided", [])
-        open_ones = [name for name in undecided if of_rankings[name] == "undecided"]
-        if open_ones:
-            yield _undecided(outcome, open_ones, _named(outcome, outcomes))
-
-
 def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -> str:
     """What these queries cannot show of some rankings by one metric, and how many would."""
+    if outcome.margin is None:
+        apart = f"cannot be told apart from {_one_baseline(outcome)}"
+        return f"{_by(metrics)}{some_of(names)} {apart} on {_queries(outcome)}."
     if outcome.accepts_any_loss:
         return _accepts_any_loss(outcome)
     worse = f"{_are(names)} worse than {_one_baseline(outcome)}{_by_more(outcome)}"
@@ -209,24 +180,6 @@ def _accepts_any_loss(outcome: Outcome) -> str:
     """Why the margin lets no ranking pass."""
     margin = f"A margin of {outcome.margin:g} accepts any loss of {outcome.metric}"
     return f"{margin}: no query can lose more than {outcome.sample.largest_loss:.4g}."
-
-
-def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which rankings lose at most the margins against the best."""
-    first, of_rankings = outcomes[0], decisions(outcomes)
-    good = [name for name in first.ranked if of_rankings[name] == "ship"]
-    margins = dict.fromkeys(f"{outcome.margin:g}" for outcome in outcomes)
-    within = f"at most {listed(list(margins))} worse than the best"
-    if not good:
-        yield f"Do not ship yet: no ranking is known to be {within}."
-        for outcome in outcomes:
-            if outcome.accepts_any_loss:
-                yield _accepts_any_loss(outcome)
-    elif all(outcome.best_set == (good[0],) for outcome in outcomes):
-        yield f"Ship {good[0]}."
-    else:
-        yield f"Ship {some_of(good, 'or')}: {within}."
-    yield from _about_the_best(outcomes)
 
 
 # Names in sentences

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.families import Interval
@@ -255,19 +254,18 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
     yield from (finding for finding in next(iter(by_name.values())) if finding in of_all)
     names_of: dict[str, list[str]] = {}
     for name, found in by_name.items():
-        kinds = {finding: finding.partition(":")[0] for finding in found if finding not in of_all}
-        # A ranking has ties once, however many findings say so.
-        for key in dict.fromkeys(kind if kind in _HAVE else one for one, kind in kinds.items()):
-            names_of.setdefault(key, []).append(name)
-    for finding, names in names_of.items():
-        if finding not in _HAVE:
-            yield f"{some_of(names)}: {finding}"
-            continue
-        how = f"print .reports[{names[0]!r}].health of this comparison"
-        if on_command_line():
-            how = f"run skrank-metrics evaluate for {names[0]} alone"
-        have = "has" if len(names) == 1 else "have"
-        yield f"{some_of(names)} {have} {_HAVE[finding]}. To see more, {how}."
+        for finding in found:
+            what = _HAVE.get(finding.partition(":")[0], finding)
+            names = names_of.setdefault(what, [])
+            # A ranking has ties once, however many findings say so.
+            if finding not in of_all and name not in names:
+                names.append(name)
+    for what, names in names_of.items():
+        if names and what in _HAVE.values():
+            have = "has" if len(names) == 1 else "have"
+            yield f"{some_of(names)} {have} {what}; see the report of {names[0]}."
+        elif names:
+            yield f"{some_of(names)}: {what}"
 
 
 # Details

@@ -121,7 +121,7 @@ def test_every_table_says_that_orders_were_drawn():
     }
     sentence = "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 "
     assert any(finding.startswith(sentence) for finding in reports["a"].health.findings)
-    assert "a has many orders of ties, of which some were drawn at random. To see more" in words(
+    assert "a has many orders of ties, of which some were drawn at random; see the report" in words(
         compare(reports, first_hit)
     )
     models = {"constant": QueryRanker(Ridge(1e300))}

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from support.command_line import as_command
 from support.ranks import report_of_ranks
 
 from skrank_metrics.reports.wording import findings
@@ -24,17 +23,11 @@ def notes_of(**sentences):
 
 
 def test_what_some_rankings_have():
-    assert notes_of(a=[TIES], b=[]) == [
-        "a has tied scores. To see more, print .reports['a'].health of this comparison."
-    ]
-    assert notes_of(a=[], b=[TIES], c=[TIES.replace("2%", "3%")]) == [
-        "b and c have tied scores. To see more, print .reports['b'].health of this comparison."
-    ]
-
-
-def test_two_findings_of_a_kind_name_a_ranking_once():
-    (note,) = notes_of(a=[TIES, TIES.replace("2%", "9%")], b=[])
-    assert note.startswith("a has tied scores.")
+    assert notes_of(a=[TIES], b=[]) == ["a has tied scores; see the report of a."]
+    others = TIES.replace("2%", "3%")
+    expected = ["b and c have tied scores; see the report of b."]
+    assert notes_of(a=[], b=[TIES], c=[others]) == expected
+    assert notes_of(a=[], b=[TIES, others], c=[others]) == expected, "each is named once"
 
 
 def test_what_all_rankings_have_is_said_once():
@@ -44,8 +37,3 @@ def test_what_all_rankings_have_is_said_once():
 def test_a_sentence_about_queries_stays_a_sentence():
     lost = "1 query has no judged document and is left out of mrr."
     assert notes_of(a=[lost], b=[]) == [f"a: {lost}"]
-
-
-def test_the_command_line_names_a_command():
-    notes, _ = as_command(notes_of, a=[TIES], b=[])
-    assert notes == ["a has tied scores. To see more, run skrank-metrics evaluate for a alone."]

@@ -56,7 +56,8 @@ def test_a_verdict_names_its_metric_and_those_that_say_otherwise():
     assert compare(found, "mrr").verdict == "With 95% confidence, b is best."
     beside = compare(found, baseline="a")
     assert beside.verdict == (
-        "By ndcg@10, b and c are worse than a (95% confidence). By mrr and map, b is better than a."
+        "By ndcg@10, b and c are worse than a (95% confidence). "
+        "By mrr and map, b is better than a; c is worse (95% confidence)."
     )
 
 

@@ -191,12 +191,11 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
     margin = plan.margin
     if isinstance(margin, Mapping):
         named = [check_column(metric, metrics) for metric in margin]
-        for metric in metrics:
-            if named.count(metric) != 1:  # two if it stands under two of its names
-                raise ValueError(
-                    f"{argument('margin')} must have one number for each metric; got {named.count(metric)} for "
-                    f"{metric!r}. Name each metric once, or compare by others only."
-                )
+        if sorted(named) != sorted(metrics):  # one may stand under two of its names
+            raise ValueError(
+                f"{argument('margin')} must have one number for each of {', '.join(metrics)}; got "
+                f"{', '.join(margin)}."
+            )
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
     # All metrics guard the decision, so one that cannot be tested would leave it open for ever.
     for metric, own in metrics.items():

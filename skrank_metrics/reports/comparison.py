@@ -34,7 +34,7 @@ from skrank_metrics.reports.saved_values import (
     saved_or_text,
     write_saved,
 )
-from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
+from skrank_metrics.reports.slices import names_of_slices, queries_of_slices
 from skrank_metrics.reports.verdict import verdict_of
 
 
@@ -407,25 +407,14 @@ class Comparison(Result):
     def _details(self) -> Iterator[Part]:
         return wording.details(self.outcomes)
 
-    def to_frame(
-        self, library: str = "pandas", *, pairs: bool = False, slices: bool = False
-    ) -> Any:
-        """Put the rankings, or the pairs, into a frame of pandas or polars, with further rows for slices on request.
+    def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:
+        """Put the rankings, or the pairs, into a frame of pandas or polars.
 
         For each metric, there are the mean with its interval, and the entries of ``standings`` and ``letters``.
         """
-        columns_of = type(self).columns_of_pairs if pairs else type(self)._columns
-        whole = columns_of(self)
-        if not check_bool(slices, "slices"):
-            return make_frame(library, whole, None if pairs else self._index)
-        columns: dict[str, list[Any]] = {name: [] for name in ("slice", *whole)}
-        for name, block in {ALL: self, **self.named_slices}.items():
-            own = dict(columns_of(block))
-            n_rows = len(own["metric" if pairs else "ranking"])
-            own["slice"] = [name] * n_rows
-            for column, values in columns.items():
-                values += own.get(column, [np.nan] * n_rows)  # a slice may lack a metric
-        return make_frame(library, columns, None)
+        if check_bool(pairs, "pairs"):
+            return make_frame(library, self.columns_of_pairs(), None)
+        return make_frame(library, self._columns(), self._index)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""

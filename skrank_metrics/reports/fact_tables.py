@@ -42,19 +42,18 @@ def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, A
 
 def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, float]:
     """Facts by keys that experiment trackers accept; the mean has no ending."""
-    blocks = {"": whole}
-    for value, part in slices.items():
-        blocks[f"_slice_{flat_slice(value)}"] = part
+    blocks = [("", whole)]
+    blocks += [(f"_slice_{flat_slice(value)}", part) for value, part in slices.items()]
     found: dict[str, float] = {}
-    for end, block in blocks.items():
+    for end, block in blocks:
         for metric, values in block.items():
             for name, number in facts_of(values).items():
                 key = f"{flat_name(metric)}_{name}".removesuffix("_mean") + end
                 # Numbering such keys would make them depend on the other metrics of the report.
                 if key in found:
                     raise ValueError(
-                        f"to_dict(flat=True) needs metrics whose names differ in letters and digits; {metric!r} gives "
-                        f"the key {key!r} of another one. Evaluate with metrics={{'other name': {metric!r}, ...}}."
+                        f"to_dict(flat=True) needs metrics and slices whose names differ; {metric!r} gives the key "
+                        f"{key!r} of another one. Evaluate with metrics={{'other name': {metric!r}, ...}}."
                     )
                 found[key] = number
     return found

@@ -109,9 +109,6 @@ class JointTests:
     plan: Plan
     are_slices: bool = False
 
-    def __getstate__(self) -> dict[str, Any]:  # without what was computed
-        return {"samples": self.samples, "plan": self.plan, "are_slices": self.are_slices}
-
     # It is made when something is asked for, as most comparisons have metrics and slices that nobody looks at.
     @cached_property
     def family(self) -> Family:
@@ -142,9 +139,6 @@ class Outcome:
 
     tests: JointTests
     place: int = 0  # of the sample among those that are tested together
-
-    def __getstate__(self) -> dict[str, Any]:  # without what was computed
-        return {"tests": self.tests, "place": self.place}
 
     @property
     def plan(self) -> Plan:
@@ -331,22 +325,13 @@ class Outcome:
         regret = self.regret[name]
         if name in baselines:
             return Standing(name, mean, status="baseline", regret=regret)
-        if not baselines:
-            return self._against_best(name)
-        pair = self.deciding(name)
-        known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
-        return Standing(name, mean, *known, regret, rival=pair.second)
-
-    def status_of(self, row: Standing) -> str:
-        """The status in words, which name the ranking that it is worse than unless it is the leader or a baseline."""
-        usual = self.plan.baselines or self.ranked[:1]
-        if row.status == "worse" and row.rival not in usual:
-            return f"worse than {row.rival}"
-        return row.status
-
-    def _against_best(self, name: str) -> Standing:
+        if baselines:
+            pair = self.deciding(name)
+            known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
+            return Standing(name, mean, *known, regret, rival=pair.second)
         i = self.names.index(name)
         j = int(self.best.rivals[i])
+        rival = self.names[j]
         tested = self.tests.family.tested(self.place, i, j)
         status: Status = "worse"
         if self.best.inside[i]:
@@ -354,9 +339,16 @@ class Outcome:
             if name == self.ranked[0]:
                 status = "leads" if self.best.inside.sum() > 1 else "best"
         # The difference of means as they are printed, so that a reader can check it.
-        difference = self.means[name] - self.means[self.names[j]]
-        known = (difference, self._directed(tested.simultaneous), tested.p_adjusted, status)
-        return Standing(name, self.means[name], *known, self.regret[name], rival=self.names[j])
+        difference = mean - self.means[rival]
+        interval = self._directed(tested.simultaneous)
+        return Standing(name, mean, difference, interval, tested.p_adjusted, status, regret, rival)
+
+    def status_of(self, row: Standing) -> str:
+        """The status in words, which name the ranking that it is worse than unless it is the leader or a baseline."""
+        usual = self.plan.baselines or self.ranked[:1]
+        if row.status == "worse" and row.rival not in usual:
+            return f"worse than {row.rival}"
+        return row.status
 
 
 def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:

@@ -24,19 +24,14 @@ def detectable(outcome: Outcome) -> float:
     """
     if not outcome.tested:
         return math.nan
-    flips = outcome.flips
-    compared = outcome.plan.baselines or outcome.ranked[:1]
-    others = [i for i, name in enumerate(outcome.names) if name not in compared]
+    pairs = outcome.flips.pairs
+    is_compared = np.isin(outcome.names, outcome.plan.baselines or outcome.ranked[:1])
     # Out of fold, differences must also show through the variation of fits.
-    all_errors = np.maximum(flips.pairs.error, flips.pairs.of_folds.error)
-    errors = []
-    for name in compared:
-        of_all = all_errors[outcome.names.index(name)]
-        errors.append(of_all[others])
-    differences = (outcome.tests.family.critical + _normal(POWER)) * np.concatenate(errors)
+    errors = np.maximum(pairs.error, pairs.of_folds.error)[is_compared][:, ~is_compared]
+    differences = (outcome.tests.family.critical + _normal(POWER)) * errors
     if not differences.any():
         return math.nan
-    return float(flips.scale * np.median(differences[differences > 0]))
+    return float(outcome.flips.scale * np.median(differences[differences > 0]))
 
 
 def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float = POWER) -> int:
@@ -83,18 +78,13 @@ def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
     n_changed = pair.wins + pair.losses
     if not margin or margin >= span:
         return None
+    needed = 0
     if n_changed >= FEW_CHANGED and _spread(outcome, pair):
         needed = queries_needed(outcome, pair, margin)
     # Of an unbounded metric, no number of equal queries shows what another one could lose.
     elif not n_changed and math.isfinite(span):
-        needed = _queries_if_equal(outcome, margin / span)
-    else:
-        return None
+        # So many exclude that more than this share of queries differs, if none does.
+        level = outcome.plan.level / outcome.tests.family.n_tests / 2
+        units = math.log(level) / math.log1p(-margin / span)
+        needed = math.ceil(units * pair.n_queries / outcome.flips.n_effective)
     return needed if needed > pair.n_queries else None
-
-
-def _queries_if_equal(outcome: Outcome, share: float) -> int:
-    """The number of queries that excludes that more than this share of queries differs, if none does."""
-    level = outcome.plan.level / outcome.tests.family.n_tests / 2
-    units = math.log(level) / math.log1p(-share)
-    return math.ceil(units * outcome.sample.n_counted / outcome.flips.n_effective)

@@ -306,8 +306,7 @@ class RankingReport(Result):
         slices also have "n_queries". If flat, the dict has a single level of keys made of ASCII letters, digits and
         underscores, as experiment trackers require: "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de",
         "ndcg_at_10_low_slice_de" and so on. Other characters of slices become "_x", their code in hexadecimal digits
-        and "_": "C++" is "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a
-        number or "missing" is preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
+        and "_": "C++" is "C_x2b__x2b_". The values of several columns are joined by "_x_".
         """
         chosen = flat_facts if check_bool(flat, "flat") else nested_facts
         return chosen(self.values, self._values_of_slices())

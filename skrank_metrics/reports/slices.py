@@ -74,23 +74,11 @@ def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> str:
 
 
 def flat_slice(value: Any) -> str:
-    """Spell a slice with letters, digits and underscores, as described in to_dict, so that different ones differ."""
-    parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
-    return "_x_".join(_ENCODED.sub(_code, _flat_text(part)) for part in parts)
+    """Spell a slice with letters, digits and underscores, as described in to_dict."""
+    parts = [name_of_slice(part) for part in _as_tuple(value)]
+    # An underscore is encoded only if it would begin a code.
+    return "_x_".join(re.sub(r"[^A-Za-z0-9_]|_(?=x)", _code, part) for part in parts)
 
 
 def _code(found: re.Match[str]) -> str:
     return f"_x{ord(found[0]):x}_"
-
-
-def _flat_text(value: Any) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if _NOT_TEXT.match(value) else value
-    if isinstance(value, bool | int | float | None):
-        return name_of_slice(value)
-    return f"={value}"
-
-
-# Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
-_NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
-_ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")

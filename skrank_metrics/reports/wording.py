@@ -153,7 +153,7 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     n_tests = counted(first.tests.family.n_tests, "comparison")
     yield f"Slices are compared by {first.metric}, with {n_tests} tested together."
     if len(shown) < len(outcomes):
-        yield note_on_largest(len(shown), len(outcomes), "to_frame(slices=True)")
+        yield note_on_largest(len(shown), len(outcomes), ".slices")
 
 
 def _one_or(baselines: Sequence[str], several: str) -> str:

@@ -242,7 +242,7 @@ def test_metrics_that_are_no_means_over_queries():
         [report(feature, metrics=["mrr", name]) for feature in (0, 1)], by=np.arange(60) % 2
     )
     assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
-    assert comparison.to_frame(slices=True)[name].isna().tolist() == [False] * 2 + [True] * 4
+    assert all(part.metrics == ("mrr",) for part in comparison.slices.values())
     assert comparison.by_metric(name).means() == {
         n: r.mean[name] for n, r in comparison.reports.items()
     }
@@ -481,7 +481,7 @@ def test_documents_of_a_slice_of_a_report_whose_queries_are_in_another_order():
 def test_many_slices_many_rankings_and_slices_without_values():
     ranks = {f"m{i}": np.random.default_rng(i).integers(1, 5, 50) for i in range(6)}
     text = words(of_ranks(ranks, by=np.arange(50) // 2))
-    assert "the largest 20 of 25; to_frame(slices=True) has all." in text
+    assert "the largest 20 of 25; .slices has all." in text
     ranks = {"a": [1, 2, 1, 2, 0, 0], "b": [2, 1, 1, 1, 0, 0]}
     two = {name: report_of_ranks(own, replace_undefined_by=np.nan) for name, own in ranks.items()}
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
@@ -495,8 +495,6 @@ def test_many_slices_many_rankings_and_slices_without_values():
         "judge has no value in b"
     )
     assert list(part.by_metric("judge").slices) == ["a"]
-    assert part.to_frame(slices=True)["judge"].isna().tolist() == [False] * 4 + [True] * 2
-    assert len(part.to_frame(pairs=True, slices=True)) == 2 + 2 + 1
 
 
 # Planning
@@ -661,11 +659,9 @@ def test_frames_of_pairs_and_slices(reports):
     for name in same:
         assert frame[name].to_list() == [getattr(pair, name) for pair in expected]
     assert frame["simultaneous high"].to_list() == [pair.simultaneous[1] for pair in expected]
-    of_slices = comparison.to_frame(slices=True)
-    assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
-    means = comparison.slices[0].by_metric("mrr").means()
-    assert of_slices["mrr"].tolist()[3:6] == [means[name] for name in comparison.names]
-    assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * 2 * 3
+    of_slice = comparison.slices[0]
+    means = of_slice.by_metric("mrr").means()
+    assert of_slice.to_frame()["mrr"].tolist() == [means[name] for name in comparison.names]
 
 
 def test_slices_of_reports_with_queries_in_different_orders():
@@ -706,7 +702,7 @@ def test_saved_and_pickled(reports, tmp_path):
         pickle.loads(pickle.dumps(comparison)),
     ):
         assert str(other) == str(comparison)
-        assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
+        assert other.slices[0].to_frame().equals(comparison.slices[0].to_frame())
         assert other.plan == Plan(margin=float(np.float32(0.01)), **options)
     part = comparison.slices[1]
     assert str(pickle.loads(pickle.dumps(part))) == str(part)

@@ -231,9 +231,7 @@ def test_findings_of_all_models_come_once():
     scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}
     text = words(evaluate(labels, scores, qid=[0, 0, 1, 1, 2, 2], metrics="mrr"))
     assert text.count("1 query has no relevant document") == 1
-    assert (
-        "constant has tied scores; see the report of constant." in text
-    )
+    assert "constant has tied scores; see the report of constant." in text
 
 
 def test_one_model_in_a_dict_or_a_frame_is_a_comparison_of_one():

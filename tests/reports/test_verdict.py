@@ -216,7 +216,7 @@ def test_without_a_baseline_the_best_is_shipped():
         (
             {"ndcg@10": 0.1},
             ValueError,
-            "margin must have one number for each metric; got 0 for 'mrr'",
+            "margin must have one number for each of ndcg@10, mrr; got ndcg@10",
         ),
         (
             {"ndcg@10": 0.1, "mrr": -1},
@@ -227,7 +227,7 @@ def test_without_a_baseline_the_best_is_shipped():
         (
             {"ndcg@10": 0.1, "mrr": 0.01, "recip_rank": 0.3},
             ValueError,
-            "margin must have one number for each metric; got 2 for 'mrr'",
+            "margin must have one number for each of ndcg@10, mrr; got ndcg@10, mrr, recip_rank",
         ),
         ({}, ValueError, "margin must hold a number for each metric; got an empty dict"),
         ("0.1", TypeError, "margin must be a number"),

@@ -24,7 +24,6 @@ from skrank_metrics._input.arrays import (
     check_choice,
     check_int,
     check_number,
-    nearest,
 )
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
@@ -56,7 +55,6 @@ class BoundMetric:
             known = [*self.record.data, *self.record.parameters]
             raise TypeError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
-                f"{nearest(name, known)}"
             )
         # Invalid parameters raise before any data is seen.
         self.computation, self.average, self.replace_undefined_by  # noqa: B018

@@ -193,12 +193,16 @@ def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetr
     except ValueError:  # a name of the user's own
         return bound
     # A key that is a metric's name must not be the title of another metric, in a table that is read later.
-    agrees = meant.function is bound.function and meant.negative == bound.negative
-    if not agrees or not all(_same(bound.get(p), value) for p, value in meant.params.items()):
+    is_same = meant.function is bound.function and meant.negative == bound.negative
+    if not is_same or not _agree(bound.replace(**meant.params), bound):
         raise ValueError(
             f"metrics must not hold {str(bound)!r} under the name {name!r}, a different metric."
         )
     return bound
+
+
+def _agree(one: BoundMetric, other: BoundMetric) -> bool:
+    return one.definition == other.definition and one.average == other.average
 
 
 def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, Any]) -> BoundMetric:
@@ -252,7 +256,7 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         return None
     # Columns of equal definition hold equal values, so the first of them will do.
     for name, own in columns.items():
-        if own is not None and own.definition == bound.definition and own.average == bound.average:
+        if own is not None and _agree(own, bound):
             return name
     return None
 

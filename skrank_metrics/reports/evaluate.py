@@ -11,7 +11,7 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import by_text, check_bool, to_array, to_float64
+from skrank_metrics._input.arrays import by_text, check_bool, check_mask, to_array, to_float64
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.interface import shown
 from skrank_metrics._input.query_ids import carried
@@ -220,11 +220,9 @@ def _evaluate_model(
     if missing.any():
         rows = counted(int(missing.sum()), "document")
         findings = (f"No score (NaN) for {rows}, counted as not returned.",)
-        if retrieved is None:
-            retrieved = ~missing
-        elif np.shape(retrieved) == missing.shape:
-            retrieved = ~missing & np.asarray(retrieved)
-        # A mask of another shape is refused, with its name, by rank_rows.
+        if retrieved is not None:
+            missing |= ~check_mask(retrieved, "retrieved", missing.shape)
+        retrieved = ~missing
     ranking = rank_rows(documents, scores, retrieved=retrieved, name=name)
     return evaluate_ranking(ranking.detached(), metrics, left_out=findings)
 

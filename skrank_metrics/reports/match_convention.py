@@ -57,8 +57,8 @@ MOST_VALUES = 4_000_000
 # The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
 # by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
-# Number of different values that are printed if some match, and of the nearest ones if none does.
-MOST_PRINTED, MOST_NEAREST = 10, 3
+# Number of different values that are printed.
+MOST_PRINTED = 5
 # Options of a metric, without those that have their default.
 Options: TypeAlias = tuple[tuple[str, Any], ...]
 COLUMNS = (
@@ -119,7 +119,7 @@ class ConventionMatch(Result):
         by_value: dict[float, list[Way]] = {}
         for way in self.matches or self.ways:
             by_value.setdefault(round(way.value, DECIMALS), []).append(way)
-        ways_of = list(by_value.values())[: MOST_PRINTED if n else MOST_NEAREST]
+        ways_of = list(by_value.values())[:MOST_PRINTED]
         rows = []
         for first, *others in ways_of:
             peers = [
@@ -135,8 +135,6 @@ class ConventionMatch(Result):
         parts: list[Part] = [title, Table(COLUMNS, rows)]
         if n == 0:
             parts.append(f"These are the nearest. {CHECK}")
-        elif len(by_value) > len(rows):
-            parts.append(f"{len(by_value) - len(rows)} more values match: see .matches.")
         return parts
 
 

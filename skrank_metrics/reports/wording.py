@@ -44,7 +44,6 @@ _HOW: dict[Correction | None, str] = {
 _HAVE = {
     "Ties": "tied scores",
     "Constant scores": "queries with equal scores only",
-    "Float32": "scores that tie in float32",
     "Unjudged": "returned documents that nobody judged",
     "Drawn orders": "many orders of ties, of which some were drawn at random",
 }

@@ -193,16 +193,13 @@ fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'nerr@5' or 'err@5'
 gmap -> 'map(average=geometric)'
-ndgc_at_10 -> 'ndcg@10'
-ndcg(gian=exp2) -> 'gain'"""
+ndgc_at_10 -> 'ndcg@10'"""
 
 
 @pytest.mark.parametrize("line", HINTS.splitlines())
 def test_unknown_names_lead_to_known_ones(line):
     name, meant = line.split(" -> ")
-    with pytest.raises(
-        ValueError, match=r"^Unknown metric '|^A metric name|unexpected parameter 'gian'"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"^Unknown metric '|^A metric name") as caught:
         get_metric(name)
     assert f" Did you mean {meant}?" in str(caught.value)
 

@@ -200,9 +200,9 @@ def make_metric(
     Notes
     -----
     The function is called once per query and order. ``ties="average"`` is the mean over all different orders of the
-    tied documents, or over 100 random ones, the same in every run, if there are more than 720; ``report.health`` says
-    so. ``ties="best"`` and "worst" settle the order by label only, so ``documents`` may leave several orders. If the
-    function returns NaN for one of the orders, the query is undefined.
+    tied documents, or over 100 random ones, the same in every run, if there are more than 720. ``ties="best"`` and
+    "worst" settle the order by label only, so ``documents`` may leave several orders. If the function returns NaN for
+    one of the orders, the query is undefined.
 
     Examples
     --------

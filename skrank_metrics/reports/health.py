@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.ranked_blocks import ranked_blocks
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._output.result import Part, Result, counted
@@ -91,7 +89,6 @@ def examine(
     findings = [
         *suspicions(ranking, values),
         *_about_ties(ranking, values),
-        *_about_drawn_orders(ranking, values),
         *_about_counts(count(ranking), values, ranking.documents.condense),
         *left_out,
     ]
@@ -146,23 +143,6 @@ def _means(
         whole.denominators[tied] = result.denominators
         means[name] = replace(own, result=whole).mean
     return means
-
-
-def _about_drawn_orders(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
-    """One sentence for each custom metric with too many orders of ties to go through in some queries."""
-    for name, own in values.items():
-        computation = own.metric.computation
-        if own.metric.record.transform != "orders":
-            continue
-        seen = ranking.seen(ranking.sight(computation.unjudged))
-        n_drawn = 0
-        for _, block in ranked_blocks(seen, None, computation.ties):
-            n_drawn += sum(not query.enumerable for query in block.each(computation.documents))
-        if n_drawn:
-            yield (
-                f"Drawn orders: {name} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
-                f"{MOST_ORDERS} different orders of tied documents: {counted(n_drawn, 'query')}."
-            )
 
 
 # --- Sentences from counts

@@ -20,7 +20,6 @@ from skrank_metrics._input.slices import object_array
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.reports.mean_intervals import ROUNDING
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
@@ -303,16 +302,12 @@ def steps_of_ranks(
 ) -> tuple[FloatArray, FloatArray]:
     """How the value changes with each rank, also if a rank can lower it."""
     whole = metric.computation
-    cut = [replace(whole, k=k) for k in range(1, depth + 1)]
-    *at_ranks, total = per_query(ranking, [*cut, whole])
-    numerators = total.numerators
-    before = [np.zeros_like(numerators), *(result.numerators for result in at_ranks)]
-    sums = np.column_stack([*before, numerators])
     # A query may have gains, but none above a cutoff.
-    sums[np.isnan(sums) & ~np.isnan(numerators)[:, None]] = 0.0
-    steps = np.diff(sums, axis=1)
-    # A rank that adds nothing would print as -0.0000.
-    steps[np.abs(steps) <= ROUNDING * np.abs(numerators)[:, None]] = 0.0
+    cut = [replace(whole, k=k, needs_relevant=False) for k in range(1, depth + 1)]
+    *at_ranks, total = per_query(ranking, [*cut, whole])
+    before = [np.zeros_like(total.numerators), *(result.numerators for result in at_ranks)]
+    steps = np.diff(np.column_stack([*before, total.numerators]), axis=1)
+    steps[np.isnan(total.values)] = np.nan
     with np.errstate(invalid="ignore", divide="ignore"):
-        steps = steps / total.denominators[:, None]
+        steps /= total.denominators[:, None]
     return steps[:, :-1], steps[:, -1]

@@ -30,7 +30,6 @@ from skrank_metrics.reports.explain_difference import (
     check_one_value,
     rows_or_report,
 )
-from skrank_metrics.reports.mean_intervals import bounds_of
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Values to try of each parameter, besides those of the conventions.
@@ -158,7 +157,7 @@ def match_convention(
         As in evaluate. For weights, masks and lists by id, pass only a RankingReport, that of evaluate or evaluate_run,
         as y_true.
     value : float
-        The value to find, in the range of the metric.
+        The value to find.
     metric : str, metric function or bound metric, default="ndcg"
         Metric of the value. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
@@ -191,12 +190,6 @@ def match_convention(
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     if tolerance is None:
         tolerance = _half_a_unit(value)
-    low, high = bounds_of(bound)
-    # A value at the end of the range may be rounded beyond it.
-    if not low - tolerance <= value <= high + tolerance:
-        raise ValueError(
-            f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}. Divide percentages by 100."
-        )
     ranking = rows_or_report(y_true, y_score, qid)
     peers = {
         peer: in_convention(bound, peer)

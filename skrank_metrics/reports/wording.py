@@ -45,7 +45,6 @@ _HAVE = {
     "Ties": "tied scores",
     "Constant scores": "queries with equal scores only",
     "Unjudged": "returned documents that nobody judged",
-    "Drawn orders": "many orders of ties, of which some were drawn at random",
 }
 
 

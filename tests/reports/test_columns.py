@@ -6,16 +6,13 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.policies import with_policies
-from support.shown import words
 
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     compare,
-    cross_evaluate,
     evaluate,
     get_metric,
-    get_metrics,
     make_metric,
     make_ranking_scorer,
     map_score,
@@ -111,43 +108,6 @@ def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
         for one in (metric, "five")
     ]
     np.testing.assert_array_equal(drawn[0].scores, drawn[1].scores)
-
-
-def test_every_table_says_that_orders_were_drawn():
-    tied = np.zeros(len(Y))
-    reports = {
-        "a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]),
-        "b": report(0, [first_hit, "mrr"]),
-    }
-    sentence = "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 "
-    assert any(finding.startswith(sentence) for finding in reports["a"].health.findings)
-    assert "a has many orders of ties, of which some were drawn at random; see the report" in words(
-        compare(reports, first_hit)
-    )
-    models = {"constant": QueryRanker(Ridge(1e300))}
-    evaluation = cross_evaluate(models, X, Y, qid=QID, metrics=[first_hit], cv=QueryKFold(3))
-    assert sentence in words(evaluation)
-
-
-@pytest.mark.parametrize("ties", ["average", "best"])
-def test_orders_of_documents_with_other_columns_are_counted(ties):
-    price = make_metric(
-        lambda labels, price: price[0], name="first_price", documents=["price"], bounds=(0, 9)
-    )
-    columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
-    flat = evaluate(
-        [[1] * 9] * 3,
-        [[0] * 9] * 3,
-        metrics=get_metrics(price, "mrr", ties=ties),
-        documents=columns,
-        by=[0, 1, 0],
-    )
-    for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):
-        found = [finding for finding in report.health.findings if finding.startswith("Drawn")]
-        assert len(found) == n
-        assert all(
-            finding.endswith("different orders of tied documents: 1 query.") for finding in found
-        )
 
 
 def test_slices_keep_what_metrics_say_of_negative_labels():

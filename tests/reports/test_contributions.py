@@ -50,12 +50,12 @@ def test_every_metric_is_a_sum_or_known_to_be_none(name):
 def test_by_hand(name, expected):
     found = inspected(name, [0, 1, 0, 2])
     np.testing.assert_allclose(found.columns["added"], expected, atol=1e-15)
-    assert found.rest == 0
+    assert found.rest == pytest.approx(0, abs=1e-15)
 
 
 def test_ranks_below_are_taken_together_up_to_the_cutoff():
-    assert inspected("recall@3", [0, 1, 1, 1], 2).rest == 1 / 3
-    assert inspected("recall", [0, 1, 1, 1], 2).rest == 2 / 3
+    assert inspected("recall@3", [0, 1, 1, 1], 2).rest == pytest.approx(1 / 3)
+    assert inspected("recall", [0, 1, 1, 1], 2).rest == pytest.approx(2 / 3)
 
 
 # Each option of the metrics that are sums, with gains that fall and gains of non-relevant documents.

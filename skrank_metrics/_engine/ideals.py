@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -37,74 +38,57 @@ def share_of_best_order(
     """
     depth = len(weights)
     mean_gains = _ties.mean_gains(gains, groups)[:, :depth]
-    dcg = mean_gains @ weights
-    best = best_sums(gains[:, :depth], weights, np.full(len(gains), depth))
-    shares = _shares(dcg, best)
-    for row, first, last in _straddling(groups, gains.shape[1], depth):
-        dcg_of_head = float(mean_gains[row, :first] @ weights[:first])
-        head, tied = gains[row, :first], gains[row, first:last]
-        shares[row] = _expected_share(dcg_of_head, head, tied, weights)
+    shares = _shares(mean_gains, gains[:, :depth], weights)
+    if groups is None:
+        return shares
+    last = groups.at_column(depth - 1)
+    firsts = groups.starts[last] % groups.shape[1]
+    ends = firsts + groups.sizes[last]
+    for row in np.flatnonzero(ends > depth).tolist():
+        head, tied = gains[row, : firsts[row]], gains[row, firsts[row] : ends[row]]
+        of_sets, probabilities = _sets(tied, depth - len(head))
+        # Within a set, every order is equally likely, so each rank has the mean gain of the set.
+        expected = np.tile(mean_gains[row], (len(of_sets), 1))
+        expected[:, len(head) :] = of_sets.mean(axis=1, keepdims=True)
+        shown = np.hstack([np.tile(head, (len(of_sets), 1)), of_sets])
+        shares[row] = probabilities @ _shares(expected, shown, weights)
     return shares
 
 
-def _shares(dcg: FloatArray, best: FloatArray) -> FloatArray:
-    """A list without gains has no better order, and shares of 0."""
+def _shares(expected: FloatArray, gains: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sums of expected gain times weight, relative to those of the best order."""
+    dcg = expected @ weights
+    best = best_sums(gains, weights, np.full(len(gains), len(weights)))
+    # A list without gains has no better order, and a share of 0.
     shares = np.zeros(len(dcg))
     # The two sums are rounded differently.
     np.divide(dcg.clip(max=best), best, out=shares, where=best > 0)
     return shares
 
 
-def _straddling(
-    groups: _ties.TieGroups | None, width: int, depth: int
-) -> list[tuple[int, int, int]]:
-    """Row, first and last column of the tie groups that begin within the depth and end beyond it."""
-    if groups is None:
-        return []
-    rows, firsts = np.divmod(groups.starts, width)
-    lasts = firsts + groups.sizes
-    found = np.flatnonzero((firsts < depth) & (lasts > depth))
-    columns = (rows[found].tolist(), firsts[found].tolist(), lasts[found].tolist())
-    return list(zip(*columns, strict=True))
+def _sets(gains: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """The gains of the documents in each different set of this size, and its probability."""
+    kinds, counts = np.unique(gains, return_counts=True)
+    n_of_kind = counts.tolist()
+    chosen = np.array(list(itertools.islice(_numbers(n_of_kind, size), MOST_SETS + 1)))
+    if len(chosen) > MOST_SETS:
+        rng = np.random.default_rng(zlib.crc32(kinds.tobytes()))
+        chosen = rng.multivariate_hypergeometric(n_of_kind, size, N_DRAWN)
+        probabilities = np.full(N_DRAWN, 1 / N_DRAWN)
+    else:
+        # Numbers of sets are exact integers, and may be far beyond the range of float64.
+        n_sets = math.comb(len(gains), size)
+        ways = [math.prod(map(math.comb, n_of_kind, one)) for one in chosen.tolist()]
+        probabilities = np.array([way / n_sets for way in ways])
+    return np.array([np.repeat(kinds, one) for one in chosen]), probabilities
 
 
-def _expected_share(
-    dcg_of_head: float, head: FloatArray, tied: FloatArray, weights: FloatArray
-) -> float:
-    """The mean share over the sets of tied documents that fill the ranks after the head."""
-    n_open = len(weights) - len(head)
-    tied_gains, n_tied = np.unique(tied, return_counts=True)
-    chosen, probabilities = _sets(n_tied.tolist(), n_open, seed=zlib.crc32(tied_gains.tobytes()))
-    # Within a set, every order is equally likely, so each rank has the mean gain of the set.
-    mean_gains = chosen @ tied_gains / n_open
-    dcg = dcg_of_head + mean_gains * weights[len(head) :].sum()
-    # In the best order, documents of equal gains fill a range of ranks.
-    values = np.unique(np.concatenate([head, tied_gains]))[::-1]
-    n_in_head = np.array([np.count_nonzero(head == value) for value in values])
-    counts = np.tile(n_in_head, (len(chosen), 1))
-    counts[:, np.searchsorted(-values, -tied_gains)] += chosen
-    ends = np.cumsum(counts, axis=1)
-    sums = np.concatenate(([0.0], np.cumsum(weights)))
-    best = (sums[ends] - sums[ends - counts]) @ values
-    return float(probabilities @ _shares(dcg, best))
-
-
-def _sets(n_of_kind: Sequence[int], size: int, seed: int) -> tuple[IntArray, FloatArray]:
-    """How many documents of each kind a random set of this size holds, and the probability of each such set."""
-    found: list[tuple[int, ...]] = [()]
-    for place, n in enumerate(n_of_kind):
-        n_after = sum(n_of_kind[place + 1 :])
-        longer = list[tuple[int, ...]]()
-        for chosen in found:
-            left = size - sum(chosen)
-            fewest, most = max(0, left - n_after), min(n, left)
-            longer += [(*chosen, taken) for taken in range(fewest, most + 1)]
-        found = longer
-        if len(found) > MOST_SETS:
-            draw = np.random.default_rng(seed).multivariate_hypergeometric
-            drawn = draw(n_of_kind, size, N_DRAWN)
-            return drawn, np.full(N_DRAWN, 1 / N_DRAWN)
-    # Numbers of sets are exact integers, and may be far beyond the range of float64.
-    n_sets = math.comb(sum(n_of_kind), size)
-    ways = [math.prod(map(math.comb, n_of_kind, chosen)) for chosen in found]
-    return np.array(found), np.array([way / n_sets for way in ways])
+def _numbers(n_of_kind: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+    """How many documents of each kind a set of this size can hold."""
+    if not n_of_kind:
+        yield ()
+        return
+    n, *others = n_of_kind
+    for taken in range(max(0, size - sum(others)), min(n, size) + 1):
+        for of_others in _numbers(others, size - taken):
+            yield taken, *of_others

@@ -142,14 +142,8 @@ class Documents:
         # Sorting has copied them.
         if self.grouping.order is not None:
             return self
-        weights = None if self.weights is None else self.weights.copy()
-        return replace(
-            self,
-            compact_labels=self.compact_labels.copy(),
-            queries=replace(self.queries, weights=weights),
-            judged=None if self.judged is None else self.judged.copy(),
-            columns={name: column.copy() for name, column in self.columns.items()},
-        )
+        own = self.subset(np.arange(self.n_documents), self.grouping, self.queries)
+        return replace(own, shape=self.shape, row_labels=self.row_labels)
 
     # Subsets
 
@@ -333,11 +327,14 @@ class Documents:
         """Largest sum of gain / discount over the first k ranks of any order of each query."""
         key = (gain, discount, k)
         if key not in self._ideals:
+            longest = int(self.grouping.sizes.max())
+            depth = longest if k is None else min(k, longest)
+            weights = 1 / discount(np.arange(1.0, depth + 1))
             steps = self._gain_steps(gain)
             if steps is None:
-                self._ideals[key] = self._sort_ideal(gain, discount, k)
+                self._ideals[key] = self._sort_ideal(gain, weights)
             else:
-                self._ideals[key] = self._count_ideal(steps, discount, k)
+                self._ideals[key] = self._count_ideal(steps, weights)
         return self._ideals[key]
 
     def _gain_steps(self, gain: GainFunction) -> FloatArray | None:
@@ -347,29 +344,21 @@ class Documents:
         steps = np.diff(gain(np.arange(self.largest_label + 1)), prepend=0.0)
         return steps if (steps >= 0).all() else None
 
-    def _count_ideal(
-        self, steps: FloatArray, discount: DiscountFunction, k: int | None
-    ) -> FloatArray:
+    def _count_ideal(self, steps: FloatArray, weights: FloatArray) -> FloatArray:
         # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
         # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
-        depth = int(self.grouping.sizes.max())
-        if k is not None:
-            depth = min(k, depth)
-        weights = 1 / discount(np.arange(1.0, depth + 1))
         sums = np.concatenate(([0.0], np.cumsum(weights)))
         ideal = np.zeros(self.n_queries)
         for grade in np.flatnonzero(steps):
-            ideal += steps[grade] * sums[np.minimum(self.count(float(grade)), depth)]
+            ideal += steps[grade] * sums[np.minimum(self.count(float(grade)), len(weights))]
         return ideal
 
-    def _sort_ideal(
-        self, gain: GainFunction, discount: DiscountFunction, k: int | None
-    ) -> FloatArray:
+    def _sort_ideal(self, gain: GainFunction, weights: FloatArray) -> FloatArray:
         gains = self.gains(gain, self.labels)
         ideal = np.zeros(self.n_queries)
         for queries in self.blocks():
-            best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, :k]
-            ideal[queries] = best @ (1 / discount(np.arange(1.0, best.shape[1] + 1)))
+            best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, : len(weights)]
+            ideal[queries] = best @ weights[: best.shape[1]]
         return ideal
 
     # Columns and blocks

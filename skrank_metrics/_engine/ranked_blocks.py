@@ -39,9 +39,9 @@ class RankedBlock:
     _groups: _ties.TieGroups | None  # None if the order is settled
     k: int | None = None
     _judged: Mask | None = None  # None if all were
-    # The rows in grouped order, and which are alike to the previous one; None of an order by label.
-    _rows: IntArray | None = None
-    _alike: Mask | None = None
+    # The rows in grouped order, and which are alike to the previous one; not known of an order by label.
+    _rows: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    _alike: Mask = field(default_factory=lambda: np.empty((0, 0), dtype=bool))
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     @property
@@ -242,29 +242,24 @@ class RankedBlock:
         for row, query in enumerate(self._queries.tolist()):
             labels = self._labels[row, : sizes[row]]
             tied = all_tied.get(row, [])
-            others = np.arange(0)
-            if unranked is not None:
-                of_query = documents.rows_of(np.array([query]))
-                others = of_query[unranked[of_query]]
-            values: dict[str, NDArray[Any]] = {}
+            rows = self._rows[row, : sizes[row]]
             kinds: FloatArray | IntArray = labels
-            if columns and self._rows is not None:
-                ranked = self._rows[row, : sizes[row]]
-                rows = np.concatenate([ranked, others])
-                values = {name: documents.columns[name][rows] for name in columns}
-                if tied:
-                    codes = [documents.column_codes(name)[ranked] for name in columns]
-                    kinds = _kinds(labels, codes)
+            if tied and columns:
+                kinds = _kinds(labels, [documents.column_codes(name)[rows] for name in columns])
+            others = rows[:0]
+            if unranked is not None:
+                others = documents.rows_of(np.array([query]))
+                others = others[unranked[others]]
+                rows = np.concatenate([rows, others])
+            values = {name: documents.columns[name][rows] for name in columns}
             qid = documents.grouping.ids[query]
             yield TiedQuery(qid, labels, tied, documents.labels[others], values, kinds)
 
     def _tied_ranks(self, with_columns: bool) -> dict[int, list[slice]]:
         """Ranges of tied ranks whose order can matter, by row: all, or without columns those of different labels."""
-        groups = self._groups
-        if with_columns and self._alike is not None:
-            groups = _ties.TieGroups.from_tied(self._alike)
-        if groups is None:
+        if not self._alike.any():
             return {}
+        groups = _ties.TieGroups.from_tied(self._alike)
         labels = self._labels.ravel()
         starts = groups.starts
         differ = np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts)
@@ -391,10 +386,4 @@ def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
 
 def _ordinal_codes(values: FloatArray) -> IntArray:
     """Small whole numbers in the same order."""
-    # Inversions are counted in one pass per bit. Whole numbers below 256 take at most eight passes,
-    # and no sort to find smaller codes.
-    if values.min() >= 0 and values.max() < 256:
-        whole = values.astype(np.intp)
-        if (whole == values).all():
-            return whole
     return np.unique(values, return_inverse=True)[1].reshape(values.shape)

@@ -47,8 +47,7 @@ class Ranking:
         """The same with arrays of its own; see ``Documents.detached``."""
         if self.documents.grouping.order is not None:
             return self
-        retrieved = None if self.retrieved is None else self.retrieved.copy()
-        return Ranking(self.documents, self.scores.copy(), retrieved)
+        return self._of(self.documents, np.arange(len(self.scores)), self.retrieved)
 
     def take(self, places: IntArray) -> Ranking:
         """The ranking of some of the queries, by position."""

@@ -310,10 +310,8 @@ class Documents:
 
     def _checked_table(self, gain: GainFunction) -> FloatArray:
         """Gains of the labels that occur, whose sum over a query is finite."""
-        # Gains other than these two grow with the label, so it is enough to check the largest.
-        labels = np.array([self.largest_label])
-        if isinstance(gain, CallableGain | GradeGains):
-            labels = self.distinct_labels
+        # Other gains grow with the label, so it is enough to check the largest.
+        labels = self.distinct_labels if _is_custom(gain) else np.array([self.largest_label])
         table = gain(labels)
         n = int(self.grouping.sizes.max())
         if table.max() > np.finfo(np.float64).max / n:
@@ -334,23 +332,27 @@ class Documents:
             if steps is None:
                 self._ideals[key] = self._sort_ideal(gain, weights)
             else:
-                self._ideals[key] = self._count_ideal(steps, weights)
+                self._ideals[key] = self._count_ideal(*steps, weights)
         return self._ideals[key]
 
-    def _gain_steps(self, gain: GainFunction) -> FloatArray | None:
-        """What each grade gains over the one below; None if labels are no grades, or a higher one gains less."""
-        if not self.are_grades or isinstance(gain, CallableGain):
+    def _gain_steps(self, gain: GainFunction) -> tuple[FloatArray, FloatArray] | None:
+        """Grades, and what each gains over the one below; None if labels are no grades, or a higher one gains less."""
+        if not self.are_grades:
             return None
-        steps = np.diff(gain(np.arange(self.largest_label + 1)), prepend=0.0)
-        return steps if (steps >= 0).all() else None
+        grades = self.distinct_labels if _is_custom(gain) else np.arange(self.largest_label + 1)
+        steps = np.diff(gain(grades), prepend=0.0)
+        return (grades, steps) if (steps >= 0).all() else None
 
-    def _count_ideal(self, steps: FloatArray, weights: FloatArray) -> FloatArray:
+    def _count_ideal(
+        self, grades: FloatArray, steps: FloatArray, weights: FloatArray
+    ) -> FloatArray:
         # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
         # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
         sums = np.concatenate(([0.0], np.cumsum(weights)))
         ideal = np.zeros(self.n_queries)
-        for grade in np.flatnonzero(steps):
-            ideal += steps[grade] * sums[np.minimum(self.count(float(grade)), len(weights))]
+        for place in np.flatnonzero(steps):
+            n_reached = np.minimum(self.count(float(grades[place])), len(weights))
+            ideal += steps[place] * sums[n_reached]
         return ideal
 
     def _sort_ideal(self, gain: GainFunction, weights: FloatArray) -> FloatArray:
@@ -381,6 +383,11 @@ class Documents:
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, each query once."""
         return blocks_of(self.grouping.sizes, self.block_cells)
+
+
+def _is_custom(gain: GainFunction) -> bool:
+    """Whether a gain may fail for labels that do not occur, or fall with the label."""
+    return isinstance(gain, CallableGain | GradeGains)
 
 
 def _hashes_of_this_process(ids: NDArray[Any]) -> Hashes:

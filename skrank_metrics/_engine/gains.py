@@ -116,29 +116,17 @@ def check_gain(gain: Any) -> GainFunction:
     """Resolve the ``gain`` argument of the DCG family."""
     if callable(gain):
         return CallableGain(gain)
-    if isinstance(gain, Mapping):
-        return _gain_of_grades(gain)
-    if isinstance(gain, str) or not isinstance(gain, Sequence | np.ndarray):
+    if isinstance(gain, str) or not isinstance(gain, Mapping | Sequence | np.ndarray):
         return _GAINS[check_choice(gain, "gain", _GAINS)]
-    table = to_float64(gain, "gain")
-    if table.ndim != 1 or not (table >= 0).all() or not (table < np.inf).all():
-        raise ValueError(
-            f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}."
-        )
-    return GradeGains(tuple(map(float, range(len(table)))), tuple(table.tolist()))
-
-
-def _gain_of_grades(gain: Mapping[Any, Any]) -> CallableGain:
-    # Grade 0 gains nothing unless the dict says otherwise: it is also that of documents that nobody judged.
-    grades = to_float64([0, *gain], "gain")
-    gains = to_float64([gain.get(0, 0), *gain.values()], "gain")
+    table = gain if isinstance(gain, Mapping) else dict(enumerate(gain))
+    # Grade 0 gains nothing unless the table says otherwise: it is also that of documents that nobody judged.
+    grades = to_float64([0, *table], "gain")
+    gains = to_float64([table.get(0, 0), *table.values()], "gain")
     known, places = np.unique(grades, return_index=True)
     valid = (grades >= 0) & (grades < np.inf) & (gains >= 0) & (gains < np.inf)
-    if grades.ndim != 1 or not valid.all():
-        raise ValueError(f"gain must map grades >= 0 to finite gains >= 0; got {gain!r}.")
-    # Like a custom function, it is called only with labels that occur. GradeGains alone are called
-    # with all grades up to the largest, and a dict may leave some of them out.
-    return CallableGain(GradeGains(tuple(known.tolist()), tuple(gains[places].tolist())))
+    if gains.ndim != 1 or not valid.all():
+        raise ValueError(f"gain must hold one finite gain >= 0 for each grade >= 0; got {gain!r}.")
+    return GradeGains(tuple(known.tolist()), tuple(gains[places].tolist()))
 
 
 @dataclass(frozen=True)

@@ -65,14 +65,11 @@ class TiedQuery:
 
     def _in_all_orders(self, rows: IntArray) -> Iterator[None]:
         """Put the tied among the rows in one order after the other: all combinations of those of the groups."""
-        each = []
-        for ranks in self.tied:
-            ascending = self._by_kind(ranks)
-            # Each order of the kinds corresponds to the same number of orders of the documents.
-            each.append(ascending[_distinct_orders(self.kinds[ascending].tolist())])
+        # Each order of the kinds corresponds to the same number of orders of the documents.
+        each = [_distinct_orders(self.kinds[ranks]) for ranks in self.tied]
         for orders in itertools.product(*each):
             for ranks, order in zip(self.tied, orders, strict=True):
-                rows[ranks] = order
+                rows[ranks] = ranks.start + order
             yield
 
     def _in_random_orders(self, rows: IntArray) -> Iterator[None]:
@@ -102,18 +99,15 @@ def _read_only(values: NDArray[Any]) -> NDArray[Any]:
     return values[:]
 
 
-def _distinct_orders(kinds: list[float]) -> list[list[int]]:
-    """Each order of ascending kinds once, in lexicographic order, as positions."""
-    order, last = list(range(len(kinds))), len(kinds) - 1
-    found = []
-    while True:
-        found.append(order.copy())
-        rises = [place for place in range(last) if kinds[order[place]] < kinds[order[place + 1]]]
-        if not rises:
-            return found
-        rise = rises[-1]
-        above = last
-        while kinds[order[above]] <= kinds[order[rise]]:
-            above -= 1
-        order[rise], order[above] = order[above], order[rise]
-        order[rise + 1 :] = order[:rise:-1]
+def _distinct_orders(kinds: IntArray | FloatArray) -> list[IntArray]:
+    """Each order of the kinds once, as positions."""
+    orders = [np.full(len(kinds), -1)]
+    for kind in np.unique(kinds):
+        members = np.flatnonzero(kinds == kind)
+        longer = []
+        for order in orders:
+            for places in itertools.combinations(np.flatnonzero(order < 0), len(members)):
+                longer.append(order.copy())
+                longer[-1][list(places)] = members
+        orders = longer
+    return orders

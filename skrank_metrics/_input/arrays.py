@@ -186,7 +186,8 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
             f"Pass a 1-D {name}, as returned by .ravel(), and the query ids as qid."
         )
-    return _as_objects(values) if _may_be_rounded(values, array) else array
+    refuse_rounded(values, array, name)
+    return array
 
 
 def as_numpy(values: Any) -> NDArray[Any]:
@@ -203,13 +204,6 @@ def as_numpy(values: Any) -> NDArray[Any]:
     if nullable.kind == "b":
         return array
     return np.asarray(values.astype(np.float64))
-
-
-def _may_be_rounded(values: Any, array: NDArray[Any]) -> bool:
-    """Whether an array of floats may have been large integers, as in [2**53 + 1, 0.5] or columns with missing ones."""
-    if array.dtype.kind != "f" or isinstance(getattr(values, "dtype", None), np.dtype):
-        return False
-    return bool(np.any(np.abs(array) >= LARGEST_EXACT_INTEGER))
 
 
 def _as_objects(values: Any) -> NDArray[Any]:
@@ -232,13 +226,17 @@ def python_list(column: Any) -> Any:
 
 
 def refuse_rounded(values: Any, array: NDArray[Any], name: str) -> None:
-    """Refuse large integers in an array of floats."""
-    if not _may_be_rounded(values, array):
+    """Refuse large integers that became floats, as in [2**53 + 1, 0.5] or in columns with missing ones."""
+    if array.dtype.kind != "f" or isinstance(getattr(values, "dtype", None), np.dtype):
         return
-    entries = _as_objects(values).ravel().tolist()
-    integers = [one for one in entries if isinstance(one, numbers.Integral)]
-    if integers:
-        _check_exact(min(integers), max(integers), name)
+    if np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
+        _check_exact_among(_as_objects(values).ravel().tolist(), name)
+
+
+def _check_exact_among(values: list[Any], name: str) -> None:
+    exact = [value for value in values if isinstance(value, numbers.Rational)]
+    if exact:
+        _check_exact(min(exact), max(exact), name)
 
 
 def refuse_lazy(source: Any, argument: str) -> None:
@@ -246,11 +244,10 @@ def refuse_lazy(source: Any, argument: str) -> None:
     # Frames of Dask have a length, too, but have to compute it.
     if hasattr(source, "__len__") and not hasattr(source, "dask"):
         return
-    for method, frames in (("collect", "LazyFrame"), ("toPandas", "DataFrame"), ("compute", "")):
-        if hasattr(source, method) and type(source).__name__.startswith(frames):
+    for method in ("toPandas", "collect", "compute"):
+        if hasattr(source, method):
             raise TypeError(
-                f"{argument} must be in memory; got a {type(source).__name__} of "
-                f"{type(source).__module__.partition('.')[0]}. Pass {argument}.{method}()."
+                f"{argument} must be in memory; got a {type(source).__name__}. Pass {argument}.{method}()."
             )
 
 
@@ -276,9 +273,7 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.longdouble]:
             raise TypeError(
                 f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
             )
-    exact = [value for value in values if isinstance(value, numbers.Rational)]
-    if exact:
-        _check_exact(min(exact), max(exact), name)
+    _check_exact_among(values, name)
     # Wider than float64, so that numbers beyond its range are still found by the caller.
     return array.astype(np.longdouble)
 
@@ -352,9 +347,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     expected = f"{argument(name)} must be an int >= {least}"
     if or_none:
         expected += " or None"
-    # True is an integer in Python, but where a number is meant, it is a mistake.
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
+    _check_type(value, numbers.Integral, expected)
     if value < least:
         raise ValueError(f"{expected}; got {value}.")
     return int(value)
@@ -369,8 +362,7 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
         expected = f"{argument(name)} must be a finite number"
     if other:
         expected += f" or {other}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
+    _check_type(value, numbers.Real, expected)
     number = float(value)
     if np.isnan(number) and other == "nan":
         return number
@@ -380,6 +372,12 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     if not (low < number < high or is_low_end or is_high_end):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
+
+
+def _check_type(value: Any, kind: type, expected: str) -> None:
+    # True is an integer in Python, but where a number is meant, it is a mistake.
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
+        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
 
 
 def number(text: str) -> float:
@@ -417,12 +415,9 @@ def check_seed(value: Any) -> Any:
     """Check a seed for RandomState, a random number generator, or None."""
     if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
         return value
-    expected = "random_state must be an int from 0 to 2**32 - 1, a RandomState or Generator instance, or None"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
-    seed = int(value)
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"{expected}; got {seed}.")
+    seed = check_int(value, "random_state", least=0)
+    if seed is not None and seed >= 2**32:
+        raise ValueError(f"random_state must be below 2**32; got {seed}.")
     return seed
 
 

@@ -184,7 +184,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         ),
         ({"confidence": 1e-16}, ValueError, r"confidence must be a number in .*; got 1e-16"),
         ({"confidence": 1 - 1e-16}, ValueError, r"confidence must be a number in .*; got 0.99999"),
-        ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
+        ({"random_state": "seed"}, TypeError, "random_state must be an int >= 0"),
         (
             {"by": "country"},
             ValueError,

@@ -78,7 +78,7 @@ SPLIT_BY_GROUPS, RANK_BY_QUERY = (
     ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`"),
 )
 FIT = ("`QueryRanker.fit`",)
-SEED = r"random_state must be an int from 0 to 2\*\*32 - 1, a RandomState or Generator instance, or None; got"
+SEED = r"random_state must be (an int >= 0|below 2\*\*32); got"
 AGREE, MASK = (
     "must agree with the index level '{}' of",
     "must be a mask of True and False; got an array of dtype",

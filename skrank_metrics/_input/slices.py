@@ -36,7 +36,7 @@ def slice_of_query(
     columns = _labelled(given, name)
     if y_true is not None:
         check_aligned(y_true=y_true, **dict(columns))
-    length = _common_length(columns, _allowed_lengths(rows, ids), given, name)
+    length = _common_length(columns, rows, ids, name)
     values = _group([column for _, column in columns], length, name)
     if rows is None or (ids is not None and length == len(ids)):
         for label, column in columns:
@@ -45,30 +45,20 @@ def slice_of_query(
     return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
 
 
-def _allowed_lengths(rows: Grouping | None, ids: Any) -> dict[int, str]:
-    """Allowed numbers of values, and what each of them belongs to."""
-    lengths = {}
-    if ids is not None:
-        lengths[len(ids)] = "query"
+def _common_length(
+    columns: Sequence[tuple[str, Any]], rows: Grouping | None, ids: Any, name: str
+) -> int:
+    """The length of all columns, which must be that of the queries or of the rows."""
+    allowed = {} if ids is None else {len(ids): "query"}
     if rows is not None:
         n_rows = int(rows.sizes.sum())
-        is_one_each = n_rows == len(rows.ids)
-        lengths.setdefault(n_rows, "query" if is_one_each else "document")
-    return lengths
-
-
-def _common_length(
-    columns: Sequence[tuple[str, Any]], allowed: Mapping[int, str], given: Any, name: str
-) -> int:
-    """The length of all columns, which must be allowed."""
+        allowed.setdefault(n_rows, "query" if n_rows == len(rows.ids) else "document")
     shapes = {np.shape(column) for _, column in columns}
     for length in allowed:
         if shapes == {(length,)}:
             return length
     needed = ", or per ".join(f"{what}, {length} in all" for length, what in allowed.items())
     got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
-    if isinstance(given, str):
-        got = repr(given)
     raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
 
 

@@ -163,7 +163,7 @@ def test_a_slice_of_weight_0_has_no_mean():
     ("by", "message"),
     [
         (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
-        ("length", "by must hold one value per document, 3 in all; got 'length'"),
+        ("length", r"by must hold one value per document, 3 in all; got shape \(\)"),
         (0, r"got shape \(\)"),
         (np.zeros((3, 2)), r"got shape \(3, 2\)"),
         ({"x": [1, 2, 2], "y": [1, 2]}, r"got shape \(2,\) and shape \(3,\)"),

@@ -285,7 +285,10 @@ def group_ids(
     *,
     may_be_missing: bool = False,
 ) -> Grouping:
-    """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None."""
+    """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None.
+
+    In tuples, parts may then be missing: they become None.
+    """
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
     is_from_library = codes is not None
@@ -309,9 +312,10 @@ def group_ids(
             raise ValueError(
                 f"{name} must not hold missing {_kind(name)}s; got {different[place]} at row {first[place]}."
             )
-        known = _to_objects(as_python(different[~missing]))
-        different = np.full(len(different), None, dtype=object)
-        different[~missing] = known
+        replaced = np.full(len(different), None, dtype=object)
+        replaced[~missing] = _to_objects(as_python(different[~missing]))
+        replaced[missing] = _to_objects(list(map(_none_if_missing, different[missing])))
+        different = replaced
     # Libraries distinguish some ids that are equal in Python.
     equal = group_rows(different)
     if len(equal.ids) == len(different):
@@ -428,6 +432,13 @@ def _of_python(value: Any) -> Any:
     # np.timedelta64 is a subclass of np.integer.
     is_time = isinstance(value, np.timedelta64 | np.datetime64)
     return value.item() if isinstance(value, np.generic) and not is_time else value
+
+
+def _none_if_missing(value: Any) -> Any:
+    """None for a missing value, and for the missing parts of a tuple."""
+    if isinstance(value, tuple):
+        return tuple(map(_none_if_missing, value))
+    return None if is_missing(value) else value
 
 
 def is_missing(value: Any) -> bool:

@@ -69,24 +69,11 @@ def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
         given = to_id_array(given, name)
     named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given, name)]
     if not named and not isinstance(given, Mapping):
-        named = [(name, own) for own in _columns_of_tuples(given) or [given]]
+        named = [(name, given)]
     return [
         (label, to_id_array(own, name) if isinstance(own, list | tuple) else own)
         for label, own in named
     ]
-
-
-def _columns_of_tuples(given: Any) -> list[Any]:
-    """Split tuples into columns, so that one missing value does not make the whole slice missing."""
-    if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
-        return []
-    # The first says enough of most slices, which are strings of millions of rows.
-    if not isinstance(next(iter(given), None), tuple) or set(map(type, given)) != {tuple}:
-        return []
-    lengths = set(map(len, given))
-    if len(lengths) > 1 or lengths <= {0, 1}:
-        return []
-    return [object_array(column, len(column)) for column in zip(*given, strict=True)]
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:

@@ -43,7 +43,6 @@ def of_rows(values):
         ([1.5, np.nan, 1.5, np.nan], 1.5),
         (np.array(["2001-01-01", "NaT"] * 2, dtype="M8[ns]"), datetime(2001, 1, 1)),
         (pd.array(["x", None] * 2, dtype="string"), "x"),
-        (pd.MultiIndex.from_arrays([["x", None] * 2]), ("x",)),
         (pd.Categorical(["x", None] * 2), "x"),
     ],
 )
@@ -104,12 +103,13 @@ def test_null_and_nan_are_both_missing():
         }
 
 
-def test_a_list_of_tuples_is_one_column_per_part():
+def test_missing_parts_of_tuples_are_none():
     pairs = of_rows([("b", 1), ("a", None), ("b", 1), ("a", 2)])
     for by in (pairs, tuple(pairs), pd.Series(pairs)):
         assert list(report_of(by).slices) == [("a", 2), ("a", None), ("b", 1)]
-    # As a column, each tuple is one value, and missing if a part is.
-    assert list(report_of({"pair": pairs}).slices) == [("a", 2), ("b", 1), None]
+    assert list(report_of({"pair": pairs}).slices) == [("a", 2), ("a", None), ("b", 1)]
+    levels = pd.MultiIndex.from_arrays([of_rows(["x", None] * 2)])
+    assert list(report_of(levels).slices) == [("x",), (None,)]
     assert list(report_of(of_rows([("b",), ("a", 1), ("b",), ("b", 1)])).slices) == [
         ("a", 1),
         ("b",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from skrank_metrics._input.arrays import nearest
+from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.interface import setting
 from skrank_metrics.sources.columns import check_column_name
 
@@ -33,8 +33,8 @@ class Roles(NamedTuple):
 
     query: str
     document: str
-    value: str | None  # of labels, scores or ranks
-    ranked: bool = False  # whether the values are ranks
+    value: str | None  # of labels or scores
+    rank: str | None = None
 
 
 def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
@@ -44,27 +44,18 @@ def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
         raise TypeError(
             f"columns must be a dict such as {{'query': 'customer_id'}}; got {columns!r}."
         )
-    shared = {key: name for key, name in given.items() if key not in _OF_ARGUMENT}
-    _check_roles(shared, tuple(USUAL), "columns")
+    for key in given:
+        check_choice(key, "a key of columns", (*USUAL, *_OF_ARGUMENT))
     found: dict[str, ColumnNames] = {}
     for argument, roles in _OF_ARGUMENT.items():
         own = given.get(argument, {})
         if not isinstance(own, Mapping):
             raise TypeError(f"columns[{argument!r}] must be a dict of names by role; got {own!r}.")
-        _check_roles(own, roles, f"columns[{argument!r}]")
-        of_all = {role: name for role, name in shared.items() if role in roles}
-        found[argument] = {**of_all, **own}
+        for role in own:
+            check_choice(role, f"a key of columns[{argument!r}]", roles)
+        shared = {role: name for role, name in given.items() if role in roles}
+        found[argument] = {**shared, **own}
     return found
-
-
-def _check_roles(names: Mapping[Any, Any], roles: Sequence[str], holder: str) -> None:
-    for role, name in names.items():
-        if role not in roles:
-            raise ValueError(
-                f"{holder} must name {', '.join(map(repr, roles))}; got {role!r}.{nearest(role, roles)}"
-            )
-        if not isinstance(name, str):
-            raise TypeError(f"{holder}[{role!r}] must be the name of a column; got {name!r}.")
 
 
 def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: str) -> Roles:
@@ -81,18 +72,15 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         if label is None and len(names) > 2:
             label = _needed("label", names, given, holder)
         return Roles(query, document, label)
-    if "score" in given and "rank" in given:
-        raise ValueError(
-            f"columns must name the scores or the ranks of {holder}, since one of them orders the documents; got both."
-        )
-    # As in files of TREC, scores come before ranks.
-    score = None if "rank" in given else find_column("score", names, given, holder)
-    if score is not None:
-        return Roles(query, document, score)
-    rank = find_column("rank", names, given, holder)
-    if rank is None:
+    # Of two columns, the one that is named orders the documents.
+    named = {role for role in ("score", "rank") if role in given}
+    score, rank = (
+        find_column(role, names, given, holder) if role in named or not named else None
+        for role in ("score", "rank")
+    )
+    if score is None and rank is None:
         _needed("score", names, given, holder)
-    return Roles(query, document, rank, ranked=True)
+    return Roles(query, document, score, rank)
 
 
 def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:

@@ -13,7 +13,7 @@ from skrank_metrics._input.arrays import as_numpy, refuse_rounded
 from skrank_metrics._input.columns import document_columns
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, find_column
-from skrank_metrics.sources.id_types import refuse_look_alikes
+from skrank_metrics.sources.id_types import refuse_unlike
 from skrank_metrics.sources.lists import Ids
 
 
@@ -35,7 +35,7 @@ def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query"
         raise ValueError(
             f"{name} has no value for {counted(len(absent), what)}, such as {first!r}."
         )
-    refuse_look_alikes(name, table, f"there is the {what}", ids)
+    refuse_unlike(name, table, f"there is the {what}", ids)
     return [table[one] for one in ids]
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-OTHER_TYPES = "The ids are of different types; convert one of the two."
-
 # NumPy counts time spans as integers, so they come before numbers.
 KINDS: dict[str, Any] = {
     "time span": (datetime.timedelta, np.timedelta64),
@@ -35,31 +33,28 @@ def kinds_of(types: Iterable[type]) -> set[str]:
     return set(map(kind_of, set(types)))
 
 
-def refuse_other_types(
-    name: str, ids: Collection[Any], of_others: str, others: Collection[Any]
+def refuse_unlike(
+    name: str,
+    ids: Collection[Any],
+    of_others: str,
+    others: Collection[Any],
+    *,
+    whole_kind: bool = False,
 ) -> None:
-    """Refuse ids of a kind that none of the others has, since they would match nothing."""
+    """Refuse 1 among ids if the others have only "1"; of a whole kind, also ids that look like none of the others."""
     known = kinds_of(map(type, others))
+    # Almost always; all that follows looks at each id.
     if not known or kinds_of(map(type, ids)) <= known:
-        return
-    unlike = next(one for one in ids if kind_of(type(one)) not in known)
-    raise ValueError(
-        f"{name} has {unlike!r}, but {of_others} such as {next(iter(others))!r}. {OTHER_TYPES}"
-    )
-
-
-def refuse_look_alikes(
-    name: str, ids: Collection[Any], of_others: str, others: Collection[Any]
-) -> None:
-    """Refuse 1 among ids if the others have only "1"; a kind alone may be that of further ids."""
-    known = kinds_of(map(type, others))
-    if kinds_of(map(type, ids)) <= known:
         return
     texts = {_text(other): other for other in others}
     for one in ids:
-        if kind_of(type(one)) not in known and _text(one) in texts:
+        if kind_of(type(one)) in known:
+            continue
+        if whole_kind or _text(one) in texts:
+            example = texts.get(_text(one), next(iter(others)))
             raise ValueError(
-                f"{name} has {one!r}, but {of_others} {texts[_text(one)]!r}. {OTHER_TYPES}"
+                f"{name} has {one!r}, but {of_others} {example!r}. The ids are of different types; convert "
+                "one of the two."
             )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -13,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, refuse_lazy, to_float64
+from skrank_metrics._input.interface import setting
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.column_roles import ColumnNames, find_roles, has_columns, role_of
+from skrank_metrics.sources.column_roles import USUAL, ColumnNames, find_roles, has_columns, role_of
 from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.files import format_of, read_bytes
 from skrank_metrics.sources.join import Duplicates
@@ -60,14 +64,14 @@ def read_lists(
         lists = _from_array(source, queries)
     elif isinstance(known, Lists) and known.argument == argument:
         lists = known
+    elif hasattr(source, "tocoo") and argument != "run":  # some are dicts, too
+        lists = _from_sparse(source, argument)
     elif isinstance(source, Mapping):
         lists = _from_dict(source, argument)
     elif has_columns(source):
         lists = _from_frame(source, argument, names, argument)
     elif isinstance(source, str | PathLike):
         lists = _from_path(fspath(source), argument, names, duplicates)
-    elif hasattr(source, "tocoo") and argument != "run":
-        lists = _from_sparse(source, argument)
     elif hasattr(source, "read") and argument in FORMS:
         lists = read_lines(source, argument, argument, duplicates=duplicates)[0]
     elif argument == "exclude" and isinstance(source, Iterable) and not isinstance(source, bytes):
@@ -112,6 +116,10 @@ def _check_values(lists: Lists, negative: bool) -> None:
 
 
 def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
+    if len(source) <= len(USUAL) and {"query", "document"} <= set(map(role_of, source)):
+        raise TypeError(
+            f"{argument} looks like a dict of columns. Pass pandas.DataFrame({argument})."
+        )
     queries = valid_ids(source, f"queries of {argument}")
     rows: list[Any] = list(source.values())
     kinds = set(map(type, rows))
@@ -154,9 +162,9 @@ def _as_list(row: Any, argument: str, query: Any) -> Collection[Any]:
 def _from_pairs(pairs: list[Any]) -> Lists:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise TypeError(f"exclude must be {KINDS['exclude']}; got others than tuples of two ids.")
-    lists: dict[Any, list[Any]] = {}
+    lists = defaultdict[Any, list[Any]](list)
     for query, document in pairs:
-        lists.setdefault(query, []).append(document)
+        lists[query].append(document)
     return _from_dict(lists, "exclude")
 
 
@@ -201,16 +209,11 @@ def _is_document(array: NDArray[Any]) -> Mask:
     if kind == "O":
         found = (not is_missing(one) and not _is_minus_one(one) for one in array.flat)
         return np.fromiter(found, np.bool_, array.size).reshape(array.shape)
-    if kind == "u":
-        # What -1 becomes in unsigned types; small ones have it as an id, too.
-        largest = np.iinfo(array.dtype).max
-        padding = array == largest
-        if array.dtype.itemsize < 4 and padding.any():
-            raise ValueError(
-                f"run has {largest} in an array of {array.dtype}, which may be an id or -1; pass run.astype(np.int64), "
-                "with -1 for padding."
-            )
-        return ~padding
+    if kind == "u" and (array == np.iinfo(array.dtype).max).any():
+        raise ValueError(
+            f"run has {np.iinfo(array.dtype).max} in an array of {array.dtype}, which may be an id or -1; pass "
+            "run.astype(np.int64), with -1 for padding, or a masked array."
+        )
     if kind in "if":
         return (array != -1) & ~np.isnan(array)
     return np.ones(array.shape, dtype=bool)
@@ -235,6 +238,8 @@ def _from_sparse(matrix: Any, argument: str) -> Lists:
 
 
 def _from_path(path: str, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
+    if path != "-" and not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, f"There is no such file for {argument}", path)
     form = format_of(path)
     # Many files of TREC are called .tsv; these have no header.
     if form == "tsv" and argument in FORMS and not _has_header(path, names):
@@ -259,9 +264,11 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     pa = import_arrow(f"Reading {path}")
     file = TableFile.opened(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
-    columns = Columns(roles.value, None, roles.query, documents=roles.document)
+    # Like groups, ids of documents may have any type, and are not converted.
+    columns = Columns(roles.value, roles.rank, roles.query, groups=roles.document)
     if argument == "run":
-        columns = replace(columns, label=None, score=roles.value)
+        values = [name for name in (roles.value, roles.rank) if name is not None]
+        columns = replace(columns, label=None, score=values)
     # _check_values knows whether labels may be negative.
     arrays = read_columns(file, columns, signed=True)
     return _from_frame(pa.table(arrays), argument, names, path)
@@ -270,9 +277,27 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
     roles = find_roles(columns, argument, names, holder)
-    values = None if roles.value is None else frame[roles.value]
+    value = roles.rank if roles.value is None else roles.value
+    values = None if value is None else frame[value]
     lists = _from_columns(argument, frame[roles.query], frame[roles.document], values)
-    return from_ranks(lists) if roles.ranked else lists
+    if roles.rank is None:
+        return lists
+    if roles.value is None:
+        return from_ranks(lists)
+    # Two sources of the order may not contradict each other.
+    order = np.lexsort((_to_values(frame[roles.rank], argument), lists.codes))
+    scores, codes = lists.values[order], lists.codes[order]
+    rises = (scores[1:] > scores[:-1]) & (codes[1:] == codes[:-1])
+    if rises.any():
+        pair = lists.pair(int(order[1:][rises][0]))
+        by_score, by_rank = (
+            setting("columns", {role: name})
+            for role, name in (("score", roles.value), ("rank", roles.rank))
+        )
+        raise ValueError(
+            f"Scores and ranks of {holder} disagree, first for {pair}. Choose {by_score} or {by_rank}."
+        )
+    return lists
 
 
 def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> Lists:

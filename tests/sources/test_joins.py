@@ -87,7 +87,9 @@ def test_a_run_without_a_shared_document_is_a_finding_but_other_types_are_an_err
     finding = "No document in common: run and qrels share none, 'z' ... against 'a' ..., so no list has a hit."
     assert finding in report.health.findings
     assert evaluate_run({"q": [3]}, {"q": [4.0]}, "mrr").mean == {"mrr": 0}
-    with pytest.raises(ValueError, match=r"share no document: 7 .* against '7' .* different types"):
+    with pytest.raises(
+        ValueError, match=r"run has 7, but qrels has the document '7'. .* different types"
+    ):
         evaluate_run({"q": ["7"]}, {"q": [7]}, "mrr")
 
 
@@ -226,14 +228,50 @@ def test_padding_of_arrays():
         padded.astype(object),
         np.array([[1, 3], [pd.NA, 4]], dtype=object),
         np.array([[1, 3], [pd.NaT, 4]], dtype=object),
-        padded.astype(np.uint64),
-        padded.astype(np.uint32),
     ):
         assert mrr(truth, run, queries=[7, 8]) == [1 / 2, 1]
         report = evaluate_run(truth, run, "precision(divisor=retrieved)@2", queries=[7, 8])
         assert report.per_query["precision(divisor=retrieved)@2"].tolist() == [1 / 2, 1]
-    with pytest.raises(ValueError, match="run has 255 in an array of uint8, which may be an id"):
-        mrr(truth, padded.astype(np.uint8), queries=[7, 8])
+    for kind in (np.uint8, np.uint32, np.uint64):
+        largest = np.iinfo(kind).max
+        with pytest.raises(ValueError, match=f"run has {largest} in .*, which may be an id or -1"):
+            mrr(truth, padded.astype(kind), queries=[7, 8])
+
+
+@pytest.mark.parametrize("columns", [("query", "document"), ("user_id", "item_id", "rating")])
+def test_dicts_of_columns_are_not_queries(columns):
+    frame = {name: ["x", "y"] for name in columns}
+    with pytest.raises(TypeError, match=r"qrels looks like a dict of columns. Pass pandas.DataFra"):
+        mrr(frame, LISTS)
+    with pytest.raises(TypeError, match="run looks like a dict of columns"):
+        mrr(TRUTH, frame)
+
+
+def test_scores_and_ranks_of_one_run_agree():
+    run = pd.DataFrame({"qid": "u", "docno": list("xab"), "score": [3.0, 2, 2], "rank": [0, 1, 2]})
+    assert mrr({"u": ["a"]}, run) == [(1 / 2 + 1 / 3) / 2], "scores tie"
+    other = run.assign(rank=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"ranks of run disagree, first for document 'x' of qu"):
+        mrr({"u": ["a"]}, other)
+    assert mrr({"u": ["x"]}, other, columns={"rank": "rank"}) == [1 / 3]
+    assert mrr({"u": ["x"]}, other, columns={"score": "score"}) == [1]
+
+
+def test_sparse_matrices_that_are_dicts(tmp_path):
+    matrix = sparse.dok_matrix((1, 3))
+    matrix[0, 2] = 1
+    assert mrr(matrix, {0: [1, 2]}) == [1 / 2]
+
+
+def test_a_run_of_a_dict_that_is_no_file():
+    with pytest.raises(FileNotFoundError, match="There is no such file for run: 'ba'"):
+        mrr(TRUTH, {"bm25": "ba"})
+
+
+def test_digits_of_tables_of_text_are_strings(tmp_path):
+    (tmp_path / "run.csv").write_text("query,document,score\n1,007,2\n1,8,1\n")
+    assert mrr({"1": ["8"]}, tmp_path / "run.csv") == [1 / 2]
+    assert mrr({"1": ["007"]}, tmp_path / "run.csv") == [1]
 
 
 def test_lists_of_masked_arrays_keep_their_masks():
@@ -459,8 +497,12 @@ def test_columns_of_each_frame():
     for columns, kind, message in (
         ({"query": "customer", "document": "sku"}, ValueError, "run has no column 'customer'"),
         ({"quary": "customer"}, ValueError, "got 'quary'. Did you mean 'query'"),
-        ({"run": {"label": "stars"}}, ValueError, r"columns\['run'\] must name .*; got 'label'"),
-        ({"query": 3}, TypeError, r"columns\['query'\] must be the name of a column; got 3"),
+        (
+            {"run": {"label": "stars"}},
+            ValueError,
+            r"columns\['run'\] must be one of .*; got 'label'",
+        ),
+        ({"query": 3}, ValueError, "has no column 3"),
         (["customer"], TypeError, "columns must be a dict such as"),
     ):
         with pytest.raises(kind, match=message):

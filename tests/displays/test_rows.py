@@ -33,15 +33,18 @@ def test_each_metric_has_its_histogram_mean_and_interval():
     report = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"])
     display = QueryScoreDisplay.from_result(report)
     assert row_names(display.ax_) == ["mrr", "recall@1"]
-    assert written(display.ax_) == [f"{mean:.4f}" for mean in report.mean.values()]
-    assert marks(display.ax_) == list(report.mean.values())
-    np.testing.assert_allclose(intervals(display.ax_), list(report.intervals().values()))
+    means = list(report.mean.values())
+    assert marks(display.ax_) == means
+    assert written(display.ax_) == [f"{mean:.4f}" for mean in means]
+    expected = list(report.intervals().values())
+    np.testing.assert_allclose(intervals(display.ax_), expected)
     heights, ends, base = display.ax_.patches[0].get_data()
     bars = np.flatnonzero(heights < base)
     # Two queries are at 1, one is at 1/2 and one at 1/3.
     np.testing.assert_allclose(ends[bars], [0.32, 0.48, 0.96])
     np.testing.assert_allclose(base - heights[bars], [0.3, 0.3, 0.6])
-    assert row_names(QueryScoreDisplay.from_result(report, metric="recall@1").ax_) == ["recall@1"]
+    one = QueryScoreDisplay.from_result(report, metric="recall@1")
+    assert row_names(one.ax_) == ["recall@1"]
     with pytest.raises(ValueError, match=r"metric must be one of .* got 'ndcg@5'"):
         QueryScoreDisplay.from_result(report, metric="ndcg@5")
 
@@ -57,7 +60,8 @@ def test_slices_stand_below_the_first_metric():
 
 def test_weights_and_undefined_queries_of_a_distribution():
     options = with_policies(["mrr", "recall@1"], replace_undefined_by=np.nan)
-    display = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], **options).plot()
+    weights = [3, 1, 5, 1]
+    display = report_of_ranks([1, 2, 0, 4], weights=weights, **options).plot()
     assert written(display.ax_) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
     assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), (
@@ -82,7 +86,9 @@ def test_metrics_of_another_range_are_left_out(metrics, shown, ends):
 
 
 def test_the_axis_of_metrics_that_may_be_negative():
-    display = RankingReport.from_frame({"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}).plot()
+    columns = {"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}
+    report = RankingReport.from_frame(columns)
+    display = report.plot()
     assert edges(display.ax_) == [(-1, 1)]
 
 
@@ -106,9 +112,12 @@ def marked(display):
 
 
 def difference(effects, changes):
-    steps = zip(changes, effects, strict=True)
-    causes = [Cause("gain", change, effect, f"gain: {change}") for change, effect in steps]
-    return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
+    causes = []
+    for change, effect in zip(changes, effects, strict=True):
+        causes.append(Cause("gain", change, effect, f"gain: {change}"))
+    end = 0.5 + sum(effects)
+    conventions = ("sklearn", "xgboost")
+    return Difference("ndcg", conventions, 0.5, end, causes, [])
 
 
 def test_steps_lead_from_one_value_to_the_other():
@@ -152,12 +161,15 @@ def test_a_difference_is_drawn_as_it_is_explained():
 
 
 def test_folds_and_leaks():
-    table = {"documents": [300, 1000], "queries": [5, 1], "share_relevant": [0.5, 0.25]}
     table = {
-        name: np.array(column)
-        for name, column in {**table, "leaking": [0, 2], "cut": [0, 1]}.items()
+        "documents": np.array([300, 1000]),
+        "queries": np.array([5, 1]),
+        "share_relevant": np.array([0.5, 0.25]),
+        "leaking": np.array([0, 2]),
+        "cut": np.array([0, 1]),
     }
-    display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
+    ids = {"leaking": [[], [1, 2]], "cut": [[], [3]]}
+    display = SplitReport("KFold(2)", table, ids).plot()
     queries, documents, shares = display.axes_
     assert widths(queries) == [5, 1, 0, 2], "queries, and those of them that are in train, too"
     assert (widths(documents), widths(shares)) == ([300, 1000], [0.5, 0.25])
@@ -176,11 +188,13 @@ def test_folds_and_leaks():
 def test_folds_of_splitters():
     cut = audit_splits(KFold(3), X, Y, qid=QID)
     display = cut.plot()
-    queries, leaking = np.split(np.array(widths(display.ax_)), 2)
-    assert queries.tolist() == cut.table["queries"].tolist()
-    assert leaking.tolist() == cut.table["leaking"].tolist()
-    assert sum("leak" in name for name in row_names(display.ax_)) == 3
-    assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot().ax_) == ["fold 0", "fold 1"]
+    bars = widths(display.ax_)
+    assert bars[:3] == cut.table["queries"].tolist()
+    assert bars[3:] == cut.table["leaking"].tolist()
+    names = row_names(display.ax_)
+    assert all("leak" in name for name in names)
+    sound = audit_splits(QueryKFold(2), X, Y, qid=QID)
+    assert row_names(sound.plot().ax_) == ["fold 0", "fold 1"]
 
 
 def fitted_search(folds, params=None, scoring="map", refit=True):
@@ -219,14 +233,18 @@ MAP = ranking_scorers("map")["map"]
 def test_candidates_from_the_best_down():
     display = CVResultsDisplay.from_result(SEARCH)
     assert row_names(display.ax_) == ["#3 alpha=100", "#2 alpha=10", "#1 alpha=1"]
-    folds, means = display.ax_.lines[::2], display.ax_.lines[1::2]
-    assert [line.get_xdata().tolist() for line in folds] == [[0.8, 0.8], [0.7, 0.5], [0.3, 0.5]]
-    assert [float(line.get_xdata()[0]) for line in means] == pytest.approx([0.8, 0.6, 0.4])
-    places = [set(line.get_ydata()) for line in display.ax_.lines]
-    assert places == [{n + 0.14} for n in (0, 0, 1, 1, 2, 2)]
-    above = [text.xy for text in display.ax_.texts]
-    assert above == [(pytest.approx(mean), row - 0.24) for row, mean in enumerate([0.8, 0.6, 0.4])]
-    assert written(display.ax_) == ["0.8000", "0.6000", "0.4000"]
+    expected = {0: [0.8, 0.8], 1: [0.7, 0.5], 2: [0.3, 0.5]}
+    lines = iter(display.ax_.lines)
+    for row, scores in expected.items():
+        folds = next(lines).get_xydata()
+        assert folds[:, 0].tolist() == scores
+        assert set(folds[:, 1]) == {row + 0.14}
+        mean = sum(scores) / 2
+        mark = next(lines).get_xydata()
+        np.testing.assert_allclose(mark, [[mean, row + 0.14]])
+        above = display.ax_.texts[row]
+        assert above.xy == (pytest.approx(mean), row - 0.24)
+        assert above.get_text() == f"{mean:.4f}"
     assert display.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds"
 
 
@@ -236,12 +254,14 @@ def test_metric_and_number_of_candidates():
     other = CVResultsDisplay.from_result(SEARCH, metric="map")
     assert row_names(other.ax_) == ["#1 alpha=1", "#2 alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
-    assert row_names(CVResultsDisplay.from_result(later).ax_) == ["#3 alpha=100", "#2 alpha=10"]
-    assert (
-        CVResultsDisplay.from_result(later).ax_.get_xlabel().endswith(",\nbest 2 of 3 candidates")
-    ), "one failed"
-    many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
-    assert len(row_names(CVResultsDisplay.from_result(many).ax_)) == 10, "the default"
+    display = CVResultsDisplay.from_result(later)
+    assert row_names(display.ax_) == ["#3 alpha=100", "#2 alpha=10"]
+    label = display.ax_.get_xlabel()
+    assert label.endswith(",\nbest 2 of 3 candidates"), "one failed"
+    scores = np.linspace(0, 1, 24).reshape(12, 2)
+    many = fitted_search({"score": scores}, scoring=MAP)
+    display = CVResultsDisplay.from_result(many)
+    assert len(row_names(display.ax_)) == 10, "the default"
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
         CVResultsDisplay.from_result(SEARCH, metric="mrr")
     with pytest.raises(NotFittedError, match="not fitted"):

@@ -17,6 +17,8 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 WIDTH = 80
 GAP = "  "
+# Smaller numbers print as 0.0000.
+ROUNDED_TO_0 = 5e-5
 # Names and words of heads are broken at these widths if there is no room, and names beyond the longest are cut.
 NARROWEST_NAME, NARROWEST_HEAD, LONGEST_NAME = 20, 36, 240
 _LONG_WORDS = re.compile(rf"(\S{{{LONGEST_NAME - 3}}})\S{{4,}}")
@@ -64,13 +66,18 @@ def readable(text: str) -> str:
 def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
-        low, high = value
-        if np.isnan(low):
-            return "none"
-        return f"[{low:{spec}}, {high:{spec}}]"
+        low, high = (_end_as_text(end, spec) for end in value)
+        return "none" if low == "nan" else f"[{low}, {high}]"
     if isinstance(value, float):
         return format(value, spec)
     return str(value)
+
+
+def _end_as_text(end: float, spec: str) -> str:
+    """An end of an interval, which shows whether 0 is inside, however near it is."""
+    if 0 < abs(end) < ROUNDED_TO_0:
+        return ">0" if end > 0 else "<0"
+    return format(end, spec)
 
 
 def signed(value: Any) -> str:
@@ -90,8 +97,8 @@ def p_text(p: float) -> str:
     """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
     if np.isnan(p):
         return "none"
-    # Rounded to four decimals, it would print as 0.0000, which no p-value is.
-    if p < 5e-5:
+    # No p-value is 0.
+    if p < ROUNDED_TO_0:
         return "<0.0001"
     return f"{p:.4f}"
 

@@ -118,14 +118,10 @@ class ComparisonDisplay(Display):
         """Rows with names, and bands behind models that may be chosen."""
         look = style.polish(ax)
         statuses = _statuses_by(board)
-        inks = []
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
-            # Names are black unless their marks are grey, as blue text on a page would look like a link.
-            is_worse = self._colour_of(name) == look.soft
-            inks.append(look.soft if is_worse else look.ink)
-        style.draw_rows(ax, self._names, inks)
+        style.draw_rows(ax, self._names)
         ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
 
     def _mark(self, ax: Any, row: int, value: float, ends: Interval) -> str:

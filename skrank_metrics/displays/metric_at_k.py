@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +13,6 @@ from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
-# Longer curves have a marker at every second cutoff, or fewer.
-MOST_MARKERS = 25
 # If there are more models, only the best is highlighted.
 MOST_COLOURED = 3
 HEIGHT = 3.8  # in inches, if the names need no more
@@ -57,8 +54,6 @@ class MetricAtKDisplay(Display):
         self._metric, self._columns = _columns_at_k(next(iter(self._reports.values())), metric)
 
     def _draw(self, ax: Any) -> None:
-        from matplotlib.ticker import MaxNLocator
-
         # The leader at one cutoff may be second at another; the eye goes to the ends of the curves.
         names = self._ranked()
         labels = style.names_in_rows(names)
@@ -68,7 +63,7 @@ class MetricAtKDisplay(Display):
         colours = dict(zip(coloured, look.curves, strict=False))
         for name, label in zip(names, labels, strict=True):
             self._draw_curve(ax, name, label, colours.get(name))
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
+        ax.locator_params(axis="x", nbins=8, integer=True)
         ax.set_xlabel("cutoff rank k")
         ax.set_ylabel(style.broken(f"{self._metric}@k,\nmean over queries with 95% interval"))
         # Names are in the order of the ends of the curves; a single report has no name.
@@ -87,7 +82,6 @@ class MetricAtKDisplay(Display):
         look: dict[str, Any] = {"color": style.theme().soft, "linewidth": 0.9}
         if colour is not None:
             look = {"color": colour, "linewidth": 2, "marker": "o", "markersize": 3.5, "zorder": 3}
-            look["markevery"] = math.ceil(len(cutoffs) / MOST_MARKERS)
             intervals = report.intervals()
             ends = np.array([intervals[column] for column in columns])
             ax.fill_between(cutoffs, *ends.T, color=colour, alpha=0.14, linewidth=0)

@@ -9,7 +9,6 @@ import numpy as np
 
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.mean_intervals import bounds_of, weighting
 from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test
@@ -22,8 +21,6 @@ from skrank_metrics.reports.verdict import listed, some_of
 BESIDE = 5
 # Longer names of a baseline would take more room in the head of a column than its numbers.
 LONGEST_IN_HEAD = 16
-# Ends that are closer to 0 would be printed as 0, which may be inside the interval or outside.
-SHOWN = 5e-5
 # A larger share of the range of a metric is a large margin.
 LARGE_MARGIN = 0.1
 # What pages say about columns.
@@ -78,9 +75,9 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         behind = Column(head, meaning="How much worse the mean is than that of the leader.")
-        return [behind, Column(level, interval_text, meaning=_INTERVAL), status]
+        return [behind, Column(level, meaning=_INTERVAL), status]
     baseline = baselines[0]
-    interval = Column(level, signed_interval_text, meaning=_INTERVAL)
+    interval = Column(level, signed, meaning=_INTERVAL)
     if len(baselines) > 1:
         minus = Column("minus", signed, meaning="The mean minus that of the baseline beside it.")
         return [minus, Column("baseline", str, meaning=_AGAINST), interval, status]
@@ -105,25 +102,6 @@ def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
 def _marked(cell: tuple[float, bool]) -> str:
     mean, is_marked = cell
     return f"{'*' * is_marked}{as_text(mean)}"
-
-
-def interval_text(ends: Interval, spec: str = "z.4f") -> str:
-    """An interval that shows whether 0 is inside, however near an end is."""
-    if math.isnan(ends[0]):
-        return "none"
-    low, high = (_end_text(end, spec) for end in ends)
-    return f"[{low}, {high}]"
-
-
-def signed_interval_text(ends: Interval) -> str:
-    """The same with signs."""
-    return interval_text(ends, "+z.4f")
-
-
-def _end_text(end: float, spec: str) -> str:
-    if 0 < abs(end) < SHOWN:
-        return ">0" if end > 0 else "<0"
-    return format(end, spec)
 
 
 # Slices

@@ -272,11 +272,11 @@ def _parameters(
             f"make_metric calls the function once per query, with the labels in ranked order, as "
             f"{name}({', '.join(['labels', *columns])}), and sets options by name; got {function!r}: {error}."
         ) from None
-    after_labels = list(signature.parameters.values())[1:]
-    options = {p.name: p.default for p in after_labels if p.default is not p.empty}
-    # A column with a default is still a column.
-    for column in columns:
-        options.pop(column, None)
+    options = {}
+    for parameter in list(signature.parameters.values())[1:]:
+        # A column with a default is still a column.
+        if parameter.default is not parameter.empty and parameter.name not in columns:
+            options[parameter.name] = parameter.default
     for reserved in options.keys() & _RESERVED:
         raise TypeError(
             f"function must not have an option {reserved}, which all metrics have; got {name}."

@@ -100,10 +100,9 @@ def _check_is_one(spec: str) -> None:
         raise ValueError(
             f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
         )
-    several = expand([spec])
-    if len(several) > 1:
+    if len(expand([spec])) > 1:
         raise ValueError(
-            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
+            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one."
         )
 
 

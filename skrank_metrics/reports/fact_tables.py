@@ -31,10 +31,8 @@ def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, A
         found[metric] = facts_of(values)
         of_slices = {}
         for value, part in slices.items():
-            of_slices[names[value]] = {
-                "n_queries": part[metric].n_queries,
-                **facts_of(part[metric]),
-            }
+            number = {"n_queries": part[metric].n_queries}
+            of_slices[names[value]] = number | facts_of(part[metric])
         if of_slices:
             found[metric]["slices"] = of_slices
     return found

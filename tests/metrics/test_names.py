@@ -140,7 +140,7 @@ def test_several_cutoffs_in_the_spelling_of_trec_eval(head, cutoffs, own):
     assert evaluate(**rows, metrics=head + cutoffs).mean == dict(
         zip([head + k for k in ks], expected, strict=True)
     )
-    with pytest.raises(ValueError, match=f"several cutoffs. Pass one: '{head}{ks[0]}'"):
+    with pytest.raises(ValueError, match="with several cutoffs"):
         get_metric(head + cutoffs, convention="trec_eval")
 
 
@@ -170,7 +170,7 @@ def test_several_cutoffs_are_several_names_where_a_list_is_taken():
     for needs_one in (get_metric, make_ranking_scorer, lightgbm_metric):
         with pytest.raises(
             ValueError,
-            match=r"A single metric is required here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'",
+            match=r"A single metric is required here; got 'ndcg@1,5' .* Pass one",
         ):
             needs_one("ndcg@1,5")
 

@@ -202,6 +202,7 @@ def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetr
 
 
 def _agree(one: BoundMetric, other: BoundMetric) -> bool:
+    """Whether two metrics give the same values and means."""
     return one.definition == other.definition and one.average == other.average
 
 
@@ -209,7 +210,7 @@ def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, A
     """Bind a metric with parameters that are meant for several metrics."""
     bound = bind(metric, convention)
     for name, value in params.items():
-        if name in bound.params and not _same(bound.params[name], value):
+        if name in bound.params and not _agree(bound.replace(**{name: value}), bound):
             raise ValueError(
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
@@ -218,12 +219,6 @@ def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, A
     if bound.always_defined:
         own.pop("replace_undefined_by", None)
     return get_metric(bound, convention=convention, **own)
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values of a parameter are equal; NaN equals NaN."""
-    both_nan = one != one and other != other
-    return both_nan or bool(np.array_equal(one, other))
 
 
 def get_metric_names() -> list[str]:

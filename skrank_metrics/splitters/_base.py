@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
@@ -23,8 +22,6 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids
-
-FIRST_YEAR, LAST_YEAR = np.datetime64("0001", "Y"), np.datetime64("9999", "Y")
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -134,34 +131,13 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     if times.dtype.kind in "biu":
         times = to_float64(times, "time")
     elif times.dtype.kind not in "fM":
-        times = _to_dates(times)
+        import pandas as pd
+
+        # Times of other zones become UTC.
+        times = np.asarray(pd.to_datetime(times, format="ISO8601", utc=True), dtype="M8[ns]")
     missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if missing.any():
         raise ValueError(
             f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}."
         )
     return times
-
-
-def _to_dates(times: NDArray[Any]) -> NDArray[Any]:
-    with warnings.catch_warnings():
-        # Times of other zones become UTC.
-        warnings.filterwarnings("ignore", category=UserWarning)
-        try:
-            dates = times.astype("M8[us]")
-            years = times.astype("M8[Y]")
-        except (TypeError, ValueError) as error:
-            message = f"time must hold dates or numbers; got this error: {error}."
-            raise type(error)(message) from None
-    # They are times since some start.
-    if times.dtype.kind == "m":
-        return dates
-    # NumPy takes "20200125" for a year, which overflows microseconds.
-    known = ~np.isnat(years)
-    wrong = known & ((years < FIRST_YEAR) | (years > LAST_YEAR))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"time must hold dates such as '2020-01-25', or numbers; got {str(times[row])!r} at row {row}."
-        )
-    return dates

@@ -254,13 +254,8 @@ def _leaks(
 
 def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
     """What a test part holds."""
-    documents = _count(grouping, in_test)
-    n_relevant = _count(grouping, in_test & relevant)
-    present = documents > 0
     return {
-        "queries": present.sum(),
-        "documents": documents.sum(),
-        "share_relevant": n_relevant.sum() / documents.sum(),
-        "share_without_relevant": (n_relevant[present] == 0).mean(),
-        "single_document": (documents == 1).sum(),
+        "queries": np.count_nonzero(_count(grouping, in_test)),
+        "documents": np.count_nonzero(in_test),
+        "share_relevant": relevant[in_test].mean(),
     }

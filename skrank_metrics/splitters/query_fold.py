@@ -42,8 +42,10 @@ def query_fold(qid: Ids, n_folds: int, seed: int = 0) -> IntArray:
     >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
     (array([2, 2, 2, 2, 0]), array([2, 2]))
     """
-    _check_int_below(n_folds, "n_folds", 2, bits=31)
-    _check_int_below(seed, "seed", 0, bits=63)
+    check_int(n_folds, "n_folds", 2)
+    check_int(seed, "seed", 0)
+    if max(n_folds, seed) >= 2**32:
+        raise ValueError(f"n_folds and seed must be below 2**32; got {n_folds} and {seed}.")
     n_rows = count_rows(qid) if np.iterable(qid) else 0
     queries = group_ids(qid, n_rows)
     hashes = hash_ids(queries.ids) ^ hash_ids(np.array([seed]))
@@ -53,9 +55,3 @@ def query_fold(qid: Ids, n_folds: int, seed: int = 0) -> IntArray:
     half = np.uint64(32)
     folds = (mixed >> half) * np.uint64(n_folds) >> half
     return folds.astype(np.intp)[queries.codes]
-
-
-def _check_int_below(value: int, name: str, least: int, *, bits: int) -> None:
-    check_int(value, name, least)
-    if value >= 2**bits:
-        raise ValueError(f"{name} must be below 2**{bits}; got {value}.")

@@ -82,8 +82,6 @@ def test_table_is_what_a_loop_counts():
                 "queries": len(lists),
                 "documents": len(test),
                 "share_relevant": Y[test].mean(),
-                "share_without_relevant": np.mean([not labels.any() for labels in lists]),
-                "single_document": sum(len(labels) == 1 for labels in lists),
                 "leaking": len(set(QID[train]) & set(QID[test])),
                 "cut": 0,
             }

@@ -489,7 +489,7 @@ def test_stratifying_by_relevance_needs_labels():
         ({}, (22, 3)),
         ({"test_size": 0.1}, (22, 3)),
         ({"test_size": 0.25}, (18, 7)),
-        ({"test_size": 0.28}, (18, 7)),  # although 0.28 * 25 > 7
+        ({"test_size": 0.28}, (17, 8)),  # as in scikit-learn: 0.28 * 25 > 7
         ({"train_size": 0.25}, (6, 19)),
         ({"test_size": 4, "train_size": 0.5}, (12, 4)),
         ({"train_size": np.int64(4)}, (4, 21)),
@@ -509,10 +509,18 @@ def test_sizes_are_in_queries(sizes, expected):
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}]
+    ("sizes", "message"),
+    [
+        ({"test_size": 4}, "test_size=4 should be either positive and smaller than the number"),
+        ({"train_size": 0.1}, "the resulting train set will be empty"),
+        ({"test_size": 2, "train_size": 3}, "The sum of train_size and test_size = 5"),
+        ({"test_size": 0}, "test_size=0 should be either positive"),
+        ({"train_size": 1.5}, "train_size=1.5 should be either positive"),
+        ({"test_size": float("nan")}, "cannot convert float NaN to integer"),
+        ({"test_size": 0.1, "train_size": 0.95}, "The sum of test_size and train_size = 1.05"),
+    ],
 )
-def test_no_side_may_be_empty(sizes):
-    message = "test_size and train_size must leave at least one query on each side"
+def test_no_side_may_be_empty(sizes, message):
     refused(QueryShuffleSplit(**sizes), message, range(4), None, qid=range(4))
     with pytest.raises(ValueError, match=message):
         query_train_test_split([1, 2, 3, 4], qid=range(4), **sizes)
@@ -583,12 +591,15 @@ def test_times_of_any_kind_give_the_same_splits():
     zoned = pd.Series(pd.to_datetime(days)).dt.tz_localize(UTC)
     expected = as_lists(QueryTimeSeriesSplit(2, time=days, test_size=1).split(qid, qid=qid))
     assert expected == [([2, 3, 4], [0, 1]), ([0, 1, 2, 3, 4], [5])]
+    compact = [day.replace("-", "") for day in days]
     hours = [f"2026-03-04T{day:02}:00" for day in (4, 4, 2, 1, 3, 5)]
     for times in (
         np.array(days, dtype="M8[D]"),
         pd.to_datetime(days),
         zoned,
         list(zoned),
+        [moment.date() for moment in zoned],
+        compact,
         hours,
         [4, 4, 2, 1, 3, 5],
     ):
@@ -635,7 +646,7 @@ def test_values_of_other_rows_are_refused(splitter, name):
             pd.to_datetime(["2026-01-01", None, "2026-01-02", "2026-01-03"]),
             "missing; got NaT at row 1",
         ),
-        (["yesterday", "today", "now", "later"], 'Error parsing datetime string "yesterday"'),
+        (["yesterday", "today", "now", "later"], "yesterday is not ISO8601"),
     ],
 )
 def test_bad_times(time, message):
@@ -755,26 +766,6 @@ def split_by(time, **params):
             ValueError,
             "test_size must be an int >= 1 or None; got 0",
         ),
-        (
-            lambda: QueryShuffleSplit(test_size=0),
-            ValueError,
-            "test_size must be an int >= 1; got 0",
-        ),
-        (
-            lambda: QueryShuffleSplit(train_size=1.5),
-            ValueError,
-            r"a number in \(0, 1\) or an int >= 1 .*; got 1.5",
-        ),
-        (
-            lambda: QueryShuffleSplit(test_size=float("nan")),
-            ValueError,
-            r"a number in \(0, 1\) .*; got nan",
-        ),
-        (
-            lambda: QueryShuffleSplit(test_size=0.1, train_size=0.95),
-            ValueError,
-            "at most 1; got 0.1 and 0.95",
-        ),
         (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
         (
             lambda: QueryTimeSeriesSplit(gap="7D"),
@@ -809,18 +800,12 @@ def split_by(time, **params):
         (
             lambda: split_by(["today", "x", "y"]),
             ValueError,
-            'time must hold dates or numbers; .* "x"',
-        ),
-        # NumPy reads years, whose microseconds overflow, so that a gap of days leaves no gap.
-        (
-            lambda: split_by(["20200125", "20200131", "20200201"], gap="7D"),
-            ValueError,
-            r"dates such as '2020-01-25', or numbers; got '20200125' at row 0",
+            "today is not ISO8601|x is not ISO8601",
         ),
         (
             lambda: split_by(["2020-01-25", "2020-01-31", "1580515200"]),
             ValueError,
-            r"dates such as '2020-01-25', or numbers; got '1580515200' at row 2",
+            "1580515200 is not ISO8601",
         ),
         (
             lambda: QueryTimeSeriesSplit(max_train_size=0.5),

@@ -105,20 +105,12 @@ def mask_at(places: Any, size: int) -> Mask:
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
-    if ids.dtype.kind == "O" and any(map(_holds_set, ids)):
-        raise TypeError("ids must not be or hold sets, which have no order; pass tuples.")
     try:
         return np.argsort(ids, kind="stable")
     except TypeError:
         # Ids of different types cannot be compared, but their texts can.
         keys = [(type(one).__name__, repr(one)) for one in ids]
         return np.array(sorted(range(len(ids)), key=keys.__getitem__))
-
-
-def _holds_set(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(isinstance(part, frozenset) for part in value)
-    return isinstance(value, frozenset)
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:

@@ -20,13 +20,13 @@ from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
-from skrank_metrics.splitters._base import check_times, mask_at
+from skrank_metrics.splitters._base import mask_at
 
 _WHAT = {
     "leaking": "with rows both in train and in test",
     "cut": "with only some of the rows used",
-    "from_future": "in train that are later than the first row in test",
 }
+_WAY_OUT = "Use a splitter that keeps them whole, such as QueryKFold."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,7 +41,7 @@ class SplitReport(Result):
         What the test part of each fold holds, and the number of leaks of each kind.
     ids : dict of str to list of ndarray
         Ids that leak, by kind and fold: "leaking" (with rows both in train and in test), "cut" (others with only some
-        rows in the fold), the same of "_groups", and "from_future" (with rows in train later than the first in test).
+        rows in the fold), and the same of groups, "leaking_groups" and "cut_groups".
     id_columns : list of str
         Columns of ``X``, by name or number, that hold the query ids, so that a model can learn single queries.
     """
@@ -61,19 +61,14 @@ class SplitReport(Result):
 
     def check(self) -> None:
         """Raise a ValueError that names the first fold that has a leak, if there is any."""
-        units = self._units().replace(" or ", " and ")
-        past = " and train on the past only" * ("from_future" in self.ids)
         # The first line is the error.
         for line in self._lines_of_leaks():
             raise ValueError(
-                f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}"
+                f"cv must keep every query whole; got {self.splitter}: {line}. {_WAY_OUT}"
             )
 
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
-
-    def _units(self) -> str:
-        return "query or group" if "leaking_groups" in self.ids else "query"
 
     def _lines_of_leaks(self) -> Iterator[str]:
         """Ids that leak, by fold and kind, with the first three by name."""
@@ -82,17 +77,10 @@ class SplitReport(Result):
                 ids = by_fold[fold]
                 if not len(ids):
                     continue
-                noun = "group" if kind.endswith("groups") else "query"
+                name, _, of_groups = kind.partition("_")
+                found = counted(len(ids), "group" if of_groups else "query")
                 names = ", ".join(map(str, ids[:3])) + ", ..." * (len(ids) > 3)
-                what = _WHAT[kind.removesuffix("_groups")]
-                yield f"fold {fold} has {counted(len(ids), noun)} {what}: {names}"
-
-    def _way_out(self) -> str:
-        if "from_future" in self.ids:
-            return (
-                "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
-            )
-        return "Use a splitter that keeps them whole, such as QueryKFold."
+                yield f"fold {fold} has {found} {_WHAT[name]}: {names}"
 
     def _parts(self) -> list[Part]:
         columns = [Column(name.replace("_", " "), name=name) for name in self.table]
@@ -103,11 +91,8 @@ class SplitReport(Result):
             for name in self.id_columns
         ]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
-        if leaks:
-            return [self.splitter, table, *findings, *leaks, self._way_out()]
-        past = ", and none in train is from the future" * ("from_future" in self.ids)
-        whole = f"No {self._units()} leaks: all are whole in every fold{past}."
-        return [self.splitter, table, *findings, whole]
+        verdict = _WAY_OUT if leaks else "Nothing leaks: all queries are whole in every fold."
+        return [self.splitter, table, *findings, *leaks, verdict]
 
 
 def audit_splits(
@@ -117,9 +102,8 @@ def audit_splits(
     *,
     qid: Ids | None = None,
     groups: Ids | None = None,
-    time: Ids | None = None,
 ) -> SplitReport:
-    """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
+    """Find the queries and groups that a splitter cuts.
 
     Parameters
     ----------
@@ -129,8 +113,6 @@ def audit_splits(
         Features, and relevance labels, which may carry the query ids, see with_qid.
     qid, groups : array-like of shape (n_documents,), default=None
         Query ids, and units to keep together, such as users, as in ``split`` of QueryKFold. Groups are audited, too.
-    time : array-like of shape (n_documents,), default=None
-        Time of each row, dates or numbers, to find queries from the future.
 
     Returns
     -------
@@ -153,10 +135,7 @@ def audit_splits(
     relevant = check_label_column(y) > 0
     n_rows = len(relevant)
     check_consistent_length(X, relevant)
-    grouping = group_by_query(n_rows, "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time)
-    times = None
-    if time is not None:
-        times = check_times(time, n_rows)
+    grouping = group_by_query(n_rows, "audit_splits", y=y, qid=qid, groups=groups, X=X)
     audited = {"": grouping}
     # Groups that are the queries would be audited twice.
     if groups is not None and groups is not qid:
@@ -166,7 +145,8 @@ def audit_splits(
     splitter = check_cv(cv)
     ids_of_rows = grouping.spread(grouping.ids)
     kept = ids_of_rows if groups is None else groups
-    facts, leaks = [], []
+    facts: dict[str, list[float]] = {"queries": [], "documents": [], "share_relevant": []}
+    leaks = []
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, ids_of_rows)):
         in_train = mask_at(train, n_rows)
         in_test = mask_at(test, n_rows)
@@ -174,12 +154,14 @@ def audit_splits(
             raise ValueError(
                 f"cv must yield rows for both sides; got none for one side of fold {fold}."
             )
-        facts.append(_describe(grouping, in_test, relevant))
-        leaks.append(_leaks(audited, in_train, in_test, times))
-    if not facts:
+        facts["queries"].append(np.count_nonzero(_count(grouping, in_test)))
+        facts["documents"].append(np.count_nonzero(in_test))
+        facts["share_relevant"].append(relevant[in_test].mean())
+        leaks.append(_leaks(audited, in_train, in_test))
+    if not leaks:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     ids = {kind: [found[kind] for found in leaks] for kind in leaks[0]}
-    table = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
+    table = {name: np.array(values) for name, values in facts.items()}
     for kind, by_fold in ids.items():
         table[kind] = np.array([len(found) for found in by_fold])
     id_columns = _columns_equal_to(ids_of_rows, X)
@@ -231,9 +213,7 @@ def _count(grouping: Grouping, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
-def _leaks(
-    audited: dict[str, Grouping], in_train: Mask, in_test: Mask, times: NDArray[Any] | None
-) -> dict[str, NDArray[Any]]:
+def _leaks(audited: dict[str, Grouping], in_train: Mask, in_test: Mask) -> dict[str, NDArray[Any]]:
     """Ids that leak in a fold, by kind, for queries and for groups."""
     leaks = {}
     for suffix, units in audited.items():
@@ -245,17 +225,4 @@ def _leaks(
         is_cut = ~is_leaking & (used > 0) & (used < units.sizes)
         leaks[f"leaking{suffix}"] = units.ids[is_leaking]
         leaks[f"cut{suffix}"] = units.ids[is_cut]
-    if times is not None:
-        queries = audited[""]
-        later = in_train & (times > times[in_test].min())
-        leaks["from_future"] = queries.ids[_count(queries, later) > 0]
     return leaks
-
-
-def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
-    """What a test part holds."""
-    return {
-        "queries": np.count_nonzero(_count(grouping, in_test)),
-        "documents": np.count_nonzero(in_test),
-        "share_relevant": relevant[in_test].mean(),
-    }

@@ -100,16 +100,6 @@ def test_mixed_ids():
     assert len(folds[0]) == 3
 
 
-@pytest.mark.parametrize(
-    "wrap", [frozenset, lambda s: (1, frozenset(s)), lambda s: frozenset([frozenset(s), 0])]
-)
-def test_sets_are_refused_as_ids(wrap):
-    # Sets compare by inclusion, so folds would depend on the order of rows.
-    ids = np.fromiter(map(wrap, ("ab", "ba", "c", "cd")), dtype=object)
-    message = "ids must not be or hold sets, which have no order; pass tuples"
-    refused(QueryKFold(3), message, ids, None, TypeError, qid=ids)
-
-
 def test_seeds_matter_for_few_queries_of_different_lengths_too():
     qid = np.repeat(np.arange(10), range(10, 0, -1))
     splitters = [QueryKFold(5, shuffle=True, random_state=seed) for seed in range(30)]

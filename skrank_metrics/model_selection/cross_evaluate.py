@@ -12,10 +12,11 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.types import Features, Ids, Numbers, Slices, Splits, SupportsFit
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Column, Table, plus_minus
+from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.model_selection.fitted_search import metric_of_scorer, scorers_like
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
     OutOfFold,
@@ -48,16 +49,6 @@ class CrossEvaluation(Comparison):
         queries = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         return {
             name: np.array([report.subset(some).mean[metric] for some in queries])
-            for name, report in self.reports.items()
-        }
-
-    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """The "mean" over queries and the list of means over "folds", by model and metric, for JSON."""
-        folds = {metric: self.by_metric(metric).fold_means() for metric in self.metrics}
-        return {
-            name: {
-                m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics
-            }
             for name, report in self.reports.items()
         }
 
@@ -169,13 +160,14 @@ def _evaluation(metrics: Any, convention: ConventionName, response_method: Any) 
     of_scorers = {name: metric_of_scorer(scorer) for name, scorer in scorers.items()}
     if not any(of_scorers.values()):
         return Evaluation(bind_metrics(metrics, convention), response_method)
-    others = None in of_scorers.values() or response_method != RESPONSE_METHODS
-    first = next(iter(scorers))
-    if others or len(scorers_like(first, scorers)) < len(scorers):
+    functions = [score_function(scorer) for scorer in scorers.values()]
+    alike = None not in of_scorers.values() and len({one.together for one in functions}) == 1
+    if not alike or response_method != RESPONSE_METHODS:
         raise ValueError(
             "metrics must be scorers of one call of ranking_scorers, without response_method= beside them; got "
             f"{list(scorers)}."
         )
+    first = next(iter(scorers))
     return Evaluation.like(scorers[first], bind_metrics(of_scorers, convention))
 
 

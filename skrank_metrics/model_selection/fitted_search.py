@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._sklearn_internals import response_method, score_function
+from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -40,16 +40,6 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
     if not isinstance(score, RankingScore):
         return None
     return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
-
-
-def scorers_like(key: str, scorers: Mapping[str, Any]) -> list[str]:
-    """Names of the scorers of this package that rank by the same scores as one of them, which comes first."""
-
-    def way(name: str) -> tuple[Any, bool]:
-        scorer = scorers[name]
-        return response_method(scorer), score_function(scorer).declines
-
-    return [name for name in dict.fromkeys((key, *scorers)) if way(name) == way(key)]
 
 
 def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
@@ -98,20 +88,15 @@ def _columns_of_folds(cv_results: Mapping[str, Any], metric: str) -> list[Any]:
 
 
 def ranked_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
-    """Rows of the results, best first, then those that a race dropped, the last one first; those without scores last.
+    """Rows of the results, by the number of folds with a score, most first, and then by the mean of these.
 
-    Means are over the folds that a candidate ran without failing. Of a halving search, only the last rung is ranked.
+    Of a halving search, only the last rung is ranked.
     """
     folds = np.column_stack(_columns_of_folds(cv_results, metric))
-    with np.errstate(invalid="ignore"):
-        means = np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1)
-    n_run = np.full(len(means), np.inf)
-    if "dropped_after" in cv_results:
-        n_run = np.nan_to_num(cv_results["dropped_after"], nan=np.inf)
-    else:
-        means = cv_results[f"mean_test_{metric}"]
+    n_scored = np.count_nonzero(~np.isnan(folds), axis=1)
+    means = np.nansum(folds, axis=1) / np.maximum(n_scored, 1)
     rungs = np.asarray(cv_results.get("iter", np.zeros(len(means))))
-    order = np.lexsort((-means, -n_run, np.isnan(means)))
+    order = np.lexsort((-means, -n_scored))
     return [int(row) for row in order if rungs[row] == rungs.max()]
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Features, Ids, Numbers
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Table
@@ -27,10 +25,8 @@ from skrank_metrics.model_selection.fitted_search import (
     check_search,
     fold_scores,
     metric_of,
-    metric_of_scorer,
     ranked_rows,
     scored_metrics,
-    scorers_like,
     scorers_of,
     spelled_value,
 )
@@ -153,7 +149,7 @@ def search_report(
     Parameters
     ----------
     search : fitted GridSearchCV or similar
-        A search that uses scorers of this package. Of a halving search, only the last rung is compared.
+        A search that ranks by a scorer of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
         What the search was fitted on, as in cross_evaluate; masks, weights and columns of documents that the scorers
         took are index levels of ``y``, see with_qid. Not needed for a RacingSearchCV.
@@ -174,8 +170,8 @@ def search_report(
     Raises
     ------
     TypeError, ValueError
-        If X, y or weights that the scorers took are missing, the search is not fitted, has scorers of other packages,
-        no score by ``metric``, or no candidate that ran all folds; and as in cross_evaluate.
+        If X or y are missing, the search is not fitted, has no score by ``metric`` or one of another package, or no
+        candidate that ran all folds; and as in cross_evaluate.
 
     References
     ----------
@@ -197,9 +193,14 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    scorers, metrics = scorers_of(search), _metrics_of(search)
+    metrics = scored_metrics(search)
     key = metric_of(search, metrics, metric)
-    check_by_query(str(metrics[key]), metrics[key])
+    bound = metrics[key]
+    if bound is None:
+        raise ValueError(
+            f"search must rank by a scorer of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
+        )
+    check_by_query(str(bound), bound)
     scores, ranked = fold_scores(search.cv_results_, key), ranked_rows(search.cv_results_, key)
     whole = [row for row in ranked if not np.isnan(scores[row]).any()]
     if not whole:
@@ -210,11 +211,14 @@ def search_report(
     of_fit = dict(params or {})
     groups = of_fit.pop("groups", None)
     # A race keeps the values of queries, but not their groups.
-    found = _kept(search, key, metrics[key], compared) if groups is None else None
+    found = _kept(search, key, bound, compared) if groups is None else None
     if found is None:
-        _check_data(scorers[key], X, y)
+        if X is None or y is None:
+            raise TypeError(
+                "X and y must be the data of the search, which kept no values per query; got None."
+            )
         data = check_rows_of_models(X, y, qid=qid, by=None, groups=groups, params=of_fit)
-        found = _fitted_again(search, key, compared, data, n_jobs, verbose)
+        found = _fitted_again(search, _alike(search, key, metrics), compared, data, n_jobs, verbose)
     comparison = comparison_of_folds(found)
     params_of, not_compared = {}, {}
     for row in ranked:
@@ -232,16 +236,6 @@ def search_report(
         expected_score=expected_score(scores[whole]),
         changed=_change(comparison, compared, scores),
     )
-
-
-def _metrics_of(search: Any) -> dict[str, BoundMetric]:
-    """The metrics of the scorers, which must all be of this package."""
-    metrics = {name: one for name, one in scored_metrics(search).items() if one is not None}
-    if len(metrics) < len(scorers_of(search)):
-        raise ValueError(
-            f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}."
-        )
-    return metrics
 
 
 def _number(row: int) -> str:
@@ -309,19 +303,24 @@ def _joined(of_folds: Sequence[Any], order: IntArray) -> Any:
     return None if of_folds[0] is None else np.concatenate(of_folds)[order]
 
 
+def _alike(search: Any, key: str, metrics: Mapping[str, BoundMetric | None]) -> Evaluation:
+    """The metrics that rank by the same scores as one of them, which comes first: models predict once."""
+    scorers = scorers_of(search)
+    how = Evaluation.like(scorers[key], {})
+    known = [name for name in dict.fromkeys((key, *scorers)) if metrics[name] is not None]
+    alike = [metrics[name] for name in known if Evaluation.like(scorers[name], {}) == how]
+    return replace(how, metrics=bind_metrics(alike))
+
+
 def _fitted_again(
     search: Any,
-    key: str,
+    how: Evaluation,
     names: Mapping[int, str],
     rows: Rows,
     n_jobs: int | None,
     verbose: int | None,
 ) -> OutOfFold:
-    """Candidates that are fitted again, by all metrics that rank by the same scores."""
-    scorers = scorers_of(search)
-    # Models predict once, so metrics of other scores are left out.
-    alike = scorers_like(key, scorers)
-    metrics = bind_metrics([metric_of_scorer(scorers[name]) for name in alike])
+    """Candidates that are fitted again."""
     models = {}
     for row, name in names.items():
         params = clone(dict(search.cv_results_["params"][row]), safe=False)
@@ -330,7 +329,7 @@ def _fitted_again(
         models,
         rows,
         check_cv(search.cv),
-        Evaluation.like(scorers[key], metrics),
+        how,
         n_jobs=n_jobs,
         verbose=verbose,
     )
@@ -341,17 +340,3 @@ def _fitted_again(
             f"search had {search.n_splits_}."
         )
     return found
-
-
-def _check_data(scorer: Any, X: Any, y: Any) -> None:
-    """Refuse to fit again without the data of the search, and the weights that its scorer took."""
-    if X is None or y is None:
-        raise TypeError(
-            "X and y must be the data of the search, which kept no values per query; got None."
-        )
-    requests = get_routing_for_object(scorer).score.requests
-    if requests.get("sample_weight") and carried(y, sample_weight=None)["sample_weight"] is None:
-        raise ValueError(
-            "y must carry the weights that the scorers of the search took; got none. Pass "
-            "with_qid(y, qid, sample_weight=...) as y."
-        )

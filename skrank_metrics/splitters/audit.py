@@ -145,7 +145,7 @@ def audit_splits(
     splitter = check_cv(cv)
     ids_of_rows = grouping.spread(grouping.ids)
     kept = ids_of_rows if groups is None else groups
-    facts: dict[str, list[float]] = {"queries": [], "documents": [], "share_relevant": []}
+    facts: dict[str, list[Any]] = {"queries": [], "documents": [], "share_relevant": []}
     leaks = []
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, ids_of_rows)):
         in_train = mask_at(train, n_rows)

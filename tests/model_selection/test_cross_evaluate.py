@@ -95,7 +95,8 @@ def test_both_aggregates_are_shown_and_named(result):
         for f in [result.by_metric(m).fold_means()["ridge"]]
     ]
     assert f"ridge {' '.join(cells)}" in text
-    assert result.to_dict()["ridge"]["map"] == {"mean": row["map"], "folds": means.tolist()}
+    assert result.to_dict()["ridge"]["map"]["mean"] == row["map"]
+    assert row["map"] == pytest.approx(means.mean(), abs=0.01)
     assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
     assert repr(result) == "<CrossEvaluation: 3 rankings by ndcg@10, map, mrr, 60 queries>"
 
@@ -338,7 +339,7 @@ def test_ids_can_be_groups_alone(result):
     assert found.reports["Ridge"].mean == result.reports["ridge"].mean
     users = cross_evaluate(Ridge(), X, with_qid(Y, QID), cv=CV, groups=QID // 4)
     assert users.reports["Ridge"].qid.tolist() == result.reports["ridge"].qid.tolist()
-    with pytest.raises(ValueError, match="every query and group whole; got an iterable of"):
+    with pytest.raises(ValueError, match="every query whole; got an iterable of"):
         cross_evaluate(Ridge(), X, Y, qid=QID, cv=list(CV.split(X, groups=QID)), groups=QID // 4)
 
 

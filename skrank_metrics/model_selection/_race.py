@@ -8,8 +8,9 @@ fold's mean is s^2 / n over its n queries, plus t^2, as their fits vary, so the 
 
 - s^2 is pooled within folds. Queries of unequal weights count as fewer (Kish 1965). The queries of a group, such as a
   user, depend on each other, so they count as one observation, with their weighted mean and the sum of their weights.
-- t^2 is what the means of candidates vary from fold to fold beyond what their queries explain, pooled over all
-  candidates that ran (their interaction with folds). What training sets share is the same in folds seen and to come.
+- t^2 is what the means of candidates vary from fold to fold beyond what their queries explain, pooled over the
+  candidates still racing (their interaction with folds). What training sets share is the same in folds seen and to
+  come.
 - After the first fold, nothing is known of t. Its square is then taken for 9 s^2 / n: with this, only those that are
   far behind are dropped, and the winner of the grid search is kept if t is up to 3 times the standard error of a fold.
 - The level, 1 - confidence, is split evenly over the folds after which candidates can be dropped, and over all
@@ -55,40 +56,6 @@ class Variance(NamedTuple):
 
 
 @dataclass
-class FitVariation:
-    """How the means of candidates vary from fold to fold, more than their queries explain."""
-
-    squares: float = 0.0  # of contrasts of each fold with those before it
-    expected: float = 0.0  # the same if only queries varied
-    n_degrees: int = 0
-
-    def add_fold(
-        self, scores: Sequence[FloatArray], folds: Sequence[QueryScores], rows: Sequence[int]
-    ) -> None:
-        """Contrast the last fold with the mean of those before, for the candidates that ran all of them.
-
-        Contrasts of a fold with all before it are independent of each other (Helmert), so candidates that are dropped
-        later count up to there. Queries that a candidate leaves undefined are left out for all of them.
-        """
-        n_before = len(folds) - 1
-        # Variation between candidates needs two of them, and variation between folds two folds.
-        if not n_before or len(rows) < 2:
-            return
-        of_queries = np.array([_variance_of_mean(fold, rows) for fold in folds])
-        if np.isnan(of_queries).any():
-            return
-        means = np.array(scores)[:, rows]
-        contrasts = means[-1] - means[:-1].mean(axis=0)
-        contrasts -= contrasts.mean()
-        # So that the variance of fits counts once.
-        scale = 1 + 1 / n_before
-        self.squares += float(contrasts @ contrasts) / scale
-        expected = of_queries[-1] + of_queries[:-1].sum() / n_before**2
-        self.expected += float(expected) * (len(rows) - 1) / scale
-        self.n_degrees += len(rows) - 1
-
-
-@dataclass
 class Race:
     """The candidates of a race, fold by fold."""
 
@@ -103,7 +70,6 @@ class Race:
         # One entry per fold: scores of all candidates, and their values, NaN for those that did not run.
         self.scores: list[FloatArray] = []
         self.folds: list[QueryScores] = []
-        self.fits = FitVariation()
         # Of ``cv_results_``: when and why candidates were dropped, and their last comparison with the leader.
         self.columns: dict[str, Any] = {
             "dropped_after": np.full(n, np.nan),
@@ -119,7 +85,6 @@ class Race:
         self.folds.append(fold)
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
         self._drop([row for row in self.remaining if row not in scores], "failed")
-        self.fits.add_fold(self.scores, self.folds, self.remaining)
         if self.remaining and len(self.folds) < self.n_folds:
             self._compare([row for row in self.remaining if row != self.leader])
 
@@ -175,20 +140,28 @@ class Race:
         so_far = (1 / sizes).sum(axis=0) / n_run**2
         to_come = (1 / sizes_to_come).sum(axis=0) / n_to_come**2
         of_queries = left * (so_far + to_come) * squares.sum(axis=0) / n_degrees
-        if not self.fits.n_degrees:
-            return Variance(of_queries * (1 + FITS_BEFORE_THE_SECOND_FOLD**2), n_degrees)
-        return self._add_fits(Variance(of_queries, n_degrees), left * (1 / n_run + 1 / n_to_come))
+        share = left * (1 / n_run + 1 / n_to_come)
+        return self._with_fits(Variance(of_queries, n_degrees), share)
 
-    def _add_fits(self, of_queries: Variance, share: float) -> Variance:
+    def _with_fits(self, of_queries: Variance, share: float) -> Variance:
         """Add the variance of fits of two candidates; degrees of freedom after Satterthwaite (1946)."""
-        of_folds = 2 * share * self.fits.squares / self.fits.n_degrees
-        of_fits = of_folds - 2 * share * self.fits.expected / self.fits.n_degrees
+        rows = self.remaining
+        n_degrees = (len(self.folds) - 1) * (len(rows) - 1)
+        expected = np.mean([_variance_of_mean(fold, rows) for fold in self.folds])
+        # Variation between candidates needs two of them, and variation between folds two folds.
+        if not n_degrees or np.isnan(expected):
+            multiple = 1 + FITS_BEFORE_THE_SECOND_FOLD**2
+            return Variance(of_queries.value * multiple, of_queries.n_degrees)
+        means = np.array(self.scores)[:, rows]
+        centred = means - means.mean(axis=0)
+        centred -= centred.mean(axis=1, keepdims=True)
+        of_folds = 2 * share * float((centred**2).sum()) / n_degrees
+        of_fits = of_folds - 2 * share * expected
         # Folds vary less than their queries explain.
         if of_fits <= 0:
             return of_queries
         value = of_queries.value + of_fits
-        uncertainty = of_queries.value**2 / of_queries.n_degrees
-        uncertainty += of_folds**2 / self.fits.n_degrees
+        uncertainty = of_queries.value**2 / of_queries.n_degrees + of_folds**2 / n_degrees
         return Variance(value, value**2 / uncertainty)
 
     def _drop(self, rows: Sequence[int], why: str) -> None:

@@ -12,9 +12,11 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skrank_metrics._sklearn_internals import results_of_failed_fits
 from skrank_metrics.model_selection.repetitions import Split
 from skrank_metrics.model_selection.scorers import QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, groups_of, trees_of
@@ -26,14 +28,16 @@ NO_QUERIES = QueryScores(_NOTHING, _NOTHING, _NOTHING, _NOTHING, None)
 class Folds:
     """The splits of a search, made once and handed out one by one."""
 
-    def __init__(self, cv: Any, splits: list[Split]) -> None:
+    def __init__(self, cv: Any, splits: list[Split], units: Any) -> None:
         self.cv, self.splits = cv, splits
+        # Of a race: the number of the query of each row, or of the group of queries that is an observation.
+        self.units = units
         # The one to hand out.
         self.fold = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, since workers get those of their fold from scikit-learn."""
-        return {**vars(self), "splits": []}
+        return {**vars(self), "splits": [], "units": None}
 
     def get_metadata_routing(self) -> Any:
         """Request what the splitter does."""
@@ -85,13 +89,18 @@ class Rounds:
 
     def __init__(
         self,
-        fit: Callable[[Sequence[Mapping[str, Any]], int], list[dict[str, Any]]],
+        folds: Folds,
+        evaluate_candidates: Callable[[list[Any]], dict[str, Any]],
         candidates: list[Candidate],
         watched: Watched | None,
         key: str | None,
     ) -> None:
-        # Fits candidates on the fold with this number.
-        self._fit = fit
+        self._folds = folds
+        # Of scikit-learn: fits parameters on the chosen fold, and returns all results so far.
+        self._evaluate_candidates = evaluate_candidates
+        # What it returned last, and its error if all fits failed.
+        self.returned: dict[str, Any] = {}
+        self.error: ValueError | None = None
         self.candidates = candidates
         # None if there are neither values per query nor paths.
         self._watched = watched
@@ -129,7 +138,17 @@ class Rounds:
 
     def _fitted(self, rows: Sequence[int], fold: int) -> dict[int, dict[str, Any]]:
         self.n_fits += len(rows)
-        results = self._fit([self.candidates[row].params for row in rows], fold)
+        self._folds.fold = fold
+        try:
+            self.returned = self._evaluate_candidates([self.candidates[row].params for row in rows])
+            results = self.returned["out"][-len(rows) :]
+        except ValueError as error:
+            results = results_of_failed_fits(error)
+            if results is None:
+                raise
+            self.error = error
+            # As scikit-learn does if only some fits of a search fail.
+            warnings.warn(f"In fold {fold}: {error}", FitFailedWarning, stacklevel=2)
         return dict(zip(rows, results, strict=True))
 
     def _first_trees(

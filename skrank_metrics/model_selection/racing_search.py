@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
@@ -17,15 +16,13 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.model_selection._search import BaseSearchCV
 
 from skrank_metrics._input.arrays import check_int, check_number, check_seed, count_rows
-from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import how_to_pass_ids, results_of_failed_fits
+from skrank_metrics._sklearn_internals import how_to_pass_ids
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
 from skrank_metrics.model_selection.fitted_search import metric_of_scorer, spelled_params
-from skrank_metrics.model_selection.repetitions import Split
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
@@ -190,25 +187,23 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         cv = QueryKFold(5)
         if self.cv is not None:
             cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        self._units, splits = self._split(cv, X, y, params)
+        folds = self._split(cv, X, y, params)
         given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
-        self.cv, self._watched, self._candidates = Folds(cv, splits), watched, candidates
+        self.cv, self._watched, self._candidates = folds, watched, candidates
         self._key = self._raced_by(by_name) if several else None
         try:
             super().fit(X, y, **params)
         finally:
             self.cv, self.verbose = given
-            del self._watched, self._candidates, self._key, self._units
-        self.n_splits_, self.scorer_ = len(splits), by_name if several else scorers
+            del self._watched, self._candidates, self._key
+        self.n_splits_, self.scorer_ = len(folds.splits), by_name if several else scorers
         return self
 
-    def _split(
-        self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]
-    ) -> tuple[Grouping | None, list[Split]]:
-        """The queries of a race, or the groups of them that are observations, and the splits."""
+    def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Folds:
+        """The folds, which must keep queries whole in a race."""
         ids = {name: params.get(name) for name in ("qid", "groups")}
-        units = None
+        codes = None
         if self.confidence is None:
             splits = split_rows(cv, X, y, **ids)
         else:
@@ -216,13 +211,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             n_rows = 0 if y is None else len(y)
             queries = group_by_query(n_rows, "RacingSearchCV", **given)
             units = group_by_query(n_rows, "RacingSearchCV", unit=True, **given)
+            codes = units.codes
             # Splitters of scikit-learn do not look for ids in the index of y, so they get them as groups.
             ids = {"qid": queries.spread(queries.ids), "groups": units.spread(units.ids)}
             splits = split_rows(cv, X, y, **ids)
             check_splits(splits, cv, X, np.asarray(y), **ids)
         # A side may be a mask, too.
         rows = np.arange(count_rows(X))
-        return units, [(rows[train], rows[test]) for train, test in splits]
+        return Folds(cv, [(rows[train], rows[test]) for train, test in splits], codes)
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
@@ -274,16 +270,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         folds, verbose = self.cv, self.verbose
         # scikit-learn would announce the fits of each fold.
         self.verbose = 0
-        fits = _Fits(self, evaluate_candidates)
-        rounds = Rounds(fits, self._candidates, self._watched, self._key)
+        rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
         if verbose:
             candidates = counted(n_candidates, "candidate")
             print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)
         race = None
-        units = self._units
-        if self.confidence is not None and units is not None:
-            sizes = [len(np.unique(units.codes[test])) for _, test in folds.splits]
+        if self.confidence is not None:
+            sizes = [len(np.unique(folds.units[test])) for _, test in folds.splits]
             race = Race(n_candidates, np.array(sizes), self.confidence, self.min_queries)
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
         self._key_of_values = self._key or "score"
@@ -294,18 +288,18 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             scores, values = rounds.values(fold)
             first_rows = folds.splits[fold][1][values.first_rows]
             values = values._replace(first_rows=first_rows)
-            if race and units:
-                values = values._replace(groups=units.codes[first_rows])
+            if race:
+                values = values._replace(groups=folds.units[first_rows])
                 race.finish_fold(scores, values)
                 if verbose:
                     _print_progress(race, rounds)
             self._fold_values.append(values)
-        if not fits.results:
-            raise fits.errors[-1]
+        if rounds.error and not rounds.returned:
+            raise rounds.error
         self.n_fits_ = rounds.n_fits
-        # scikit-learn keeps what ran last.
-        fits.results.clear()
-        fits.results.update(self._table(rounds, race, n_folds))
+        # scikit-learn keeps what it returned last.
+        rounds.returned.clear()
+        rounds.returned.update(self._table(rounds, race, n_folds))
 
     def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
@@ -318,33 +312,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
             return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
-
-
-class _Fits:
-    """Fits candidates on a fold by a call of scikit-learn."""
-
-    def __init__(self, search: Any, evaluate_candidates: Any) -> None:
-        self._search, self._evaluate_candidates = search, evaluate_candidates
-        # Of the last call.
-        self.results: dict[str, Any] = {}
-        # Of folds in which all candidates failed.
-        self.errors: list[ValueError] = []
-
-    def __call__(self, params: Sequence[Mapping[str, Any]], fold: int) -> list[dict[str, Any]]:
-        """The results of each candidate."""
-        self._search.cv.fold = fold
-        try:
-            self.results = self._evaluate_candidates(params)
-        except ValueError as error:
-            failed = results_of_failed_fits(error)
-            if failed is None:
-                raise
-            self.errors.append(error)
-            # As scikit-learn does if only some fits of a search fail.
-            warnings.warn(f"In fold {fold}: {error}", FitFailedWarning, stacklevel=2)
-            return failed
-        found: list[dict[str, Any]] = self.results["out"][-len(params) :]
-        return found
 
 
 def _print_progress(race: Race, rounds: Rounds) -> None:

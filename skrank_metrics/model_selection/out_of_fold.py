@@ -15,7 +15,6 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -279,22 +278,12 @@ def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
     for name, value in fit.params.items():
         if is_column(value, n_rows):
             params[name] = take_rows(value, train)
-    model = fit.model
-    of_train = _rows_for_fit(model, fit.X, train, train)
+    of_train = take_rows(fit.X, train)
     with sklearn.config_context(enable_metadata_routing=fit.routed):
-        fitted = clone(model).fit(of_train, take_rows(fit.y, train), **params)
+        fitted = clone(fit.model).fit(of_train, take_rows(fit.y, train), **params)
     # Before the test rows are copied, so that memory holds one copy of each row at most.
     del of_train
-    of_test = _rows_for_fit(model, fit.X, test, train)
-    return fit.scorer(fitted, of_test, take_rows(fit.y, test))
-
-
-def _rows_for_fit(model: Any, X: Any, rows: IntArray, train: IntArray) -> Any:
-    """Some of the rows; of a precomputed kernel with a column per training row."""
-    taken = take_rows(X, rows)
-    if hasattr(model, "__sklearn_tags__") and get_tags(model).input_tags.pairwise:
-        return np.asarray(taken)[:, train]
-    return taken
+    return fit.scorer(fitted, take_rows(fit.X, test), take_rows(fit.y, test))
 
 
 def _predictions(y_true: Any, y_score: Any) -> Any:

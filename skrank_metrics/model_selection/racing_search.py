@@ -224,7 +224,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
         # The search itself must keep the scoring that the user passed.
         translated = copy(self)
-        translated.scoring = _scorers("ndcg@10" if self.scoring is None else self.scoring)
+        translated.scoring = _as_scorers("ndcg@10" if self.scoring is None else self.scoring)
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
@@ -324,13 +324,13 @@ def _print_progress(race: Race, rounds: Rounds) -> None:
     )
 
 
-def _scorers(scoring: Any) -> Any:
+def _as_scorers(scoring: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
     known = set(get_scorer_names())
     if isinstance(scoring, str):
         return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
-        return {name: _scorers(one) for name, one in scoring.items()}
+        return {name: _as_scorers(one) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
         return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
     return scoring

@@ -188,8 +188,6 @@ class RankingScore:
 
     def _ranking(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> Ranking:
         documents = document_columns(columns.pop("documents"))
-        # Before indexes are compared, whose error would not say that a dict is not sliced.
-        _check_lengths(documents, len(to_array(y_true, "y_true")))
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         masks = carried(y_true, **columns)
         beside = named_columns(documents=documents)
@@ -218,17 +216,6 @@ def returned(scores: FloatArray, retrieved: Any) -> Mask:
     """The retrieved documents that a model did not decline by a score of NaN or -inf."""
     mask: Mask = scores > -np.inf
     return mask if retrieved is None else mask & check_mask(retrieved, "retrieved", scores.shape)
-
-
-def _check_lengths(documents: Mapping[str, Any], n_rows: int) -> None:
-    """Refuse the columns of all rows in a fold: scikit-learn slices frames, but not dicts."""
-    lengths = {len(column) for column in documents.values()}
-    if lengths - {n_rows}:
-        raise ValueError(
-            f"documents must hold one entry per scored document, {n_rows} in all; got {max(lengths)}. scikit-learn "
-            "slices a data frame, but not a dict: pass documents=pandas.DataFrame(...), or "
-            "with_qid(y, qid, documents=...) as y."
-        )
 
 
 def keep_values(scorer: Any) -> Any:

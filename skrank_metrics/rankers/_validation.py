@@ -107,18 +107,13 @@ def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int |
             f"{type(ranker.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
         )
     _check_patience(ranker.estimator, rounds)
-    if fraction is None and n_sets != 1:
+    if (fraction is not None) + n_sets != 1:
         raise ValueError(
-            "early_stopping_rounds requires validation_fraction, or exactly one validation set: "
-            f"eval_set=[(X_val, with_qid(y_val, qid_val))]; got {n_sets} sets."
+            "early_stopping_rounds requires either validation_fraction or exactly one validation set, "
+            f"eval_set=[(X_val, with_qid(y_val, qid_val))]; got validation_fraction={fraction} and {n_sets} sets."
         )
     if fraction is not None:
         check_number(fraction, "validation_fraction", "(0, 1)")
-        if n_sets:
-            raise ValueError(
-                f"validation_fraction={fraction} holds out queries for early stopping, but fit got a validation set, "
-                "too. Set one of the two to None."
-            )
     return int(rounds)
 
 

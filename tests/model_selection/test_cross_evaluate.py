@@ -11,7 +11,6 @@ from joblib import parallel_config
 from lightgbm import LGBMRanker
 from scipy import sparse, stats
 from sklearn.base import clone
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -416,22 +415,6 @@ class NeverFitted(Ridge):
 def test_bad_input_is_noticed_before_anything_is_fitted(change, error, message):
     with pytest.raises(error, match=message):
         cross_evaluate(**{"estimators": NeverFitted(), "X": X, "y": Y, "qid": QID, **change})
-
-
-def test_precomputed_kernels():
-    models = {
-        "linear": KernelRidge(kernel="linear"),
-        "precomputed": KernelRidge(kernel="precomputed"),
-    }
-    X, y, qid = make_ranking(20, random_state=0)
-    for wrap in (QueryRanker, clone):
-        one, other = (
-            cross_evaluate(
-                {"a": wrap(models[kernel])}, given, y, qid=qid, cv=QueryKFold(3), metrics="mrr"
-            ).reports["a"]
-            for kernel, given in (("linear", X), ("precomputed", X @ X.T))
-        )
-        np.testing.assert_allclose(one.per_query["mrr"], other.per_query["mrr"])
 
 
 @pytest.mark.option("cross_evaluate.cv")

@@ -94,7 +94,7 @@ def test_metadata_routing_passes_a_frame(scoring):
         for kind in (GridSearchCV, RacingSearchCV):
             search = kind(QueryRanker(Ridge()), GRID, **options).fit(X, Y, **given)
             np.testing.assert_allclose(search.cv_results_[name], np.mean(EXPECTED, axis=1))
-        message = "scikit-learn slices a data frame, but not a dict"
+        message = "must have the same shape as y_true"
         with pytest.raises(ValueError, match=message):
             GridSearchCV(QueryRanker(Ridge()), GRID, **options).fit(
                 X, Y, groups=QID, documents=COLUMNS

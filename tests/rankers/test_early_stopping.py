@@ -175,7 +175,7 @@ def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expec
         (
             {"validation_fraction": None},
             ValueError,
-            "early_stopping_rounds requires validation_fraction, or exactly one validation set.*0 sets",
+            "early_stopping_rounds requires either validation_fraction or exactly one validation set.*0 sets",
         ),
         (
             {"validation_fraction": 1.0},

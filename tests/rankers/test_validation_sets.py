@@ -195,12 +195,21 @@ def test_sets_that_cannot_be_used(model, parts):
     refused(TypeError, "y must be an array", X_val=X_val)
     refused(ValueError, "not as both", X_val=X_val, y_val=labels, eval_set=[(X_val, labels)])
     stop = {"early_stopping_rounds": 5}
-    refused(ValueError, "exactly one validation set.*got 0 sets", params=stop)
-    refused(ValueError, "got 2 sets", params=stop, eval_set=[(X_val, labels)] * 2)
+    refused(
+        ValueError,
+        "exactly one validation set.*got validation_fraction=None and 0 sets",
+        params=stop,
+    )
+    refused(ValueError, "and 2 sets", params=stop, eval_set=[(X_val, labels)] * 2)
     message = "shares 20 of its 20 queries with the training rows"
     refused(ValueError, message, params=stop, eval_set=[(X, with_qid(y, qid))])
     both = {**stop, "validation_fraction": 0.25}
-    refused(ValueError, "Set one of the two to None", params=both, eval_set=[(X_val, labels)])
+    refused(
+        ValueError,
+        "got validation_fraction=0.25 and 1 sets",
+        params=both,
+        eval_set=[(X_val, labels)],
+    )
 
 
 def test_a_pipeline_passes_the_set_by_the_name_of_the_step(parts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
-from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
@@ -14,7 +13,7 @@ from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.options import TableOptions
-from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
+from skrank_metrics.sources.partitions import TableEvaluation, check_frame
 
 
 @overload
@@ -93,15 +92,16 @@ def evaluate(
     """
     evaluation = TableEvaluation(
         bind_metrics(metrics, convention),
-        check_bool(condense, "condense"),
+        condense,
         Columns(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
     evaluation.check_shuffle(order)
-    dask, pyarrow = import_engine("dask", "dask.dataframe")
-    if not isinstance(frame, dask.dataframe.DataFrame):
-        raise wrong_frame(frame, "Dask")
+    import dask.dataframe
+    import pyarrow
+
+    check_frame(frame, dask.dataframe.DataFrame, "Dask")
     # _meta is an empty frame with the types of the columns, so the check computes nothing.
     schema = pyarrow.Schema.from_pandas(frame._meta, preserve_index=False)
     evaluation.columns.check(schema, "the frame")

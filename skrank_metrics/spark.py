@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, overload
 
-from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
@@ -15,7 +14,7 @@ from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.columns import Columns, check_column_names
 from skrank_metrics.sources.options import TableOptions
-from skrank_metrics.sources.partitions import TableEvaluation, import_engine, wrong_frame
+from skrank_metrics.sources.partitions import TableEvaluation, check_frame
 
 
 @overload
@@ -94,22 +93,23 @@ def evaluate(
     """
     evaluation = TableEvaluation(
         bind_metrics(metrics, convention),
-        check_bool(condense, "condense"),
+        condense,
         Columns(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
     # First, so that wrong options are refused before Spark does any work.
     evaluation.check_shuffle(order)
-    pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
-    if not hasattr(frame, "mapInArrow"):
-        raise wrong_frame(frame, "Spark")
+    from pyspark.sql import DataFrame
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    check_frame(frame, DataFrame, "Spark")
     names = evaluation.columns.names
     check_column_names(evaluation.columns.by_argument, frame.columns, "the frame")
     # Without quotes, a dot in a name means a field of a struct.
     quoted = ["`" + name.replace("`", "``") + "`" for name in names]
     rows = frame.select(*quoted)
-    schema = pyspark.sql.pandas.types.to_arrow_schema(rows.schema)
+    schema = to_arrow_schema(rows.schema)
     evaluation.columns.check(schema, "the frame")
     # mapInArrow knows no quotes, so the columns get plain names.
     plain = [f"c{number}" for number in range(len(names))]

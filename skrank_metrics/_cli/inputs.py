@@ -10,7 +10,6 @@ from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._cli.words import (
     check_outputs,
     format_of_files,
-    format_of_packed,
     is_saved,
     short_paths,
     split_words,
@@ -115,7 +114,7 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     """Reports of the columns of scores of a table, by their names."""
     # First, so that the error without pyarrow names the file that needs it.
     import_arrow(f"Reading {file}")
-    table = TableFile.opened(file, chosen.format or format_of_packed(file) or "csv")
+    table = TableFile.opened(file, chosen.format or format_of(file) or "csv")
     columns = Columns(
         chosen.label,
         chosen.score,

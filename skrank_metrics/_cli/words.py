@@ -11,7 +11,7 @@ from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.metrics.spelling import expand
-from skrank_metrics.sources.files import PACKED, format_of
+from skrank_metrics.sources.files import format_of
 
 SAVED = ".json"
 STANDARD_INPUT = "-"
@@ -93,7 +93,7 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
         return "saved"
     if chosen.format:
         return chosen.format
-    form = format_of_packed(others[0])
+    form = format_of(others[0])
     # Labels are in rows; tables without them are judgments, which have their own, and runs.
     if form and len(others) > 1 and not chosen.label:
         return "lists"
@@ -103,11 +103,6 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
     if chosen.label:
         raise ValueError(f"Pass --format to say what {others[0]} is: {', '.join(TABLES)}.")
     return "trec"
-
-
-def format_of_packed(name: str) -> str | None:
-    """The format of a table by its extension, any of which may be gzipped."""
-    return format_of(name.lower().removesuffix(PACKED))
 
 
 def short_paths(paths: Sequence[str]) -> dict[str, str]:

@@ -77,8 +77,7 @@ class RankingAccumulator:
         convention: ConventionName = "sklearn",
         condense: bool = False,
     ) -> None:
-        bound = bind_metrics(metrics, convention)
-        self._evaluation = Evaluation(bound, check_bool(condense, "condense"))
+        self._evaluation = Evaluation(bind_metrics(metrics, convention), condense)
         self._values = QueryValues()
 
     def __repr__(self) -> str:
@@ -199,6 +198,9 @@ class Evaluation:
 
     metrics: Mapping[str, BoundMetric]
     condense: bool
+
+    def __post_init__(self) -> None:
+        check_bool(self.condense, "condense")
 
     @property
     def definition(self) -> tuple[Any, ...]:

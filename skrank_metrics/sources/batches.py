@@ -13,7 +13,7 @@ from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_bool, check_int
+from skrank_metrics._input.arrays import check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._input.types import Order
 from skrank_metrics._output.progress import Progress
@@ -75,9 +75,8 @@ def evaluate_batches(
     source : path, list of paths, Arrow stream, or iterable of batches
         Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv, also gzipped) or Arrow files (.arrow,
         .feather, .ipc); any object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of
-        polars and pandas, and relations of DuckDB; or an iterable that yields such objects, dicts of arrays by
-        column, or tuples of arrays in the order of the arguments: label, score, qid, then the others that are
-        passed. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
+        polars and pandas, and relations of DuckDB; or an iterable that yields such objects or dicts of arrays by
+        column. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
         have quoted cells, TSV has none.
     label, score, qid : str
         Columns of relevance labels, scores and query ids; ``score`` may be a list of columns, one per model.
@@ -127,7 +126,7 @@ def evaluate_batches(
     """
     evaluation = TableEvaluation(
         bind_metrics(metrics, convention),
-        check_bool(condense, "condense"),
+        condense,
         Columns(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, nearest
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, nearest
 from skrank_metrics._input.interface import argument
 
 NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
@@ -119,32 +119,25 @@ class Columns:
             if role not in NUMBERS:
                 continue
             values = table[name].to_numpy()
-            high, expected = _largest(values.dtype, may_be_infinite=role == "score")
-            low = -high
-            if role != "score" and not (role == "label" and signed):
-                low, expected = 0, expected.replace("numbers", "numbers >= 0")
+            if values.dtype.kind != "f":
+                largest: float = LARGEST_EXACT_INTEGER
+            elif role == "score":
+                largest = np.inf
+            else:
+                largest = float(np.finfo(values.dtype).max)
+            lowest = 0.0
+            if role == "score" or (role == "label" and signed):
+                lowest = -largest
             # NaN fails both comparisons.
-            valid = (values >= low) & (values <= high)
+            valid = (values >= lowest) & (values <= largest)
             mask = masks.get(role)
             if mask is not None:
                 valid |= ~table[mask].to_numpy()
-            if valid.all():
-                continue
-            row = int(np.argmin(valid))
-            if np.isnan(values[row]):
-                return row, f"column {name!r} contains NaN, first"
-            return row, f"column {name!r} must hold {expected}; got {values[row]}"
+            if not valid.all():
+                row = int(np.argmin(valid))
+                expected = f"numbers from {lowest:.16g} to {largest:.16g}"
+                return row, f"column {name!r} must hold {expected}; got {values[row]}"
         return None
-
-
-def _largest(kind: np.dtype[Any], *, may_be_infinite: bool) -> tuple[float, str]:
-    """The largest valid number of a type, and what numbers should be."""
-    if kind.kind != "f":
-        return LARGEST_EXACT_INTEGER, f"numbers, and {EXACT_INTEGERS}"
-    if may_be_infinite:
-        return np.inf, "numbers"
-    # The largest float64 would become an infinite float32.
-    return float(np.finfo(kind).max), "finite numbers"
 
 
 def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], holder: str) -> None:

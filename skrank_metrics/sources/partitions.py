@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +30,7 @@ class TableEvaluation(Evaluation):
     columns: Columns
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for argument in ("label", "score"):
             if not self.columns.of(argument):
                 raise ValueError(f"{argument} must name at least one column; got none.")
@@ -111,20 +110,10 @@ def check_order(order: Order) -> Order:
     return check_choice(order, "order", ("check", "shuffle"))
 
 
-def import_engine(engine: str, module: str) -> tuple[Any, Any]:
-    """Import what an engine needs, or raise an error that says how to install it; return its package and pyarrow."""
-    try:
-        # Modules are imported by name, since the package must load without these engines.
-        importlib.import_module("pyarrow")
-        importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f'{engine}.evaluate needs {module}: pip install ".[{engine}]" in a clone of the repository. ({error})'
-        ) from None
-    return sys.modules[module.partition(".")[0]], sys.modules["pyarrow"]
-
-
-def wrong_frame(frame: Any, engine: str) -> TypeError:
-    """The error for a frame that is not one of an engine."""
-    kind = type(frame)
-    return TypeError(f"frame must be a {engine} DataFrame; got {kind.__module__}.{kind.__name__}.")
+def check_frame(frame: Any, kind: type, engine: str) -> None:
+    """Refuse anything but a frame of an engine."""
+    if not isinstance(frame, kind):
+        given = type(frame)
+        raise TypeError(
+            f"frame must be a {engine} DataFrame; got {given.__module__}.{given.__name__}."
+        )

@@ -48,9 +48,8 @@ class TableFile:
 
     @classmethod
     def opened(cls, name: str, form: str) -> TableFile:
-        """A file, or "-" for standard input; only texts can be unpacked while they are read."""
-        packed = name.lower().endswith(PACKED) and form not in DELIMITERS
-        if name != "-" and not packed:
+        """A file, or "-" for standard input."""
+        if name != "-":
             return cls(name, form)
         data, name = read_bytes(name)
         return cls(name, form, data)

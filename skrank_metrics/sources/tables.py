@@ -206,22 +206,12 @@ def _of_stream(source: Any) -> Iterator[Any]:
 
 
 def _of_batch(batch: Any, columns: Columns) -> Any:
-    """A batch as a table; tuples have the columns in the order of the arguments."""
     import pyarrow as pa
 
     batch = with_stream(batch)
-    if isinstance(batch, pa.RecordBatch):
-        return pa.Table.from_batches([batch])
     if hasattr(batch, "__arrow_c_stream__"):
         return pa.table(batch)
-    names = columns.names
-    if isinstance(batch, tuple):
-        if len(batch) != len(names):
-            raise ValueError(
-                f"source must yield tuples of {len(names)} arrays, {', '.join(names)}; got {len(batch)}."
-            )
-        batch = dict(zip(names, batch, strict=True))
     if not isinstance(batch, Mapping):
-        raise TypeError(f"source must yield dicts, tuples or tables; got {type(batch).__name__}.")
+        raise TypeError(f"source must yield dicts or tables; got {type(batch).__name__}.")
     with readable("source"):
-        return pa.table({name: pa.array(batch[name]) for name in names if name in batch})
+        return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})

@@ -68,9 +68,6 @@ SOURCES = {
     "dicts": lambda _: (
         {name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57)
     ),
-    "tuples": lambda _: (
-        tuple(part[name].to_numpy() for name in "ysq") for part in pieces(TABLE, 57)
-    ),
     "tables": lambda _: pieces(TABLE, 57),
     "record batches": lambda _: TABLE.to_batches(max_chunksize=57),
     "frames": lambda _: (pl.from_arrow(part) for part in pieces(TABLE, 57)),
@@ -125,7 +122,8 @@ def test_a_query_that_comes_back_is_an_error():
             evaluate_batches(source, **NAMES, batch_rows=batch_rows)
     for ids in ("abcb", "abccb"):
         with pytest.raises(ValueError, match="query 'b' came back"):
-            evaluate_batches([([1] * len(ids), list(range(len(ids))), list(ids))], **NAMES)
+            rows = {"y": [1] * len(ids), "s": list(range(len(ids))), "q": list(ids)}
+            evaluate_batches([rows], **NAMES)
 
 
 def test_contiguous_queries_of_one_or_two_rows():
@@ -175,7 +173,8 @@ def test_negative_labels(order):
     assert report.mean == pytest.approx(in_memory(table, metrics="spearman").mean)
     for options in ({"metrics": ["spearman", "mrr"]}, {"metrics": "spearman", "judged": "j"}):
         with pytest.raises(
-            ValueError, match=rf"'y' must hold numbers >= 0, .* got -\d in row {row} of the source"
+            ValueError,
+            match=rf"'y' must hold numbers from 0 to .* got -\d in row {row} of the source",
         ):
             evaluate_batches(table, **NAMES | options, order=order)
 
@@ -289,29 +288,37 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
         ({"order": "sort"}, ValueError, "order must be one of"),
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),
-        ({"score": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
-        ({"label": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
+        (
+            {"score": "nan"},
+            ValueError,
+            "column 'nan' must hold numbers from .*; got nan in row 7 of the source",
+        ),
+        (
+            {"label": "nan"},
+            ValueError,
+            "column 'nan' must hold numbers from .*; got nan in row 7 of the source",
+        ),
         (
             {"sample_weight": "negative"},
             ValueError,
-            "'negative' must hold numbers >= 0, and .* got -1 in row 9 of",
+            "'negative' must hold numbers from 0 .* got -1 in row 9 of",
         ),
         (
             {"score": "large"},
             ValueError,
-            r"'large' must hold numbers, and integers within \+-2\*\*53.* in row 11 of",
+            r"'large' must hold numbers from -9007199254740992 .* in row 11 of",
         ),
         ({"n_threads": 0}, ValueError, "n_threads must be an int >= 1; got 0"),
-        ({"label": "inf"}, ValueError, "'inf' must hold finite numbers >= 0; got inf in row 13"),
+        ({"label": "inf"}, ValueError, "'inf' must hold numbers from 0 .*; got inf in row 13"),
         (
             {"label": "inf", "metrics": "spearman"},
             ValueError,
-            "'inf' must hold finite numbers; got inf in row 13",
+            "'inf' must hold numbers from -1.*; got inf in row 13",
         ),
         (
             {"sample_weight": "inf"},
             ValueError,
-            "'inf' must hold finite numbers >= 0; got inf in row 13",
+            "'inf' must hold numbers from 0 .*; got inf in row 13",
         ),
         ({"condense": True}, ValueError, "condense=True requires judged="),
         ({"condense": "yes"}, TypeError, "condense must be"),
@@ -347,8 +354,7 @@ def test_bad_columns(options, error, message):
     ("source", "error", "message"),
     [
         (5, TypeError, "source must be a path, a list of paths.* got int"),
-        ([5], TypeError, "source must yield dicts, tuples or tables; got int"),
-        ([(1, 2)], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 2"),
+        ([5], TypeError, "source must yield dicts or tables; got int"),
         (TABLE.slice(0, 0), ValueError, "source must hold at least one document; got none"),
         ([], ValueError, "source must hold at least one document; got none"),
         (
@@ -356,11 +362,7 @@ def test_bad_columns(options, error, message):
             TypeError,
             "source must be a path.* or an iterator of batches; got dict",
         ),
-        (
-            [([1], [1], [1], [1])],
-            ValueError,
-            "source must yield tuples of 3 arrays, y, s, q; got 4",
-        ),
+        ([([1], [1], [1])], TypeError, "source must yield dicts or tables; got tuple"),
         (pa.table([[1]] * 4, names=list("ysqs")), ValueError, "the source has 2 columns 's'"),
         ([{"y": [1], "s": [1]}], ValueError, "the source has no column 'q' for qid"),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
@@ -480,7 +482,7 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
         yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
 
     names = NAMES | {"order": "shuffle"}
-    with pytest.raises(ValueError, match="column 's' contains NaN"):
+    with pytest.raises(ValueError, match="column 's' must hold numbers .*; got nan"):
         evaluate_batches(spoiled(), **names)
     assert not list(folder.iterdir())
 
@@ -518,7 +520,6 @@ def test_batches_whose_memory_is_used_again_are_copied(order):
 
     ways = [
         lambda: arrays,
-        lambda: tuple(arrays.values()),
         lambda: pa.table(arrays),
         lambda: frame.assign(**arrays),
     ]

@@ -3,7 +3,6 @@
 import inspect
 import os
 import signal
-import subprocess
 import sys
 
 import numpy as np
@@ -147,7 +146,7 @@ def test_one_giant_query(engine, tmp_path):
     [
         ("q", None, "column 'q' must not hold nulls; got one"),
         ("s", None, "column 's' must not hold nulls; got one for query 2"),
-        ("y", -1, "column 'y' must hold numbers >= 0.*; got -1 for query 2"),
+        ("y", -1, "column 'y' must hold numbers from 0 .*; got -1 for query 2"),
     ],
 )
 def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
@@ -237,18 +236,6 @@ def test_folds_are_the_same_on_every_engine(engine, tmp_path, kind):
     with duckdb.connect() as connection:
         rows = connection.sql(f"select q from '{folder}/*.parquet'").to_arrow_table()
     assert dict(zip(rows["q"].to_pylist(), query_fold(rows["q"], 5).tolist(), strict=True)) == here
-
-
-@pytest.mark.parametrize(
-    ("module", "missing"), [("dask", "dask.dataframe"), ("dask", "pyarrow"), ("spark", "pyspark")]
-)
-def test_without_the_engine(module, missing):
-    call = f"skrank_metrics.{module}.evaluate(None, label='y', score='s', qid='q')"
-    code = f"import sys; sys.modules[{missing!r}] = None; import skrank_metrics; {call}"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert f'pip install ".[{module}]" in a clone of the repository. (' in found.stderr
 
 
 def test_signatures_agree():

@@ -121,8 +121,8 @@ def test_a_query_that_comes_back_is_an_error():
         with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):
             evaluate_batches(source, **NAMES, batch_rows=batch_rows)
     for ids in ("abcb", "abccb"):
+        rows = {"y": [1] * len(ids), "s": list(range(len(ids))), "q": list(ids)}
         with pytest.raises(ValueError, match="query 'b' came back"):
-            rows = {"y": [1] * len(ids), "s": list(range(len(ids))), "q": list(ids)}
             evaluate_batches([rows], **NAMES)
 
 
@@ -482,7 +482,7 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
         yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
 
     names = NAMES | {"order": "shuffle"}
-    with pytest.raises(ValueError, match="column 's' must hold numbers .*; got nan"):
+    with pytest.raises(ValueError, match=r"column 's' must hold numbers .*; got nan"):
         evaluate_batches(spoiled(), **names)
     assert not list(folder.iterdir())
 

@@ -255,7 +255,7 @@ def test_labels_of_any_type_must_be_finite(kind):
     assert evaluate_batches(good, **NAMES).mean == {"mrr": 1 / 2}
     labels = np.array([np.inf, 0], dtype=kind)
     bad = pa.table({"y": labels, "s": [1.0, 2.0], "q": [1, 1]})
-    with pytest.raises(ValueError, match="column 'y' must hold numbers from 0 .*; got inf"):
+    with pytest.raises(ValueError, match=r"column 'y' must hold numbers from 0 .*; got inf"):
         evaluate_batches(bad, **NAMES)
 
 

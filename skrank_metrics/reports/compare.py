@@ -216,12 +216,13 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
 def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
     """The metrics to compare by their names in the first report; by default, those that all reports have."""
     name, first = next(iter(reports.items()))
-    wanted = list(first.metrics)
-    for report in reports.values():
-        wanted = [metric for metric in wanted if column_of(metric, report.metrics) is not None]
-    if isinstance(metrics, Mapping):  # as get_metrics returns them
-        metrics = list(metrics.values())
-    if metrics is not None:
+    if metrics is None:
+        wanted = list(first.metrics)
+        for report in reports.values():
+            wanted = [metric for metric in wanted if column_of(metric, report.metrics) is not None]
+    elif isinstance(metrics, Mapping):  # as get_metrics returns them
+        wanted = list(metrics.values())
+    else:
         wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not wanted:
         raise ValueError(
@@ -247,11 +248,13 @@ def _aligned(
         changes["groups"] = _per_query(first, groups, "groups")
     aligned: dict[str, RankingReport] = {}
     for other, report in reports.items():
-        columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}
-        found = _with_columns(_in_order(first, report, (name, other)), columns)
+        names = name, other
+        columns = {metric: _column_of(metric, first, report, names) for metric in wanted}
+        found = _with_columns(_in_order(first, report, names), columns)
         aligned[other] = found.with_queries(**changes) if changes else found
-        _check_alike(aligned[name], aligned[other], (name, other))
-    return _with_folds(aligned)
+        _check_alike(aligned[name], aligned[other], names)
+    _share_folds(aligned)
+    return aligned
 
 
 def _per_query(first: RankingReport, given: Any, name: str) -> NDArray[Any]:
@@ -269,11 +272,9 @@ def _column_of(
         column = column_of(first.metrics.get(metric), report.metrics)
     if column is None:
         spelled = getattr(metric, "__name__", str(metric))
-        # A column may have the name of a metric that it does not hold.
-        known = ", ".join(dict.fromkeys(map(str, report.metrics.values())))
         raise ValueError(
-            f"metric {spelled!r} is missing from report {shown(names[1])}, which has {known}. Pass a metric that all "
-            "reports have, or evaluate with this one."
+            f"metric {spelled!r} is missing from report {shown(names[1])}, which has {', '.join(report.metrics)}. "
+            "Pass a metric that all reports have, or evaluate with this one."
         )
     own = report.metrics[column]
     expected = first.metrics.get(metric, own)
@@ -359,19 +360,17 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
     return int(np.argmax(differs)) if differs.any() else None
 
 
-def _with_folds(reports: Reports) -> dict[str, RankingReport]:
-    """Reports with the folds that some of them have; a ranking that was not fitted has none of its own."""
-    in_folds = {name: report for name, report in reports.items() if report.folds is not None}
-    if not in_folds:
-        return dict(reports)
-    (name, first), *others = in_folds.items()
-    for other, report in others:
-        if not np.array_equal(first.folds, report.folds):  # type: ignore[arg-type]
+def _share_folds(reports: dict[str, RankingReport]) -> None:
+    """Give all the folds that some have; a ranking that was not fitted has none of its own."""
+    in_folds = [name for name, report in reports.items() if report.folds is not None]
+    for name, report in reports.items():
+        if not in_folds or name == in_folds[0]:
+            continue
+        folds = reports[in_folds[0]].folds
+        if name not in in_folds:
+            reports[name] = report.with_queries(folds=folds)
+        elif not _equal(folds, report.folds):
             raise ValueError(
-                f"reports must have been tested in the same folds; {shown(name)} and {shown(other)} differ. "
+                f"reports must have been tested in the same folds; {shown(in_folds[0])} and {shown(name)} differ. "
                 "Pass the same cv to cross_evaluate."
             )
-    return {
-        name: report if name in in_folds else report.with_queries(folds=first.folds)
-        for name, report in reports.items()
-    }

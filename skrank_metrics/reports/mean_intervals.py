@@ -106,26 +106,20 @@ def _with_added_observations(
     found: Moments, low: float, high: float, confidence: float
 ) -> _Estimate:
     """Mean and standard error with observations added at both bounds."""
-    # Squares of large values overflow.
-    unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)
-    n = found.n_effective
-    low /= unit
-    high /= unit
-    mean = found.mean / unit
-    variance = (found.std / unit) ** 2
+    n, mean, variance = found.n_effective, found.mean, found.std**2
     # No other values between these bounds and with this mean vary as much as those at the bounds.
     largest_variance = (high - mean) * (mean - low)
     are_at_bounds = abs(variance - largest_variance) <= ROUNDING * (high - low) ** 2
 
     n_added = quantile(confidence, np.inf) ** 2 if are_at_bounds else 1.0
     middle = (n * mean + n_added * (low + high) / 2) / (n + n_added)
-    squares = (n - 1) * n * (found.error / unit) ** 2
+    squares = (n - 1) * n * found.error**2
     squares += n * (mean - middle) ** 2
     squares += n_added * ((low - middle) ** 2 + (high - middle) ** 2) / 2
     divisor = n + n_added if are_at_bounds else n
-    error = unit * (squares / (divisor * (n + n_added))) ** 0.5
+    error = (squares / (divisor * (n + n_added))) ** 0.5
     # One observation more than n, less one for the mean.
-    return _Estimate(unit * middle, error, np.inf if are_at_bounds else n)
+    return _Estimate(middle, error, np.inf if are_at_bounds else n)
 
 
 @cache

@@ -257,7 +257,8 @@ class Outcome:
         # A query on which both differ in the last digit only is a tie, not a win.
         one, other = without_rounding(sample.values[:, [i, j]]).T
         differences = one - other
-        better = sample.turned(differences)
+        signs = np.sign(sample.turned(differences)).astype(int)
+        losses, ties, wins = np.bincount(signs + 1, minlength=3).tolist()
         return Pair(
             first,
             second,
@@ -267,9 +268,9 @@ class Outcome:
             simultaneous=self._directed(tested.simultaneous),
             p_value=tested.p_value,
             p_adjusted=tested.p_adjusted,
-            wins=int((better > 0).sum()),
-            ties=int((better == 0).sum()),
-            losses=int((better < 0).sum()),
+            wins=wins,
+            ties=ties,
+            losses=losses,
             n_queries=sample.n_counted,
             qid=sample.queries.ids,
             differences=differences,

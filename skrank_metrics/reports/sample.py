@@ -74,10 +74,10 @@ class Sample:
         if folds is None or not is_mean(self.bound):
             return {}
         won = dict.fromkeys(self.names, 0)
+        weights = np.ones(len(folds)) if self.queries.weights is None else self.queries.weights
+        values = self.turned(self.values)
         for fold in np.unique(folds):
-            queries = self.queries.take(np.flatnonzero(folds == fold))
-            values = self.turned(self.values[folds == fold])
-            means = np.average(values, axis=0, weights=queries.weights)
+            means = np.average(values[folds == fold], axis=0, weights=weights[folds == fold])
             is_best = means >= means.max() - ROUNDING * abs(means.max())
             if is_best.sum() == 1:  # else the order of the rankings would choose a winner
                 won[self.names[np.argmax(is_best)]] += 1

@@ -69,34 +69,33 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:
-    baselines, level = outcome.plan.baselines, f"{100 * outcome.plan.confidence:g}% interval"
-    status = Column("status", str, meaning=_STATUSES)
+    baselines = outcome.plan.baselines
+    text = signed if baselines else as_text
+    head, meaning = "minus", "The mean minus that of the baseline beside it."
     if not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
-        behind = Column(head, meaning="How much worse the mean is than that of the leader.")
-        return [behind, Column(level, meaning=_INTERVAL), status]
-    baseline = baselines[0]
-    interval = Column(level, signed, meaning=_INTERVAL)
-    if len(baselines) > 1:
-        minus = Column("minus", signed, meaning="The mean minus that of the baseline beside it.")
-        return [minus, Column("baseline", str, meaning=_AGAINST), interval, status]
-    head = f"minus {baseline if len(baseline) <= LONGEST_IN_HEAD else 'baseline'}"
-    minus = Column(head, signed, meaning=f"The mean minus that of {baseline}.")
-    return [minus, interval, status]
+        meaning = "How much worse the mean is than that of the leader."
+    elif len(baselines) == 1:
+        name = baselines[0] if len(baselines[0]) <= LONGEST_IN_HEAD else "baseline"
+        head, meaning = f"minus {name}", f"The mean minus that of {baselines[0]}."
+    return [
+        Column(head, text, meaning=meaning),
+        Column("baseline" if len(baselines) > 1 else None, str, meaning=_AGAINST),
+        Column(f"{100 * outcome.plan.confidence:g}% interval", text, meaning=_INTERVAL),
+        Column("status", str, meaning=_STATUSES),
+    ]
 
 
 def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
-    """Distance, its interval, and status of a ranking."""
+    """Distance, rival, interval, and status of a ranking."""
     baselines, status = outcome.plan.baselines, outcome.status_of(row)
     if row.name in (baselines or outcome.ranked[:1]):
-        no_rival = [None] * (len(baselines) > 1)
-        return [None, *no_rival, None, status]
+        return [None, None, None, status]
     low, high = row.interval
     if not baselines and outcome.sample.greater_is_better:  # how far behind
-        return [0.0 - row.difference, (0.0 - high, 0.0 - low), status]
-    rival = [row.rival] * (len(baselines) > 1)
-    return [row.difference, *rival, (low, high), status]
+        return [0.0 - row.difference, row.rival, (0.0 - high, 0.0 - low), status]
+    return [row.difference, row.rival, (low, high), status]
 
 
 def _marked(cell: tuple[float, bool]) -> str:
@@ -116,9 +115,7 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     shown = largest(outcomes, sizes)
     are_beside = len(first.names) <= BESIDE
     heads = first.names if are_beside else [f"leader's {first.metric}"]
-    known = "best"
-    if first.plan.baselines:
-        known = f"than {_one_or(first.plan.baselines, 'baselines')}"
+    known = "status" if first.plan.baselines else "best"
     columns = [Column("slice", str), Column("queries"), *map(Column, heads), Column(known, str)]
     rows = []
     for value, outcome in shown.items():
@@ -132,19 +129,15 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
         yield note_on_largest(len(shown), len(outcomes), ".slices")
 
 
-def _one_or(baselines: Sequence[str], several: str) -> str:
-    return baselines[0] if len(baselines) == 1 else several
-
-
 def _known_in_slice(outcome: Outcome) -> str:
     """The rankings that may be the best of a slice, or what is known beside baselines."""
-    if not outcome.plan.baselines:
-        is_clear = len(outcome.best_set) < len(outcome.names)
-        return some_of(outcome.best_set, "or") if is_clear else "not clear"
     known = []
-    for status, names in outcome.by_status.items():
-        if status in ("better", "not worse", "worse"):
-            known.append(f"{some_of(names)} {status}")
+    if outcome.plan.baselines:
+        for status, names in outcome.by_status.items():
+            if status not in ("baseline", "undecided"):
+                known.append(f"{some_of(names)} {status}")
+    elif len(outcome.best_set) < len(outcome.names):
+        known = [some_of(outcome.best_set, "or")]
     return listed(known) if known else "not clear"
 
 
@@ -187,7 +180,7 @@ def _left_out(outcome: Outcome) -> Iterator[str]:
 def _folds(outcome: Outcome) -> Iterator[str]:
     """How many folds the leader won, and whether folds widen the intervals."""
     won, folds, leader = outcome.sample.folds_won(), outcome.sample.queries.folds, outcome.ranked[0]
-    if folds is None or not won:
+    if folds is None:
         return
     n_folds = len(np.unique(folds))
     if not outcome.tested:

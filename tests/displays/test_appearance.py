@@ -32,7 +32,9 @@ BACKGROUNDS = {style.LIGHT: ["#ffffff"], style.DARK: ["#000000", "#1e1e1e"]}
 
 
 def report(values, metrics=("ndcg@10", "map", "mrr")):
-    return RankingReport.from_frame({"qid": range(len(values)), **dict.fromkeys(metrics, values)})
+    columns = dict.fromkeys(metrics, values)
+    columns["qid"] = range(len(values))
+    return RankingReport.from_frame(columns)
 
 
 def comparison(names):
@@ -62,7 +64,8 @@ def curves(names):
 def distributions(names):
     by = np.repeat(names, 3)
     values = np.tile([0.0, 0.5, 1.0], len(names))
-    return RankingReport.from_frame({"mrr": values, "by": by, "qid": range(len(by))})
+    columns = {"mrr": values, "by": by, "qid": range(len(by))}
+    return RankingReport.from_frame(columns)
 
 
 def points(names):
@@ -75,13 +78,13 @@ def points(names):
 
 def candidates(names):
     names = names if len(names) > 1 else [*names, "defaults"]
-    folds = {f"split{fold}_test_score": np.full(len(names), 0.5 + fold / 10) for fold in range(2)}
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_scorer(r2_score))
     search.cv_results_ = {
         "params": [{"name": name} for name in names],
         "mean_test_score": np.full(len(names), 0.55),
+        "split0_test_score": np.full(len(names), 0.5),
+        "split1_test_score": np.full(len(names), 0.6),
     }
-    search.cv_results_ |= folds
     search.scorer_ = search.scoring
     return search
 
@@ -91,18 +94,22 @@ def waterfall(names):
     causes = [
         Cause("gain", name, effect, name) for name, effect in zip(names, effects, strict=True)
     ]
-    return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
+    conventions = ("sklearn", "lightgbm")
+    end = 0.5 + sum(effects)
+    return Difference("ndcg", conventions, 0.5, end, causes, [])
 
 
 def folds(names):
-    count, leaks = np.ones(len(names), dtype=int), np.arange(len(names))
+    count = np.ones(len(names), dtype=int)
+    leaks = np.arange(len(names))
     table = {
         "documents": 300 * count,
         "queries": 20 * count,
         "share_relevant": 0.5 * count,
         "leaking": leaks,
     }
-    return SplitReport(" ".join(names), table, {"leaking": [np.arange(n) for n in leaks]})
+    ids = {"leaking": [np.arange(n) for n in leaks]}
+    return SplitReport(" ".join(names), table, ids)
 
 
 SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay, points: QueryPairDisplay}
@@ -111,7 +118,9 @@ SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay, points: QueryPai
 def draw(make, names, **options):
     """Draw a result with these names: by the display that draws it, which is that of ``plot`` for most results."""
     result = make(names)
-    return SHOW[make].from_result(result, **options) if make in SHOW else result.plot(**options)
+    if make in SHOW:
+        return SHOW[make].from_result(result, **options)
+    return result.plot(**options)
 
 
 MAKE = [comparison, pair, points, curves, distributions, candidates, waterfall, folds]
@@ -190,7 +199,8 @@ def turned(colour):
     """A colour in a dark page of the site: inverted, with its hue turned back, over the background by "screen"."""
     inverted = 1 - np.array(to_rgb(colour))
     drawn = np.clip(TURN_HUES @ inverted, 0, 1)
-    return tuple(1 - (1 - drawn) * (1 - np.array(to_rgb("#14181e"))))
+    background = np.array(to_rgb("#14181e"))
+    return tuple(1 - (1 - drawn) * (1 - background))
 
 
 def test_pictures_of_notebooks_are_legible_on_dark_pages():
@@ -232,8 +242,9 @@ def texts_of(figure):
 @pytest.mark.parametrize("n_names", [1, 2, 20])
 @pytest.mark.parametrize("make", MAKE)
 def test_no_text_is_cut_off_or_covers_another(make, n_names, name, width):
+    names = [name.format(number) for number in range(n_names)]
     with style.offscreen(width):
-        figure = draw(make, [name.format(number) for number in range(n_names)]).figure_
+        figure = draw(make, names).figure_
     found = texts_of(figure)
     width, height = figure.canvas.get_width_height()
     for text, box in found:
@@ -279,7 +290,8 @@ def test_drawing_without_matplotlib(monkeypatch):
         ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"
     ):
         draw(curves, ["a"])
-    assert page_picture(evaluate([[1, 0]], [[1, 2]])) == ""
+    report = evaluate([[1, 0]], [[1, 2]])
+    assert page_picture(report) == ""
 
 
 def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
@@ -297,15 +309,15 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
     ids = re.findall(r'\bid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
-    assert {one or other for one, other in re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)} <= set(
-        ids
-    )
+    used = re.findall(r'="#([^"]*)"', html) + re.findall(r"url\(#([^)]*)\)", html)
+    assert set(used) <= set(ids)
     assert "<script" not in html
     assert not re.findall(r"https?://(?!www\.w3\.org)", html)
     css, drawn = html.split("</style>", 1)
     assert "prefers-color-scheme:dark" in css
     assert not set(re.findall("#[0-9a-f]{6}", drawn)), "all colours are variables of the theme"
-    assert set(re.findall(r"var\((--[\w-]+)\)", drawn)) <= set(re.findall(r"(--[\w-]+):", css))
+    variables = re.findall(r"var\((--[\w-]+)\)", drawn)
+    assert set(variables) <= set(re.findall(r"(--[\w-]+):", css))
     assert {"mrr", "map", "a", "b"} <= {
         text.text for text in root.iter("{http://www.w3.org/2000/svg}text")
     }

@@ -15,10 +15,9 @@ def fitted(scores, **params):
     names = list(params)
     search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=ranking_scorers("map")["map"])
     values = np.array(scores, dtype=float)
+    rows = zip(*params.values(), strict=True)
     search.cv_results_ = {
-        "params": [
-            dict(zip(names, row, strict=True)) for row in zip(*params.values(), strict=True)
-        ],
+        "params": [dict(zip(names, row, strict=True)) for row in rows],
         "mean_test_score": values.mean(axis=1),
         "split0_test_score": values[:, 0],
         "split1_test_score": values[:, 1],
@@ -27,7 +26,11 @@ def fitted(scores, **params):
     return search
 
 
-ONE = fitted([[0.2, 0.4], [0.5, 0.7], [0.4, 0.4]], est__alpha=[10, 1, 2], est__solver=["svd"] * 3)
+ONE = fitted(
+    [[0.2, 0.4], [0.5, 0.7], [0.4, 0.4]],
+    est__alpha=[10, 1, 2],
+    est__solver=["svd"] * 3,
+)
 TWO = fitted(
     [[0.1, 0.3], [0.4, 0.6], [0.2, 0.2], [0.7, 0.3], [0.9, np.nan]],
     alpha=[1, 1, 2, 2, 3],
@@ -70,7 +73,8 @@ def test_chosen_parameters():
     display = GridDisplay.from_result(TWO, params=["solver"])
     np.testing.assert_allclose(display.scores, [[0.7, 0.3], [0.4, 0.6]])
     turned = GridDisplay.from_result(TWO, params=["solver", "alpha"], metric="map")
-    np.testing.assert_array_equal(turned.scores.transpose(1, 0, 2), GridDisplay(TWO).scores)
+    expected = GridDisplay(TWO).scores
+    np.testing.assert_array_equal(turned.scores.transpose(1, 0, 2), expected)
 
 
 @pytest.mark.parametrize("params", [[], ["alpha", "solver", "beta"], ["beta"]])

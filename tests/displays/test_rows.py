@@ -108,7 +108,8 @@ def test_models_of_a_comparison_share_an_axis():
 
 def marked(display):
     """Places of the marks of the two conventions."""
-    return [line.get_xydata()[0].tolist() for line in display.ax_.lines if line.get_marker() == "D"]
+    diamonds = [line for line in display.ax_.lines if line.get_marker() == "D"]
+    return [line.get_xydata()[0].tolist() for line in diamonds]
 
 
 def difference(effects, changes):
@@ -130,13 +131,14 @@ def test_steps_lead_from_one_value_to_the_other():
     up, down, again = (bar.get_facecolor() for bar in display.ax_.patches)
     assert up == again != down
     assert marked(display) == [[0.5, 0], [0.375, 4]]
-    by_place = sorted(
-        zip([text.xy[1] for text in display.ax_.texts], written(display.ax_), strict=True)
-    )
-    assert by_place == list(enumerate(["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]))
-    assert sorted(text.xy[0] for text in display.ax_.texts) == [0.375, 0.375, 0.5, 0.75, 0.75], (
-        "beyond the longer end"
-    )
+    texts = dict(zip(written(display.ax_), display.ax_.texts, strict=True))
+    assert {name: text.xy for name, text in texts.items()} == {
+        "0.5000": (0.5, 0),
+        "+0.2500": (0.75, 1),
+        "-0.5000": (0.75, 2),
+        "+0.1250": (0.375, 3),
+        "0.3750": (0.375, 4),
+    }
     assert row_names(display.ax_) == [
         "sklearn",
         *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")),
@@ -172,7 +174,8 @@ def test_folds_and_leaks():
     display = SplitReport("KFold(2)", table, ids).plot()
     queries, documents, shares = display.axes_
     assert widths(queries) == [5, 1, 0, 2], "queries, and those of them that are in train, too"
-    assert (widths(documents), widths(shares)) == ([300, 1000], [0.5, 0.25])
+    assert widths(documents) == [300, 1000]
+    assert widths(shares) == [0.5, 0.25]
     assert queries.get_xlabel() == "queries in test"
     assert documents.get_xlabel() == "documents in test"
     assert shares.get_xlabel() == "share of relevant documents"
@@ -253,7 +256,8 @@ def test_metric_and_number_of_candidates():
     assert few.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds,\nbest 2 of 3 candidates"
     other = CVResultsDisplay.from_result(SEARCH, metric="map")
     assert row_names(other.ax_) == ["#1 alpha=1", "#2 alpha=10"], "the third failed in a fold"
-    later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
+    scores = [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]
+    later = fitted_search({"score": scores}, scoring=MAP)
     display = CVResultsDisplay.from_result(later)
     assert row_names(display.ax_) == ["#3 alpha=100", "#2 alpha=10"]
     label = display.ax_.get_xlabel()
@@ -278,9 +282,12 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
 
 
 def test_candidates_that_a_race_dropped_are_left_out():
-    search = fitted_search(
-        {"score": [[0.875, np.nan, np.nan], [0.625, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP
-    )
+    scores = [
+        [0.875, np.nan, np.nan],
+        [0.625, 0.5, 1],
+        [0.5, 1, np.nan],
+    ]
+    search = fitted_search({"score": scores}, scoring=MAP)
     display = CVResultsDisplay.from_result(search)
     assert row_names(display.ax_) == ["#2 alpha=10"]
     assert written(display.ax_) == ["0.7083"], "2.125 / 3"

@@ -19,18 +19,24 @@ from skrank_metrics import (
     with_qid,
 )
 
-labels, scores, ids = [2, 0, 1], [0.9, 0.8, 0.1], ["a", "a", "b"]
-qrels, run = {"q": {"d": 1}}, {"q": {"d": 0.5}}
+labels = [2, 0, 1]
+scores = [0.9, 0.8, 0.1]
+ids = ["a", "a", "b"]
+qrels = {"q": {"d": 1}}
+run = {"q": {"d": 0.5}}
 report = evaluate(labels, scores, qid=ids)
+reports = [report, report]
 
 # Calls that are right.
 evaluate_run(qrels, run, ["mrr", "P@5"], missing="skip", duplicates="first")
 evaluate_lists([[1, 0, 0], [0, 1]], ["mrr", "hit_rate@5"])
 evaluate(labels, scores, qid=ids, metrics=get_metrics("ndcg@10", ties="worst"))
-compare([report, report], test="t", correction=None).verdict.split()
+compare(reports, test="t", correction=None).verdict.split()
 make_ranking_scorer("ndcg@10", convention="lightgbm", retrieved="scored")
-evaluate_batches("rows.parquet", label="y", score="s", qid="q").mean.values()
-evaluate_batches("rows.parquet", label="y", score=["s", "t"], qid="q").verdict.split()
+batches = evaluate_batches("rows.parquet", label="y", score="s", qid="q")
+batches.mean.values()
+board = evaluate_batches("rows.parquet", label="y", score=["s", "t"], qid="q")
+board.verdict.split()
 
 # Calls that are wrong.
 evaluate("y", 7)  # type: ignore[call-overload]
@@ -47,16 +53,16 @@ evaluate_run({}, 2)  # type: ignore[call-overload]
 evaluate_run(qrels, run, missing="zeros")  # type: ignore[call-overload]
 evaluate_run(qrels, run, duplicates="last")  # type: ignore[call-overload]
 evaluate_run(qrels, run, convention="trec")  # type: ignore[call-overload]
-evaluate_batches("rows.parquet", label="y", score="s", qid="q").foo  # type: ignore[attr-defined]
-evaluate_batches("rows.parquet", label="y", score=["s", "t"], qid="q").foo  # type: ignore[attr-defined]
+batches.foo  # type: ignore[attr-defined]
+board.foo  # type: ignore[attr-defined]
 evaluate_batches("rows.parquet", label="y", score="s", qid="q", order="any")  # type: ignore[call-overload]
 evaluate_batches("rows.parquet", label="y", score=3, qid="q")  # type: ignore[call-overload]
-compare([report, report], test="tt")  # type: ignore[arg-type]
-compare([report, report], correction="bonferroni")  # type: ignore[arg-type]
-compare([report, report], margin="0.01")  # type: ignore[arg-type]
-compare([report, report], baseline=["0", 1])  # type: ignore[list-item]
+compare(reports, test="tt")  # type: ignore[arg-type]
+compare(reports, correction="bonferroni")  # type: ignore[arg-type]
+compare(reports, margin="0.01")  # type: ignore[arg-type]
+compare(reports, baseline=["0", 1])  # type: ignore[list-item]
 compare(report)  # type: ignore[arg-type]
-compare([report, report]).foo  # type: ignore[attr-defined]
+compare(reports).foo  # type: ignore[attr-defined]
 report.foo  # type: ignore[attr-defined]
 get_metric("ndcg", convention="lightgmb")  # type: ignore[arg-type]
 get_metric(10)  # type: ignore[arg-type]

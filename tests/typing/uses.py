@@ -26,9 +26,12 @@ from skrank_metrics import (
 )
 
 FloatArray = NDArray[np.float64]
-labels, scores, ids = [2, 0, 1], [0.9, 0.8, 0.1], ["a", "a", "b"]
+labels = [2, 0, 1]
+scores = [0.9, 0.8, 0.1]
+ids = ["a", "a", "b"]
 y: NDArray[np.int64] = np.array(labels)
-frame = pd.DataFrame({"y": labels, "score": scores, "query": ids})
+columns = {"y": labels, "score": scores, "query": ids}
+frame = pd.DataFrame(columns)
 
 # What comes out.
 assert_type(ndcg_score(labels, scores, qid=ids), float)
@@ -41,23 +44,32 @@ assert_type(board, Comparison)
 gate = compare(board, "mrr", baseline="a", margin={"mrr": 0.01})
 assert_type(gate, Comparison)
 assert_type(gate.decision, Literal["ship", "do not ship", "undecided"])
-assert_type(compare(board.reports, "map", by=ids, baseline=["a"]), Comparison)
-assert_type(compare(list(board.reports.values()), ["map", "mrr"]), Comparison)
+slices = compare(board.reports, "map", by=ids, baseline=["a"])
+assert_type(slices, Comparison)
+unnamed = compare(list(board.reports.values()), ["map", "mrr"])
+assert_type(unnamed, Comparison)
 assert_type(board.best_set, tuple[str, ...])
 
 # What goes in: lists, arrays, Series, in one dimension or two.
 ndcg_score(y, np.array(scores), qid=np.array(ids))
-ndcg_score(frame["y"], frame["score"], qid=frame["query"], sample_weight=np.ones(3))
-ndcg_score(with_qid(frame["y"], frame["query"]), frame["score"])
+ndcg_score(
+    frame["y"],
+    frame["score"],
+    qid=frame["query"],
+    sample_weight=np.ones(3),
+)
+labelled = with_qid(frame["y"], frame["query"])
+ndcg_score(labelled, frame["score"])
 ndcg_score([labels], [scores])
 ndcg_score(np.array([labels]), np.array([scores]))
-ndcg_score([[1.0, float("nan")]], [scores[:2]], judged=[[True, False]])
-ndcg_score(
-    labels,
-    scores,
-    qid=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)],
-    retrieved=[True, True, False],
-)
+unknown = float("nan")
+ndcg_score([[1.0, unknown]], [scores[:2]], judged=[[True, False]])
+days = [
+    date(2026, 1, 1),
+    date(2026, 1, 1),
+    date(2026, 1, 2),
+]
+ndcg_score(labels, scores, qid=days, retrieved=[True, True, False])
 
 # Options.
 ndcg_score(
@@ -78,7 +90,8 @@ map_score(labels, scores, qid=ids, normalizer="relevant", relevance_threshold=2)
 # What leads on from a metric.
 metric: Callable[..., Any] = ndcg_score
 make_ranking_scorer(ndcg_score, k=10)
-assert_type(get_metric("ndcg@10")(labels, scores, qid=ids), float | FloatArray)
+bound = get_metric("ndcg@10")
+assert_type(bound(labels, scores, qid=ids), float | FloatArray)
 QueryKFold(n_splits=5, shuffle=True, random_state=0)
 
 # What is refused.

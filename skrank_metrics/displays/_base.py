@@ -80,20 +80,15 @@ class Display(ABC):
         A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``. A new figure has the
         height in inches, and a title above its panels.
         """
-        shape = (1, n_panels)
         if ax is None:
-            figure = style.new_figure(height, n_panels, title)
-            # A phone has no room for panels side by side.
-            shape = (n_panels, 1) if style.is_narrow() else shape
-            grid = figure.add_gridspec(*shape)
-        elif n_panels > 1:
+            self.axes_ = style.new_panels(height, n_panels, title)
+        elif n_panels == 1:
+            self.axes_ = [ax]
+        else:
             if ax.get_subplotspec() is None:
                 raise ValueError("ax must be in a grid of subplots, as it is divided into panels.")
-            grid = ax.get_subplotspec().subgridspec(*shape)
             ax.set_axis_off()
-        if ax is None or n_panels > 1:
-            self.axes_ = grid.subplots(sharey="row", squeeze=False).ravel().tolist()
-        else:
-            self.axes_ = [ax]
+            grid = ax.get_subplotspec().subgridspec(1, n_panels)
+            self.axes_ = list(grid.subplots(sharey="row"))
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
-        return list(self.axes_)
+        return self.axes_

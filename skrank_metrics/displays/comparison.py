@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from skrank_metrics._input.arrays import check_int
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.families import Interval
 from skrank_metrics.reports.outcome import Status
 from skrank_metrics.reports.verdict import some_of
 
@@ -66,6 +66,7 @@ class ComparisonDisplay(Display):
         self._boards = [board, *map(board.by_metric, board.metrics[1:n_metrics])]
         self._rows = board.standings()[:n_models]
         self._names = [row.name for row in self._rows]
+        self._statuses = [_statuses_by(board) for board in self._boards]
 
     def _draw(self, ax: Any) -> None:
         # Metrics that are no means over queries, such as medians, have no verdict and no tests.
@@ -74,28 +75,25 @@ class ComparisonDisplay(Display):
         height = 0.2 + style.height_of(self._names)
         n_panels = len(self._boards) + is_tested
         panels = self.panels(ax, height, n_panels, self._verdict if is_tested else "")
-        for board, panel in zip(self._boards, panels, strict=False):
+        for board, statuses, panel in zip(self._boards, self._statuses, panels, strict=False):
+            self._draw_rows(panel, statuses)
             self._draw_means(board, panel)
         if is_tested:
+            self._draw_rows(panels[-1], self._statuses[0])
             self._draw_differences(panels[-1])
 
     def _draw_means(self, board: Comparison, ax: Any) -> None:
-        self._draw_rows(ax, board)
         metric, confidence, means = board.metrics[0], board.plan.confidence, board.means()
         best = board.outcome().ranked[0]
         for row, name in enumerate(self._names):
             ends = board.reports[name].intervals(confidence)[metric]
-            colour = self._mark(ax, row, means[name], ends)
-            end = float(np.nanmax([means[name], *ends]))
-            weight = style.WEIGHTS[name == best]
-            text = style.spelled(means[name])
-            style.write_beside(ax, (end, row), text, colour, weight=weight)
+            colour, weight = self._colour_of(name), style.WEIGHTS[name == best]
+            style.mark_mean(ax, row, means[name], ends, colour, weight=weight)
         label = style.broken(f"{metric}{style.DIRECTION[board.greater_is_better]}")
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
 
     def _draw_differences(self, ax: Any) -> None:
         outcome, plan, look = self._outcome, self.result.plan, style.theme()
-        self._draw_rows(ax, self._boards[0])
         for row, standing in enumerate(self._rows):
             text = style.broken(outcome.status_of(standing))
             if standing.name not in plan.baselines:
@@ -103,7 +101,8 @@ class ComparisonDisplay(Display):
                 text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"
             # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))
-            colour = self._mark(ax, row, difference, standing.interval)
+            colour = self._colour_of(standing.name)
+            style.mark(ax, row, difference, standing.interval, colour)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         margin = outcome.margin
@@ -114,27 +113,20 @@ class ComparisonDisplay(Display):
         label = style.broken(f"difference from {others},")
         ax.set_xlabel(f"{label}\nsimultaneous {100 * plan.confidence:g}% intervals")
 
-    def _draw_rows(self, ax: Any, board: Comparison) -> None:
+    def _draw_rows(self, ax: Any, statuses: Mapping[str, Status]) -> None:
         """Rows with names, and bands behind models that may be chosen."""
         look = style.polish(ax)
-        statuses = _statuses_by(board)
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
         style.draw_rows(ax, self._names)
         ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
 
-    def _mark(self, ax: Any, row: int, value: float, ends: Interval) -> str:
-        """Mark a value with its interval in the colour of the model, which is returned."""
-        colour = self._colour_of(self._names[row])
-        style.mark_mean(ax, row, value, ends, colour)
-        return colour
-
     def _colour_of(self, name: str) -> str:
         """The colour of a model in all panels."""
         look = style.theme()
         # Metrics that cannot be tested, such as medians, say nothing about it.
-        known = {_statuses_by(board)[name] for board in self._boards} - {""}
+        known = {statuses[name] for statuses in self._statuses} - {""}
         if known == {"worse"}:
             return look.soft
         if known and known <= set(GOOD):

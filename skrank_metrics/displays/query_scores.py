@@ -72,9 +72,7 @@ class QueryScoreDisplay(Display):
             heights = place + BASE - HEIGHT * counts / max(counts.max(), TINY)
             ax.stairs(heights, edges, baseline=place + BASE, fill=True, color=colour, alpha=0.45)
             mean, ends = report.mean[metric], report.intervals()[metric]
-            y = place + MEAN
-            style.mark_mean(ax, y, mean, ends, colour)
-            style.write_beside(ax, (np.nanmax([mean, ends[1]]), y), style.spelled(mean), colour)
+            style.mark_mean(ax, place + MEAN, mean, ends, colour)
         style.draw_rows(ax, names)
         direction = style.DIRECTION[self._report.metrics[self._metric].greater_is_better]
         ax.set_xlabel(f"value per query, and mean with 95% interval{direction}")
@@ -97,4 +95,4 @@ def _others(report: RankingReport, metric: str) -> list[str]:
 
 
 def _is_share(values: FloatArray) -> bool:
-    return bool(np.all(np.abs(values[~np.isnan(values)]) <= 1))
+    return not np.any(np.abs(values) > 1)

@@ -93,8 +93,11 @@ def offscreen(width: float, look: Theme = LIGHT) -> Iterator[None]:
         _hidden_width.reset(token)
 
 
-def new_figure(height: float, n_panels: int, title: str) -> Any:
-    """An empty figure, with panels of this height in inches below a title, and wider for more than three panels."""
+def new_panels(height: float, n_panels: int, title: str) -> list[Any]:
+    """Axes in a new figure, with panels of this height in inches below a title; wider for more than three panels.
+
+    They are one below the other in narrow pictures, as a phone has no room for panels side by side.
+    """
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -102,7 +105,9 @@ def new_figure(height: float, n_panels: int, title: str) -> Any:
     # A figure made by pyplot would be shown by notebooks, and stay in memory until it is closed.
     make = Figure if _hidden_width.get() else plt.figure
     width = _hidden_width.get() or WIDTH
+    shape = (1, n_panels)
     if is_narrow():
+        shape = (n_panels, 1)
         height *= n_panels
     else:
         width *= max(1, n_panels / 3)
@@ -111,7 +116,8 @@ def new_figure(height: float, n_panels: int, title: str) -> Any:
         height += height_of_lines([text])
     figure = make(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
     figure.suptitle(text, x=0.012, ha="left", size="medium")
-    return figure
+    axes = figure.subplots(*shape, sharey="row", squeeze=False)
+    return list(axes.flat)
 
 
 def is_narrow() -> bool:
@@ -192,10 +198,18 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = ()) -> Non
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
-def mark_mean(ax: Any, row: float, mean: float, ends: tuple[float, float], colour: str) -> None:
-    """Mark a mean, with its interval if it has one."""
-    xerr = np.abs(np.subtract(ends, mean))[:, None]
-    ax.errorbar(mean, row, xerr=xerr, fmt="o", color=colour, markersize=5, elinewidth=2)
+def mark(ax: Any, row: float, value: float, ends: tuple[float, float], colour: str) -> None:
+    """Mark a value, with its interval if it has one."""
+    xerr = np.abs(np.subtract(ends, value))[:, None]
+    ax.errorbar(value, row, xerr=xerr, fmt="o", color=colour, markersize=5, elinewidth=2)
+
+
+def mark_mean(
+    ax: Any, row: float, mean: float, ends: tuple[float, float], colour: str, **look: Any
+) -> None:
+    """Mark a mean, and write it beside the mark."""
+    mark(ax, row, mean, ends, colour)
+    write_beside(ax, (np.nanmax([mean, *ends]), row), spelled(mean), colour, **look)
 
 
 def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **look: Any) -> None:

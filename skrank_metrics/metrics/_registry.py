@@ -66,10 +66,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "False for documents that nobody judged: they count as not relevant, whatever their label, which may be NaN. "
         "bpref leaves them out. A query without judged documents is undefined. If None, all documents were judged.",
     ),
-    "documents": (
-        "dict or frame",
-        "Columns of documents by name, such as prices: arrays of any type, of the shape of y_true.",
-    ),
 }
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD

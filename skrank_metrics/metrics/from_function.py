@@ -23,7 +23,7 @@ from skrank_metrics.metrics._record import (
     SHARED_DEFAULTS,
     Metric,
 )
-from skrank_metrics.metrics._registry import check_new, docstring, signature_of
+from skrank_metrics.metrics._registry import check_new
 
 # Parameters of a function that are not options, since the ranking provides them.
 _GIVEN = ("k", "unranked")
@@ -132,10 +132,7 @@ class FunctionMetric:
         self.function = function
         self.record = record
         self.__name__ = record.name.removeprefix(NEGATIVE)
-        # The first paragraph only: further sections are made from the record.
-        first, _, _ = (inspect.getdoc(function) or "").partition("\n\n")
-        self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
-        self.__signature__ = signature_of(record)
+        self.__doc__ = inspect.getdoc(function)
 
     def __call__(self, y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
         """Compute the metric."""

@@ -404,7 +404,8 @@ class RankingReport(Result):
         return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
 
     def _explanations(self) -> list[str]:
-        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
+        docs = {name: metric.function.__doc__ for name, metric in self.metrics.items()}
+        return [f"{name}: {doc.splitlines()[0]}" for name, doc in docs.items() if doc]
 
     def _columns(self) -> dict[str, Any]:
         by: Any = self.by

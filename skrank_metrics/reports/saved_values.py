@@ -50,12 +50,12 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
     try:
         found = json.loads(data)
         text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
-        is_sound = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-        is_known = found["format"] == f"skrank_metrics {kind}"
+        is_whole = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+        is_sound = is_whole and found["format"] == f"skrank_metrics {kind}"
         version, writer = found["version"], found["written_by"]
     except (ValueError, LookupError, TypeError, RecursionError):
-        is_sound = is_known = False
-    if not (is_sound and is_known):
+        is_sound = False
+    if not is_sound:
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
     # Only now, since the version in a damaged file means nothing.
     if version != FORMAT_VERSION:

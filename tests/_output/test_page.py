@@ -11,7 +11,7 @@ import sklearn
 from support.shown import Seen
 
 import skrank_metrics
-from skrank_metrics import compare, evaluate, explain_difference, match_convention
+from skrank_metrics import compare, evaluate, explain_difference, make_metric, match_convention
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 
@@ -199,3 +199,15 @@ def test_pages_say_what_the_columns_mean(tmp_path):
     meaning = "The mean minus that of bad."
     assert explained(page_of(against, tmp_path))["minus bad"] == meaning
     assert meaning not in str(against), "on pages only"
+
+
+def first_label(labels):
+    """Label of the first document."""
+    return labels[0]
+
+
+def test_a_page_explains_own_metrics_by_their_docstring(tmp_path):
+    metrics = [make_metric(first_label), make_metric(lambda labels: 1.0, name="one")]
+    text = Seen(page_of(evaluate([[1, 0]], [[2, 1]], metrics=metrics), tmp_path)).text
+    assert "first_label: Label of the first document." in text
+    assert "one: " not in text

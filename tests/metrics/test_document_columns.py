@@ -1,6 +1,5 @@
 """Metrics of a user's function of one ranked list and columns of its documents."""
 
-import inspect
 import itertools
 import pickle
 
@@ -47,11 +46,6 @@ def test_columns_of_documents_have_the_shape_of_the_labels():
     columns = {"price": [[1, 2], [3, 4]]}
     values = TAKINGS([[0, 1], [1, 0]], [[1, 2], [2, 1]], documents=columns, average=None)
     assert values.tolist() == [2, 3]
-
-
-def test_columns_of_documents_are_documented():
-    assert "documents=None" in str(inspect.signature(TAKINGS))
-    assert "documents : dict or frame, default=None" in TAKINGS.__doc__
 
 
 def test_texts_are_passed_as_they_are():

@@ -57,7 +57,6 @@ def count(ranking: Ranking) -> Counts:
     # Unlike minimum and maximum, fmin and fmax pass over documents that are not ranked.
     starts = documents.grouping.starts
     is_constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
-    n_relevant = documents.n_relevant(None)
     n_ranked = ranking.n_retrieved.sum()
     numbers = {
         "n_documents": documents.n_documents,
@@ -65,7 +64,7 @@ def count(ranking: Ranking) -> Counts:
         "n_not_judged": (documents.n_judged == 0).sum(),
         "n_ranked": n_ranked,
         "n_unjudged": n_ranked - ranking.seen("judged").n_retrieved.sum(),
-        "n_judged_irrelevant": documents.n_judged.sum() - n_relevant.sum(),
+        "n_judged_irrelevant": documents.n_judged.sum() - documents.n_relevant(None).sum(),
     }
     return Counter({name: int(number) for name, number in numbers.items()})
 
@@ -102,8 +101,11 @@ def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterato
     """A sentence about the first mean that ties can move far, in widths of its interval."""
     # Documents that metrics leave out cannot tie.
     tied = _queries_with_ties(ranking.seen(ranking.sight("zero")))
-    worst = _means(ranking, values, tied, "worst")
-    best = _means(ranking, values, tied, "best")
+    if not len(tied):
+        return
+    taken = ranking.take(tied)
+    worst = _means(taken, values, tied, "worst")
+    best = _means(taken, values, tied, "best")
     for name, own in values.items():
         low, high = own.interval()
         distance = np.fmax(abs(worst[name] - own.mean), abs(best[name] - own.mean))
@@ -129,13 +131,11 @@ def _queries_with_ties(ranking: Ranking) -> IntArray:
 
 
 def _means(
-    ranking: Ranking, values: Mapping[str, MetricValues], tied: IntArray, ties: str
+    taken: Ranking, values: Mapping[str, MetricValues], tied: IntArray, ties: str
 ) -> dict[str, float]:
-    """Means by another tie policy; only the given queries have any ties."""
-    if not len(tied):
-        return {name: own.mean for name, own in values.items()}
+    """Means by another tie policy; only the queries that were taken have any ties."""
     computations = [own.metric.replace(ties=ties).computation for own in values.values()]
-    changed = per_query(ranking.take(tied), computations)
+    changed = per_query(taken, computations)
     means = {}
     for (name, own), result in zip(values.items(), changed, strict=True):
         whole = PerQuery(own.result.numerators.copy(), own.result.denominators.copy())
@@ -154,15 +154,15 @@ def _about_counts(
     if counts["n_constant"]:
         queries = counted(counts["n_constant"], "query")
         yield f"Constant scores: {queries} with the same score for all documents."
-    metrics = {name: own.metric for name, own in values.items()}
-    cut = [
-        name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None
-    ]
+    cut = []
+    for name, own in values.items():
+        if own.metric.record.needs_cutoff and own.metric.k is None:
+            cut.append(name)
     # If only some documents are ranked, recall is the share of the relevant ones that were retrieved.
     if cut and counts["n_ranked"] == counts["n_documents"]:
         yield (
             f"No cutoff: without a cutoff rank, {', '.join(cut)} is the same for every order of the documents. Pass "
-            f"one, as in {metrics[cut[0]].replace(k=10)}."
+            f"one, as in {values[cut[0]].metric.replace(k=10)}."
         )
     n_unjudged = counts["n_unjudged"]
     # Purchases name only what is relevant, so that all other documents are unjudged.

@@ -17,7 +17,6 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import IntArray
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.facts import MetricValues
 
 # The sample for reversed scores has at most this many pairs.
@@ -36,7 +35,7 @@ def suspicions(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator
     """One sentence for each likely mistake."""
     yield from _swapped(ranking)
     yield from _reversed(ranking, values)
-    yield from _no_grade_zero(ranking.documents, {name: own.metric for name, own in values.items()})
+    yield from _no_grade_zero(ranking.documents, values)
 
 
 def _reversed(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
@@ -110,11 +109,11 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
             )
 
 
-def _no_grade_zero(documents: Documents, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
+def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> Iterator[str]:
     """Ratings from 1 on, of which binary metrics count every one as relevant."""
     binary = []
-    for name, metric in metrics.items():
-        if metric.computation.options.get("relevance_threshold", 0) is None:
+    for name, own in values.items():
+        if own.metric.computation.options.get("relevance_threshold", 0) is None:
             binary.append(name)
     if not binary or not documents.are_grades or documents.largest_label <= 1:
         return

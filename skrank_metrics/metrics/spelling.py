@@ -117,15 +117,13 @@ def own_spelling(spec: str, convention: Any) -> str | None:
 
 @functools.cache
 def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of another library's names that differ from this package's, with the name here."""
+    """Patterns of another library's names, with the name here."""
     found = []
     for name, names in CONVENTIONS[convention].names.items():
         for spelled in names.split(", "):
-            # Names that are the same here need no pattern.
-            if spelled not in (name, f"{name}@k"):
-                # Names such as ndcgAt(k) have parentheses, which would be a group of the pattern.
-                pattern = _RANK.sub("([1-9][0-9]*)", re.escape(spelled))
-                found.append((re.compile(pattern), name))
+            # Names such as ndcgAt(k) have parentheses, which would be a group of the pattern.
+            pattern = _RANK.sub("([1-9][0-9]*)", re.escape(spelled))
+            found.append((re.compile(pattern), name))
     return found
 
 

@@ -67,7 +67,7 @@ def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
         low, high = (_end_as_text(end, spec) for end in value)
-        return "none" if low == "nan" else f"[{low}, {high}]"
+        return "none" if low.endswith("nan") else f"[{low}, {high}]"
     if isinstance(value, float):
         return format(value, spec)
     return str(value)

@@ -6,7 +6,7 @@ import string
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.arrays import Mask
 
 
 def letters(different: Mask) -> list[str]:
@@ -32,29 +32,18 @@ def _letter(number: int) -> str:
 def _cliques(different: Mask) -> list[list[int]]:
     """Sets of items that are not different, in order, which together cover all pairs that are not."""
     alike = ~different
-    np.fill_diagonal(alike, val=True)
-    uncovered = alike & ~np.eye(len(alike), dtype=bool)
-    alone = np.flatnonzero(~uncovered.any(axis=0))
-    cliques = [[int(item)] for item in alone]
+    np.fill_diagonal(alike, val=False)
+    cliques = [[int(item)] for item in np.flatnonzero(~alike.any(axis=0))]
     # Each pair that is not different needs a letter of its own, unless an earlier one has covered it.
-    for one, other in np.argwhere(np.triu(uncovered)):
-        if uncovered[one, other]:
-            clique = _clique_of(int(one), int(other), alike, uncovered)
-            uncovered[np.ix_(clique, clique)] = False
-            cliques.append(sorted(clique))
+    uncovered = alike.copy()
+    while uncovered.any():
+        clique = np.argwhere(uncovered)[0].tolist()
+        candidates = alike[clique].all(axis=0)
+        # Those are added first that cover most pairs.
+        while candidates.any():
+            gain = uncovered[clique].sum(axis=0)
+            clique.append(int(np.argmax(np.where(candidates, gain, -1))))
+            candidates &= alike[clique[-1]]
+        uncovered[np.ix_(clique, clique)] = False
+        cliques.append(sorted(clique))
     return sorted(cliques)
-
-
-def _clique_of(one: int, other: int, alike: Mask, uncovered: Mask) -> list[int]:
-    """A largest set with two items, to which those are added first that cover most pairs."""
-    clique = [one, other]
-    candidates = alike[one] & alike[other]
-    candidates[clique] = False
-    gain: IntArray = uncovered[one].astype(int) + uncovered[other]
-    while candidates.any():
-        item = int(np.argmax(np.where(candidates, gain, -1)))
-        clique.append(item)
-        candidates &= alike[item]
-        candidates[item] = False
-        gain += uncovered[item]
-    return clique

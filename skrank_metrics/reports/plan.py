@@ -37,11 +37,14 @@ class Plan:
     def __post_init__(self) -> None:
         check_choice(self.test, "test", TESTS)
         check_choice(self.correction, "correction", CORRECTIONS)
-        object.__setattr__(self, "baseline", _as_baseline(self.baseline))
-        object.__setattr__(self, "margin", _as_margin(self.margin))
-        confidence = check_number(self.confidence, "confidence", CONFIDENCES)
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "random_state", _as_seed(self.random_state))
+        checked = {
+            "baseline": _as_baseline(self.baseline),
+            "margin": _as_margin(self.margin),
+            "confidence": check_number(self.confidence, "confidence", CONFIDENCES),
+            "random_state": _as_seed(self.random_state),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def level(self) -> float:

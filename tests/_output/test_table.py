@@ -33,6 +33,7 @@ HEADS = [
         (signed, 0.5, "+0.5000"),
         (signed, -0.00004, "+0.0000"),
         (signed, (-0.25, 0.5), "[-0.2500, +0.5000]"),
+        (signed, (math.nan, math.nan), "none"),
         (plus_minus, (0.5, 0.125), "0.5000 ± 0.1250"),
         (plus_minus, (-0.0, 0.0), "0.0000 ± 0.0000"),
         (plus_minus, (math.nan, math.nan), "none"),

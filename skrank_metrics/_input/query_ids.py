@@ -100,9 +100,16 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
 
 def ids_in_index(y: Any) -> Any:
     """Ids in the index level "qid" of a pandas object, else None."""
+    return _level(y, "qid")
+
+
+def _level(y: Any, name: str) -> Any:
     index: Any = getattr(y, "index", None)
-    levels = getattr(index, "names", None) or ()
-    return index.get_level_values("qid") if "qid" in levels else None
+    return index.get_level_values(name) if name in _names_of_levels(y) else None
+
+
+def _names_of_levels(y: Any) -> Any:
+    return getattr(getattr(y, "index", None), "names", None) or ()
 
 
 def carried(y: Any, **columns: Any) -> dict[str, Any]:
@@ -112,9 +119,8 @@ def carried(y: Any, **columns: Any) -> dict[str, Any]:
 
 def carried_documents(y: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Columns of documents as given, and those in the index of 1-D labels; the same column must agree."""
-    names = getattr(getattr(y, "index", None), "names", None) or ()
     found = dict(columns)
-    for level in names:
+    for level in _names_of_levels(y):
         if isinstance(level, str) and level.startswith(OF_DOCUMENTS):
             name = level.removeprefix(OF_DOCUMENTS)
             found[name] = _carried_column(y, level, columns.get(name))
@@ -122,21 +128,15 @@ def carried_documents(y: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _carried_column(y: Any, name: str, given: Any) -> Any:
-    index: Any = getattr(y, "index", None)
-    if name not in (getattr(index, "names", None) or ()) or getattr(y, "ndim", 1) != 1:
+    level = _level(y, name)
+    if level is None or getattr(y, "ndim", 1) != 1:
         return given
-    level = as_numpy(index.get_level_values(name))
+    level = as_numpy(level)
     if given is None:
         return level
-    column = as_numpy(lists_as_objects(given))
-    if column.shape != level.shape:
-        # Its length raises an error of its own later.
-        return given
-    if not np.array_equal(column, level):
-        row = int(np.argmax(column != level))
+    if not np.array_equal(as_numpy(lists_as_objects(given)), level):
         raise ValueError(
-            f"{name} must agree with the index level {name!r} of the labels; got {column[row]} and {level[row]} at row "
-            f"{row}. Pass one of the two."
+            f"{name} must agree with the index level {name!r} of the labels. Pass one of the two."
         )
     return given
 
@@ -300,7 +300,7 @@ def group_ids(
             f"{name} must have the same length as {rows_of}; got {len(codes)} and {n_rows}."
         )
     if not n_rows:
-        raise ValueError(f"{name} must hold at least one {_kind(name)}; got none.")
+        raise ValueError(f"{name} must hold at least one value; got none.")
     first, grouping = group_codes(codes)
     different = _take(ids, first)
     if is_from_library:
@@ -310,7 +310,7 @@ def group_ids(
         place = int(np.argmax(missing))
         if not may_be_missing:
             raise ValueError(
-                f"{name} must not hold missing {_kind(name)}s; got {different[place]} at row {first[place]}."
+                f"{name} must not hold missing ids; got {different[place]} at row {first[place]}."
             )
         replaced = np.full(len(different), None, dtype=object)
         replaced[~missing] = _to_objects(as_python(different[~missing]))
@@ -332,7 +332,7 @@ def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:
         return codes_of_objects(ids)
     except TypeError:
         raise TypeError(
-            f"{name} must hold hashable {_kind(name)}s such as integers or strings; got unhashable ones."
+            f"{name} must hold hashable values such as integers or strings; got unhashable ones."
         ) from None
 
 
@@ -340,12 +340,11 @@ def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.ndim == 0:
         refuse_lazy(array.item(), name)
     if array.ndim != 1:
-        got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
-        raise ValueError(f"{name} must be 1-D, one {_kind(name)} per document; got {got}.")
+        raise ValueError(f"{name} must be 1-D, one value per document; got shape {array.shape}.")
     # pandas has no index of float16.
     if array.dtype.kind not in "biufOUSMm" or array.dtype == np.float16:
         raise TypeError(
-            f"{name} must hold integers, strings or other {_kind(name)}s; got dtype {array.dtype}."
+            f"{name} must hold integers, strings or other ids; got dtype {array.dtype}."
         )
     return array
 
@@ -372,11 +371,6 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
     return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
-def _kind(name: str) -> str:
-    # Slices are no ids.
-    return "value" if name == "by" else "id"
-
-
 # Types of polars that NumPy does not have.
 WIDE = ("Int128", "UInt128")
 
@@ -389,7 +383,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
         array = _to_objects(ids) if _would_change(ids) else np.asarray(ids)
     except ValueError:
         raise ValueError(
-            f"{name} must be 1-D, one {_kind(name)} per document; got rows of different lengths."
+            f"{name} must be 1-D, one value per document; got rows of different lengths."
         ) from None
     # The variable-width strings of NumPy 2 have a type that grouping and hashing do not know.
     return array.astype(object) if array.dtype.kind == "T" else array

@@ -228,16 +228,16 @@ def test_every_index_with_ids_must_agree():
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([["a", 1], ["a", 2], ["b", 1]], ValueError, "qid must be 1-D.* got 2 dimensions"),
+        ([["a", 1], ["a", 2], ["b", 1]], ValueError, "qid must be 1-D.* got shape"),
         (
             np.array([("a", 1), ("a", 2), ("b", 1)]),
             ValueError,
-            "qid must be 1-D.* got 2 dimensions",
+            "qid must be 1-D.* got shape",
         ),
         ([["a"], ["a", 2], ["b"]], ValueError, "qid must be 1-D.* got rows of different lengths"),
-        ([("a", 1), ["a", 2], ("b", 1)], TypeError, "qid must hold hashable ids"),
-        ("qid", ValueError, "qid must be 1-D, one id per document; got str"),
-        (pd.DataFrame.query, ValueError, "qid must be 1-D, one id per document; got function"),
+        ([("a", 1), ["a", 2], ("b", 1)], TypeError, "qid must hold hashable values"),
+        ("qid", ValueError, "qid must be 1-D, one value per document; got shape"),
+        (pd.DataFrame.query, ValueError, "qid must be 1-D, one value per document; got shape"),
     ],
 )
 def test_bad_ids_are_named(ids, error, message):

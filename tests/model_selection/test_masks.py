@@ -156,7 +156,7 @@ def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name):
     _, y, qid, columns = problem
     labels = with_qid(y, qid, **columns)
     other = {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0}
-    message = f"{name} must agree with the index level '{name}' of the labels; got .* at r"
+    message = f"{name} must agree with the index level '{name}' of the labels"
     with pytest.raises(ValueError, match=message):
         with_qid(labels, qid, **other)
 

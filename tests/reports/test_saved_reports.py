@@ -519,7 +519,7 @@ def test_values_from_anywhere_are_compared():
             "same index",
         ),
         ({"qid": [1]}, ValueError, "at least one column of values; got none"),
-        ({"qid": [], "map": []}, ValueError, "qid must hold at least one id; got none"),
+        ({"qid": [], "map": []}, ValueError, "qid must hold at least one value; got none"),
         ({"qid": [1], "text": ["a"]}, TypeError, "text must hold real numbers"),
         ({"qid": [1], "map": [71.0]}, ValueError, "map, 0 to 1. Divide percentages by 100"),
         ({"qid": [1], "judge": [math.inf]}, ValueError, "Column 'judge' holds inf, outside"),

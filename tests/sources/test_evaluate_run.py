@@ -538,7 +538,7 @@ WRONG = [
         A,
         "qrels must have a dict or the documents for each query; got Series for 'q'",
     ),
-    ({"q": [["a"]]}, A, "qrels must hold hashable ids"),
+    ({"q": [["a"]]}, A, "qrels must hold hashable values"),
     ({"q": ["a", None]}, A, "qrels must not hold missing ids"),
     ({"q": {"a": 1, None: 1}}, {"q": {"a": 1}}, "qrels must not hold missing ids"),
     (FRAME, NULL, "must not hold missing ids"),

@@ -63,8 +63,8 @@ def test_the_largest_number_of_folds_and_seed():
         (([1, 2], 2, -1), "seed must be an int >= 0; got -1"),
         (([1, 2], 2, 2**32), "n_folds and seed must be below"),
         (([1.0, np.nan], 2), "qid must not hold missing ids; got nan at row 1"),
-        (([], 2), "qid must hold at least one id; got none"),
-        ((None, 2), "qid must be 1-D, one id per document; got NoneType"),
+        (([], 2), "qid must hold at least one value; got none"),
+        ((None, 2), "qid must be 1-D, one value per document; got shape"),
     ],
 )
 def test_bad_input(arguments, message):

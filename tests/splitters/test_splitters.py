@@ -826,7 +826,7 @@ def split_by(time, **params):
         (
             lambda: PredefinedQuerySplit("ab"),
             ValueError,
-            "parts must be 1-D, one id per document; got str",
+            "parts must be 1-D, one value per document; got shape",
         ),
     ],
 )

@@ -282,7 +282,7 @@ REFUSED = {  # value, and the error
             np.arange(7) + 0j,
             "must hold integers, strings or other ids; got dtype complex",
         ),
-        "unhashable": (changed(IDS, 3, {}), "must hold hashable ids"),
+        "unhashable": (changed(IDS, 3, {}), "must hold hashable values"),
         **{what: (value, error) for what, (value, _, error) in NO_COLUMN.items()},
     },
     "k": {

@@ -45,11 +45,7 @@ def check_scores(
     NaN is refused, except for documents that are not ranked, whose scores are replaced, as they are ignored.
     """
     scores = to_float64(y_score, name)
-    if scores.shape != shape:
-        raise ValueError(
-            f"{name} must have the same shape as y_true; got {scores.shape} and {shape}. Pass one "
-            "score per document, not one per class."
-        )
+    check_shape(scores, name, shape, "y_true", " Pass one score per document, not one per class.")
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     # The minimum passes NaN on, and needs no mask of the size of the scores.
@@ -65,11 +61,17 @@ def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y
         raise TypeError(
             f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}."
         )
-    if mask.shape != shape:
-        raise ValueError(
-            f"{name} must have the same shape as {rows_of}; got {mask.shape} and {shape}."
-        )
+    check_shape(mask, name, shape, rows_of)
     return mask
+
+
+def check_shape(
+    array: NDArray[Any], name: str, shape: tuple[int, ...], rows_of: str, hint: str = ""
+) -> None:
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} must have the same shape as {rows_of}; got {array.shape} and {shape}.{hint}"
+        )
 
 
 def check_label_column(y: Any) -> FloatArray:
@@ -193,10 +195,8 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 def as_numpy(values: Any) -> NDArray[Any]:
     """NumPy's array of an array-like. Nullable numbers of pandas with missing ones are floats, as NumPy's are."""
     array = np.asarray(values)
-    nullable: Any = getattr(values, "dtype", np.dtype(object))
-    if array.dtype.kind != "O" or isinstance(nullable, np.dtype):
-        return array
-    if getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
+    nullable: Any = getattr(values, "dtype", None)
+    if array.dtype.kind != "O" or getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
         return array
     # pandas before 2.2 makes objects of all of these, later versions only of missing booleans.
     if not values.isna().any():

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import as_numpy, refuse_lazy, refuse_masked, refuse_rounded
+from skrank_metrics._input.arrays import (
+    as_numpy,
+    check_shape,
+    refuse_lazy,
+    refuse_masked,
+    refuse_rounded,
+)
 
 
 def frame_columns(frame: Any, name: str) -> list[tuple[Any, Any]]:
@@ -39,16 +45,14 @@ def document_columns(documents: Any) -> dict[str, Any]:
 
 def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
-    refuse_masked(values, f"documents[{name!r}]")
+    name = f"documents[{name!r}]"
+    refuse_masked(values, name)
     column = as_numpy(lists_as_objects(values) if len(shape) == 1 else values)
     # NumPy would cut strings, and merge others.
     if column.dtype.kind in "US" and not isinstance(values, np.ndarray):
         column = np.array(values, dtype=object)
-    refuse_rounded(values, column, f"documents[{name!r}]")
-    if column.shape != shape:
-        raise ValueError(
-            f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}."
-        )
+    refuse_rounded(values, column, name)
+    check_shape(column, name, shape, "y_true")
     return column
 
 

@@ -102,9 +102,6 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
-    # Libraries number them like this.
-    if np.array_equal(by_appearance, np.arange(len(first))):
-        return codes, first
     numbers = np.empty_like(first)
     numbers[by_appearance] = np.arange(len(seen))
     return numbers[codes], first[by_appearance]

@@ -12,32 +12,24 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 def count_inversions(codes: IntArray) -> FloatArray:
     """Number of pairs in each row whose first code is smaller than the second.
 
-    There is one pass per bit, from the highest: a bit decides the pairs that agree in all higher bits. A stable sort by
-    the bits so far keeps such codes next to each other. A table of all pairs would take the square of the length.
+    There is one pass per bit: a bit decides the pairs that agree in all higher bits. A table of all pairs would take
+    the square of the length.
     """
     n_rows, width = codes.shape
-    largest = int(codes.max())
-    values, row = codes.ravel(), np.repeat(np.arange(n_rows), width)
+    row, codes = np.repeat(np.arange(n_rows), width), codes.ravel()
     counts = np.zeros(n_rows)
-    for bit in reversed(range(largest.bit_length())):
-        # A piece holds the codes of a row that agree in all higher bits.
-        n_pieces = (largest >> bit + 1) + 1
-        piece = row * n_pieces + (values >> bit + 1)
-        starts = np.flatnonzero(np.diff(piece, prepend=-1))
-        sizes = np.diff(starts, append=len(values))
-        has_bit = values >> bit & 1
-        is_zero = 1 - has_bit
+    n_bits = int(codes.max()).bit_length()
+    for bit in range(n_bits):
+        # A piece holds the codes of a row that agree in all higher bits, in their order.
+        piece = (row << n_bits) + (codes >> bit + 1)
+        order = np.argsort(piece, kind="stable")
+        starts = np.flatnonzero(np.diff(piece[order], prepend=-1))
+        has_bit = codes[order] >> bit & 1
         # Counted in all pieces so far, from which those before the piece are taken off.
-        zeros_before = np.cumsum(is_zero) - is_zero
-        zeros_before -= np.repeat(zeros_before[starts], sizes)
-        counts += np.bincount(row, weights=has_bit * zeros_before, minlength=n_rows)
-        # In each piece, codes without the bit come before the others.
-        n_zeros = np.repeat(np.add.reduceat(is_zero, starts), sizes)
-        ones_before = np.arange(len(values)) - np.repeat(starts, sizes) - zeros_before
-        place = np.where(has_bit == 1, n_zeros + ones_before, zeros_before)
-        sorted_values = np.empty_like(values)
-        sorted_values[np.repeat(starts, sizes) + place] = values
-        values = sorted_values
+        zeros_before = np.cumsum(1 - has_bit)
+        before_piece = zeros_before[starts] - (1 - has_bit[starts])
+        zeros_before -= np.repeat(before_piece, np.diff(starts, append=len(codes)))
+        counts += np.bincount(row[order], weights=has_bit * zeros_before, minlength=n_rows)
     return counts
 
 

@@ -226,27 +226,23 @@ class Documents:
         # A sum is the same in any order, and unsigned integers wrap around without an error.
         return np.add.reduceat(mixed, self.grouping.starts)
 
-    @cached_property
-    def id_digests(self) -> Hashes | None:
+    def id_digests(self, *, in_this_process: bool) -> Hashes | None:
         """A number per query that depends on the ids and labels of its judged documents; None without ids.
 
-        Raises a TypeError if there are objects among them that have no hash that is the same in every process.
+        Raises a TypeError if there are objects among them that have no hash that is the same in every process, unless
+        the numbers are for this process only.
         """
-        return self._digests_of_ids(lambda ids: hash_ids(ids, "document"))
-
-    @cached_property
-    def id_digests_here(self) -> Hashes | None:
-        """The same in this process only, but for ids of all types; None without ids."""
-        return self._digests_of_ids(_hashes_of_this_process)
-
-    def _digests_of_ids(self, hash_: Callable[[NDArray[Any]], Hashes]) -> Hashes | None:
         if self.document_ids is None:
             return None
         judged = np.arange(self.n_documents)
         if self.judged is not None:
             judged = np.flatnonzero(self.judged)
         ids = self.document_ids.take(judged).tolist()
-        hashes = hash_(np.fromiter(ids, dtype=object, count=len(ids)))
+        hashed = np.fromiter(ids, dtype=object, count=len(ids))
+        if in_this_process:
+            # Python's hashes of -1 and -2 are the same.
+            hashed = np.array([-1 if one == -1 else hash(one) for one in ids], dtype=np.int64)
+        hashes = hash_ids(hashed, "document")
         mixed = np.zeros(self.n_documents, dtype=np.uint64)
         # Mixed together, so that exchanging the labels of two documents changes the sum.
         mixed[judged] = mix(hashes ^ hash_ids(self.labels[judged]))
@@ -388,9 +384,3 @@ class Documents:
 def _is_custom(gain: GainFunction) -> bool:
     """Whether a gain may fail for labels that do not occur, or fall with the label."""
     return isinstance(gain, CallableGain | GradeGains)
-
-
-def _hashes_of_this_process(ids: NDArray[Any]) -> Hashes:
-    # Python's hashes of -1 and -2 are the same.
-    hashes = (-1 if one == -1 else hash(one) for one in ids)
-    return hash_ids(np.fromiter(hashes, dtype=np.int64, count=len(ids)))

@@ -82,17 +82,15 @@ def per_query(ranking: Ranking, computations: Sequence[Computation]) -> list[Per
         _check_suitable(documents, computation)
     results = []
     # Metrics that see the same documents, with the same tie policy, share one pass.
-    passes: dict[Sight, dict[str, list[tuple[Computation, PerQuery]]]] = {}
+    passes: dict[tuple[Sight, str], list[tuple[Computation, PerQuery]]] = {}
     for given in computations:
         computation = replace(given, options=documents.with_rounded_threshold(given.options))
         result = PerQuery(np.zeros(documents.n_queries), np.ones(documents.n_queries))
         results.append(result)
-        by_ties = passes.setdefault(ranking.sight(computation.unjudged), {})
-        by_ties.setdefault(computation.ties, []).append((computation, result))
-    for sight, by_ties in passes.items():
-        seen = ranking.seen(sight)
-        for ties, members in by_ties.items():
-            _compute(seen, ties, members)
+        key = ranking.sight(computation.unjudged), computation.ties
+        passes.setdefault(key, []).append((computation, result))
+    for (sight, ties), members in passes.items():
+        _compute(ranking.seen(sight), ties, members)
     for computation, result in zip(computations, results, strict=True):
         result.numerators[documents.grouping.sizes < computation.min_documents] = np.nan
         if computation.unjudged != "counted" and not computation.always_defined:

@@ -71,17 +71,15 @@ class Ranking:
         if sight == "all" or judged is None:
             return self
         if sight == "judged":
-            rows, documents = self.documents.only_judged
-            return self._of(documents, rows, self._ranked(judged))
-        # The others were returned only by other rankings of the same documents.
-        seen = judged if self.retrieved is None else judged | self.retrieved
-        if seen.all():
-            return self
-        rows, documents = self.documents.restricted(seen)
-        return self._of(documents, rows, self._ranked(seen))
-
-    def _ranked(self, seen: Mask) -> Mask:
-        return seen if self.retrieved is None else seen & self.retrieved
+            seen, (rows, documents) = judged, self.documents.only_judged
+        else:
+            # The others were returned only by other rankings of the same documents.
+            seen = judged if self.retrieved is None else judged | self.retrieved
+            if seen.all():
+                return self
+            rows, documents = self.documents.restricted(seen)
+        retrieved = seen if self.retrieved is None else seen & self.retrieved
+        return self._of(documents, rows, retrieved)
 
     def _of(self, documents: Documents, rows: IntArray | Mask, retrieved: Mask | None) -> Ranking:
         """The same scores for some of the documents."""

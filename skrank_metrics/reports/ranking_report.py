@@ -227,8 +227,7 @@ class RankingReport(Result):
         """
         if not self.has_documents:
             return None if self.recorded_counts is None else self.recorded_counts.id_digests
-        documents = self.own_ranking.documents
-        return documents.id_digests_here if in_this_process else documents.id_digests
+        return self.own_ranking.documents.id_digests(in_this_process=in_this_process)
 
     @property
     def std(self) -> dict[str, float]:

@@ -114,7 +114,7 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     """Reports of the columns of scores of a table, by their names."""
     # First, so that the error without pyarrow names the file that needs it.
     import_arrow(f"Reading {file}")
-    table = TableFile.opened(file, chosen.format or format_of(file) or "csv")
+    table = TableFile(file, str(format_of(file)))
     columns = Columns(
         chosen.label,
         chosen.score,

@@ -178,12 +178,6 @@ OPTIONS = [
         help="seed of the random signs",
     ),
     CommandOption(
-        name="format",
-        commands=OF_FILES,
-        choices=FORMATS,
-        help="format of the files (default: from their names and the options)",
-    ),
-    CommandOption(
         name="label",
         commands=OF_FILES,
         formats=TABLES,

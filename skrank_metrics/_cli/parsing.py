@@ -37,7 +37,6 @@ class Chosen(argparse.Namespace):
     correction: Correction | Literal["none"]
     confidence: float
     random_state: int
-    format: str | None
     label: str | None
     score: list[str] | None
     qid: str | None

@@ -91,17 +91,14 @@ def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
     others = [file for file in files if not is_saved(file)]
     if not others:
         return "saved"
-    if chosen.format:
-        return chosen.format
     form = format_of(others[0])
     # Labels are in rows; tables without them are judgments, which have their own, and runs.
     if form and len(others) > 1 and not chosen.label:
         return "lists"
     if form:
         return form
-    # --label says that the file is a table, but its name does not say of which format.
     if chosen.label:
-        raise ValueError(f"Pass --format to say what {others[0]} is: {', '.join(TABLES)}.")
+        raise ValueError(f"{others[0]} must end in .{', .'.join(TABLES)} if --label is passed.")
     return "trec"
 
 

@@ -15,8 +15,8 @@ Codes = NDArray[np.integer[Any]]
 
 
 def codes_of_library(ids: Any) -> Codes | None:
-    """Numbers for ids of pandas, polars or pyarrow: different if the ids are, below 0 if missing. None for others."""
-    for name, codes in (("pandas", _of_pandas), ("polars", _of_polars), ("pyarrow", _of_arrow)):
+    """Numbers for ids of pandas or pyarrow: different if the ids are, below 0 if missing. None for others."""
+    for name, codes in (("pandas", _of_pandas), ("pyarrow", _of_arrow)):
         # No ids can come from a library that is not imported.
         library = sys.modules.get(name)
         found = None if library is None else codes(ids, library)
@@ -39,21 +39,6 @@ def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
 def _tells_nul_apart() -> bool:
     """Whether this version of pandas hashes strings beyond a NUL; older versions do not."""
     return len(sys.modules["pandas"].factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
-
-
-def _of_polars(ids: Any, polars: Any) -> Codes | None:
-    if not isinstance(ids, polars.Series):
-        return None
-    if ids.dtype == polars.String:
-        ids = ids.cast(polars.Categorical)
-    if ids.dtype in (polars.Categorical, polars.Enum):
-        numbers = ids.to_physical()
-    elif ids.dtype.is_integer() and ids.null_count():  # NumPy would turn them into floats
-        numbers = ids.rank("dense")
-    else:
-        return None
-    codes: Codes = numbers.cast(polars.Int64).fill_null(-1).to_numpy()
-    return codes
 
 
 def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:

@@ -377,7 +377,9 @@ WIDE = ("Int128", "UInt128")
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
-    if str(getattr(ids, "dtype", "")) in WIDE:
+    # NumPy would turn integers of polars with nulls into floats.
+    has_nulls = type(ids).__module__.startswith("polars") and ids.null_count()
+    if has_nulls or str(getattr(ids, "dtype", "")) in WIDE:
         ids = ids.to_list()
     try:
         array = _to_objects(ids) if _would_change(ids) else np.asarray(ids)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Any, Unpack, overload
 
 import numpy as np
@@ -92,7 +92,7 @@ def evaluate_batches(
     batch_rows : int, default=262144
         Number of rows to process at a time; more if the longest query has more.
     n_threads : int, default=1
-        Threads that compute if order="shuffle". With several, all threads of pyarrow read the next batch meanwhile.
+        Threads that compute if order="shuffle".
     verbose : int, default=None
         Whether to say on standard error how many rows were read, and how long the rest takes; 0 is silent. If None,
         only on a terminal or in a notebook, where the line is removed at the end.
@@ -136,15 +136,7 @@ def evaluate_batches(
     import_arrow("evaluate_batches")
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
-    tables = tables_of(
-        source,
-        evaluation.columns,
-        batch_rows,
-        use_threads=n_threads > 1,
-        signed=evaluation.signed,
-    )
-    if n_threads > 1:
-        tables = _read_ahead(tables)
+    tables = tables_of(source, evaluation.columns, batch_rows, signed=evaluation.signed)
     with Progress(verbose) as progress, ExitStack() as stack:
         # Only progress and the number of files need the number of rows, for which files are opened.
         known = n_rows(source) if progress.shown or order == "shuffle" else None
@@ -174,7 +166,8 @@ def _evaluate_shuffled(
     # After an error or Ctrl-C, nobody waits for files that have not begun.
     stack.callback(pool.shutdown, cancel_futures=True)
     evaluate_file = partial(_evaluate_file, evaluation)
-    # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
+    # The first file is evaluated in this thread, and imports what the others need: if Ctrl-C interrupts an import while
+    # another thread waits for it, Python can hang.
     first = evaluate_file(files[0])
     others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
     return chain([first], others), len(files)
@@ -187,17 +180,6 @@ def _count_rows(tables: Iterable[Any], n_rows: int | None, progress: Progress) -
         yield table
         done += len(table)
         progress.say_done(done, n_rows, "rows")
-
-
-def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
-    """Read the next table in another thread; the first one in this thread, which thereby imports what reading needs."""
-    # If Ctrl-C interrupts an import while another thread waits for it, Python can hang.
-    yield from islice(tables, 1)
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, tables, None)
-        while (table := coming.result()) is not None:
-            coming = pool.submit(next, tables, None)
-            yield table
 
 
 def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
@@ -270,7 +252,7 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
 
 def read_columns(source: Any, columns: Columns, *, signed: bool = False) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal or in a notebook."""
-    tables = tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True, signed=signed)
+    tables = tables_of(source, columns, ROWS_OF_A_FILE, signed=signed)
     with Progress(None) as progress:
         table = joined(list(_count_rows(tables, None, progress)))
     return {name: array_of(table[name]) for name in columns.names}

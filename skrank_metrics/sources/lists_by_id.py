@@ -207,7 +207,7 @@ def _is_document(array: NDArray[Any]) -> Mask:
     """Which entries of an array are ids, rather than -1, NaN or None."""
     kind = array.dtype.kind
     if kind == "O":
-        found = (not is_missing(one) and not _is_minus_one(one) for one in array.flat)
+        found = (not is_missing(one) and one != -1 for one in array.flat)
         return np.fromiter(found, np.bool_, array.size).reshape(array.shape)
     if kind == "u" and (array == np.iinfo(array.dtype).max).any():
         raise ValueError(
@@ -217,10 +217,6 @@ def _is_document(array: NDArray[Any]) -> Mask:
     if kind in "if":
         return (array != -1) & ~np.isnan(array)
     return np.ones(array.shape, dtype=bool)
-
-
-def _is_minus_one(one: Any) -> bool:
-    return isinstance(one, int | float | np.number) and bool(one == -1)
 
 
 def _from_sparse(matrix: Any, argument: str) -> Lists:
@@ -262,7 +258,7 @@ def _has_header(path: str, names: ColumnNames) -> bool:
 def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> Lists:
     """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
     pa = import_arrow(f"Reading {path}")
-    file = TableFile.opened(path, form)
+    file = TableFile(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
     # Like groups, ids of documents may have any type, and are not converted.
     columns = Columns(roles.value, roles.rank, roles.query, groups=roles.document)

@@ -9,7 +9,7 @@ from typing import Any
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 from skrank_metrics.sources.columns import MASKS, NUMBERS, Columns, check_column_names
-from skrank_metrics.sources.files import DELIMITERS, PACKED, read_bytes
+from skrank_metrics.sources.files import DELIMITERS, PACKED
 
 
 def import_arrow(what: str) -> Any:
@@ -44,15 +44,6 @@ class TableFile:
 
     name: str
     form: str
-    data: bytes | None = None  # its content, if it cannot be read by its name
-
-    @classmethod
-    def opened(cls, name: str, form: str) -> TableFile:
-        """A file, or "-" for standard input."""
-        if name != "-":
-            return cls(name, form)
-        data, name = read_bytes(name)
-        return cls(name, form, data)
 
     def column_names(self) -> list[str]:
         """Names of all columns."""
@@ -66,18 +57,16 @@ class TableFile:
         with self._readable(), self._reader() as rows:
             return int(rows.metadata.num_rows)
 
-    def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    def tables(self, columns: Columns, batch_rows: int) -> Iterator[Any]:
         """The rows in batches, with the chosen columns and possibly others."""
         import pyarrow as pa
 
         # Readers of Parquet pass over columns that are not there.
         check_column_names(columns.by_argument, self.column_names(), self.name)
-        with self._readable(), self._reader(columns.names, use_threads=use_threads) as rows:
+        with self._readable(), self._reader(columns.names) as rows:
             batches = rows
             if self.form == "parquet":
-                batches = rows.iter_batches(
-                    batch_rows, columns=columns.names, use_threads=use_threads
-                )
+                batches = rows.iter_batches(batch_rows, columns=columns.names)
             elif self.form == "arrow":
                 batches = map(rows.get_batch, range(rows.num_record_batches))
             for batch in batches:
@@ -88,25 +77,23 @@ class TableFile:
         encoding = " in UTF-8" if self.form in DELIMITERS else ""
         return readable(self.name, f"a file of {self.form}{encoding}; reading it failed")
 
-    def _reader(self, names: list[str] | None = None, *, use_threads: bool = False) -> Any:
+    def _reader(self, names: list[str] | None = None) -> Any:
         """A reader of pyarrow, of strings in the named columns if the file is a text."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        given: Any = self.name if self.data is None else pa.BufferReader(self.data)
         if self.form == "parquet":
             # Buffers read ahead stay in memory until the file is closed.
-            return pq.ParquetFile(given, pre_buffer=False, page_checksum_verification=True)
+            return pq.ParquetFile(self.name, pre_buffer=False, page_checksum_verification=True)
         if self.form == "arrow":
-            return pa.ipc.open_file(pa.memory_map(self.name) if self.data is None else given)
-        packed = self.data is None and self.name.lower().endswith(PACKED)
+            return pa.ipc.open_file(pa.memory_map(self.name))
+        packed = self.name.lower().endswith(PACKED)
         return _open_text(
-            pa.input_stream(given, compression="gzip" if packed else None),
+            pa.input_stream(self.name, compression="gzip" if packed else None),
             DELIMITERS[self.form],
             names or [],
             # TSV has no quotes: a title may begin with one. Cells of CSV may hold lines.
             quoted=self.form == "csv",
-            use_threads=use_threads,
         )
 
     def _converted(self, table: Any, columns: Columns) -> Any:
@@ -126,16 +113,13 @@ class TableFile:
         return pa.table(found)
 
 
-def _open_text(
-    stream: Any, delimiter: str, names: list[str], *, quoted: bool, use_threads: bool
-) -> Any:
+def _open_text(stream: Any, delimiter: str, names: list[str], *, quoted: bool) -> Any:
     """A reader of text, whose cells are strings, so that types do not depend on the first rows."""
     import pyarrow as pa
     from pyarrow import csv
 
     return csv.open_csv(
         stream,
-        read_options=csv.ReadOptions(use_threads=use_threads),
         parse_options=csv.ParseOptions(
             delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
         ),

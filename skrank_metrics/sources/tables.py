@@ -22,12 +22,10 @@ class Part(NamedTuple):
     is_lent: bool  # whether whoever yields the tables may use their memory again
 
 
-def tables_of(
-    source: Any, columns: Columns, batch_rows: int, *, use_threads: bool, signed: bool
-) -> Iterator[Any]:
+def tables_of(source: Any, columns: Columns, batch_rows: int, *, signed: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
     schema = None
-    for part in _parts_of(source, columns, batch_rows, use_threads):
+    for part in _parts_of(source, columns, batch_rows):
         first = 0
         for given in part.tables:
             table = selected(given, columns, part.holder)
@@ -134,7 +132,7 @@ def _files_of(source: Any) -> list[TableFile]:
         return []
     if not all(isinstance(path, str | os.PathLike) for path in paths):
         return []
-    files, seen = [], set()
+    files = []
     for path in map(str, map(os.fspath, paths)):
         if not os.path.isfile(path):
             raise FileNotFoundError(
@@ -144,16 +142,14 @@ def _files_of(source: Any) -> list[TableFile]:
         if form is None:
             suffixes = ", ".join(chain(*SUFFIXES.values()))
             raise ValueError(f"source must end in {suffixes}; got {path!r}.")
-        # A link is another name of the same file.
-        info = os.stat(path)
-        if (info.st_dev, info.st_ino) in seen:
-            raise ValueError(f"source must name each file once; {path!r} comes again.")
-        seen.add((info.st_dev, info.st_ino))
         files.append(TableFile(path, form))
+    # A link is another name of the same file.
+    if len({(info.st_dev, info.st_ino) for info in map(os.stat, paths)}) < len(files):
+        raise ValueError(f"source must name each file once; got {[file.name for file in files]}.")
     return files
 
 
-def _parts_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Part]:
+def _parts_of(source: Any, columns: Columns, batch_rows: int) -> Iterator[Part]:
     # By the name of the module, as importing Spark only to compare types takes seconds.
     engine = {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0])
     if engine:
@@ -164,7 +160,7 @@ def _parts_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
     source = with_stream(source)
     files = [source] if isinstance(source, TableFile) else _files_of(source)
     for file in files:
-        yield Part(file.name, file.tables(columns, batch_rows, use_threads), is_lent=False)
+        yield Part(file.name, file.tables(columns, batch_rows), is_lent=False)
     if files:
         return
     if hasattr(source, "__arrow_c_stream__"):

@@ -29,7 +29,7 @@ evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or save
 evaluate qrels . -> .: Is a directory
 evaluate rows.csv ROWS map_cut_5 -> divides by the number of relevant documents
 evaluate mrr map --label y -> Pass files beside the metrics; got mrr, map.
-compare saved.json saved.json --format trec -> Name each file once; got saved.json again.
+compare saved.json saved.json -> Name each file once; got saved.json again.
 evaluate qrels run run -> Name each file once; got run again.
 evaluate rows.csv -> rows.csv needs --label and --score. ALL
 evaluate rows.parquet --qid q -> rows.parquet needs --label and --score. ALL
@@ -40,9 +40,8 @@ evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c' for --score. A
 evaluate rows.csv --label y --qid q --score a ndcg@5 -> rows.csv has no column 'ndcg@5' for --score. ALL
 evaluate qrels run --by q -> --by does not apply to trec files.
 evaluate rows.csv --missing zero -> --missing does not apply to csv files.
-evaluate qrels GIVEN -> Pass --format to say what qrels is: parquet, csv, tsv, arrow.
+evaluate qrels GIVEN -> qrels must end in .parquet, .csv, .tsv, .arrow if --label is passed.
 evaluate rows.csv --label y --qid q --score a a -> --score names a twice.
-evaluate rows.csv --format parquet ROWS -> rows.csv must be a file of parquet; reading it failed
 evaluate rows.csv mrr --label y --score a --qid y -> --label and --qid must name different columns; both name 'y'.
 evaluate qrels run --nope -> unrecognized arguments: --nope
 evaluate qrels rows.csv -> rows.csv has no column 'document'; name it with --columns document=....

@@ -70,20 +70,13 @@ def test_tables_need_pyarrow(files, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.TSV.GZ", "rows.PARQUET", "rows.feather"])
-def test_tables_packed_tables_and_those_of_the_standard_input(name, files, capsys, monkeypatch):
+def test_tables_and_packed_tables(name, files, capsys):
     write_table(files, name)
-    expected, data, form = (
-        f"{report_of(files)}\n",
-        Path(name).read_bytes(),
-        name.lower().split(".")[1],
-    )
+    expected, data = f"{report_of(files)}\n", Path(name).read_bytes()
     assert output_of(capsys, "evaluate", name, "mrr", *ROWS) == expected
     if name.endswith(".csv"):
         Path(f"{name}.gz").write_bytes(gzip.compress(data))
         assert output_of(capsys, "evaluate", f"{name}.gz", "mrr", *ROWS) == expected
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    form = "arrow" if form == "feather" else form
-    assert output_of(capsys, "evaluate", "-", "mrr", *ROWS, "--format", form) == expected
 
 
 def test_runs_of_the_standard_input(files, capsys, monkeypatch):

@@ -535,7 +535,7 @@ def test_rows_that_come_twice_are_an_error(order, tmp_path):
     path = SOURCES["parquet"](tmp_path)
     (tmp_path / "linked.parquet").symlink_to(path)
     for again in (path, str(path), tmp_path / "." / "a.parquet", tmp_path / "linked.parquet"):
-        with pytest.raises(ValueError, match=r"source must name each file once; '.*' comes again"):
+        with pytest.raises(ValueError, match=r"source must name each file once; got"):
             evaluate_batches([path, again], **NAMES, order=order)
     with pytest.raises(ValueError, match="source must hold each batch once"):
         evaluate_batches([TABLE, TABLE], **NAMES, order=order)

@@ -371,15 +371,15 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
     return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
-# Types of polars that NumPy does not have.
-WIDE = ("Int128", "UInt128")
+# Types of polars that NumPy does not have, or whose last NUL it drops.
+TO_LIST = ("Int128", "UInt128", "String")
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
     # NumPy would turn integers of polars with nulls into floats.
-    has_nulls = type(ids).__module__.startswith("polars") and ids.null_count()
-    if has_nulls or str(getattr(ids, "dtype", "")) in WIDE:
+    has_nulls = type(ids).__module__.startswith("polars.series") and ids.null_count()
+    if has_nulls or str(getattr(ids, "dtype", "")) in TO_LIST:
         ids = ids.to_list()
     try:
         array = _to_objects(ids) if _would_change(ids) else np.asarray(ids)

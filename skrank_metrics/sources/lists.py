@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked
 from skrank_metrics._input.grouping import places_within
-from skrank_metrics._input.query_ids import WIDE, as_python, group_ids
+from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 from skrank_metrics.sources.id_types import kinds_of
 
 # None of these can be missing, and numbers of different types are equal if their values are.
@@ -99,7 +99,7 @@ def is_from(value: Any, library: str) -> bool:
 def plain_column(column: Any) -> Any:
     """Values that NumPy does not have or would change, such as times with a zone, as Python's."""
     # NumPy has no integers of 128 bits.
-    if str(getattr(column, "dtype", "")) in WIDE:
+    if str(getattr(column, "dtype", "")) in TO_LIST:
         return column.to_list()
     if not is_from(column, "pyarrow"):
         return column

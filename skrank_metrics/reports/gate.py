@@ -21,12 +21,7 @@ def decisions(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
     if not baselines:
         return {name: _against_best(name, outcomes) for name in first.names}
     others = [name for name in first.names if name not in baselines]
-    return {name: _of_verdicts(verdicts_of(name, outcomes)) for name in others}
-
-
-def verdicts_of(name: str, outcomes: Sequence[Outcome]) -> list[PairVerdict]:
-    """How a ranking compares with the baselines by each metric."""
-    return [outcome.deciding(name).verdict for outcome in outcomes]
+    return {name: _of_verdicts([own.deciding(name).verdict for own in outcomes]) for name in others}
 
 
 def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:

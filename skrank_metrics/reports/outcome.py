@@ -119,16 +119,15 @@ class JointTests:
         return Family(flips, plan.level, plan.correction, baselines)
 
     def _flips_of(self, sample: Sample) -> SignFlips:
-        weights, folds = sample.queries.weights, sample.queries.folds
         low, high = bounds_of(sample.bound)
         return SignFlips(
             sample.turned(sample.values),
-            np.ones(sample.n_counted) if weights is None else weights,
+            sample.weights,
             hash_units(sample.units),
             self.plan.random_state,
             self.plan.test,
             span=high - low,
-            folds=folds,
+            folds=sample.queries.folds,
             enumerates=not self.are_slices,
         )
 

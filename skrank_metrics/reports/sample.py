@@ -36,6 +36,12 @@ class Sample:
         return len(self.values)
 
     @property
+    def weights(self) -> FloatArray:
+        """Weights of the queries, 1 unless there are others."""
+        given = self.queries.weights
+        return np.ones(self.n_counted) if given is None else given
+
+    @property
     def greater_is_better(self) -> bool:
         """Whether larger values are better."""
         return bool(self.bound.greater_is_better)
@@ -74,10 +80,9 @@ class Sample:
         if folds is None or not is_mean(self.bound):
             return {}
         won = dict.fromkeys(self.names, 0)
-        weights = np.ones(len(folds)) if self.queries.weights is None else self.queries.weights
         values = self.turned(self.values)
         for fold in np.unique(folds):
-            means = np.average(values[folds == fold], axis=0, weights=weights[folds == fold])
+            means = np.average(values[folds == fold], axis=0, weights=self.weights[folds == fold])
             is_best = means >= means.max() - ROUNDING * abs(means.max())
             if is_best.sum() == 1:  # else the order of the rankings would choose a winner
                 won[self.names[np.argmax(is_best)]] += 1

@@ -64,15 +64,21 @@ def test_pairs_are_differences_query_by_query(reports):
 
 
 # Reciprocal ranks of the first minus the second: 1/2, -1/2, 0, 2/3, -1/6.
-QUERIES = {"first": [1, 2, 1, 1, 3], "second": [2, 1, 1, 3, 2], "third": [6] * 5}
+QUERIES = {
+    "first": [1, 2, 1, 1, 3],
+    "second": [2, 1, 1, 3, 2],
+    "third": [6] * 5,
+}
 
 
 def test_queries_that_the_first_loses_and_wins():
     comparison = of_ranks(QUERIES)
     worst, best = comparison.worst(), comparison.best(1)
     assert [query.qid for query in worst] == [1, 4]
-    assert [(query.first, query.second) for query in worst] == [(1 / 2, 1), (1 / 3, 1 / 2)]
-    assert [query.difference for query in worst] == pytest.approx([-1 / 2, -1 / 6])
+    values = [(query.first, query.second) for query in worst]
+    assert values == [(1 / 2, 1), (1 / 3, 1 / 2)]
+    differences = [query.difference for query in worst]
+    assert differences == pytest.approx([-1 / 2, -1 / 6])
     assert best == [(3, 1, 1 / 3, pytest.approx(2 / 3))]
     assert comparison.best(3, first="second", second="first")[0] == (1, 1, 1 / 2, 1 / 2)
     assert comparison.worst(n=2, first="second", second="third") == []
@@ -86,7 +92,8 @@ def test_queries_that_the_first_loses_and_wins():
     assert [query.qid for query in tied.best(40)] == list(range(0, 40, 2)), (
         "equal ones in the order of the queries"
     )
-    assert [query[0].qid for query in tied.inspect(40).queries] == list(range(40))
+    shown = [query[0].qid for query in tied.inspect(40).queries]
+    assert shown == list(range(40))
     for select in (comparison.worst, comparison.best):
         with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
             select(0)
@@ -101,7 +108,8 @@ def test_queries_that_the_first_loses_and_wins():
 
 
 def test_different_queries_are_refused(reports):
-    fewer, other = report(1, QID >= 10), evaluate(Y, X[:, 1], qid=QID.astype(str))
+    fewer = report(1, QID >= 10)
+    other = evaluate(Y, X[:, 1], qid=QID.astype(str))
     got = r"got 60 in '0' and 50 in '1', 50 of them in both\."
     message = f"reports must be over the same queries; {got} Evaluate all on"
     with pytest.raises(ValueError, match=message):
@@ -115,7 +123,9 @@ def test_different_queries_are_refused(reports):
 
 
 def test_refuses_reports_of_other_documents_or_labels():
-    y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
+    y = np.array([1, 0, 2, 0, 1])
+    s = np.arange(5.0)
+    qid = np.array([1, 1, 2, 2, 2])
     ours = evaluate(y, s, qid=qid)
     message = (
         r"same documents with the same labels; 'ours' and 'other' differ in query 2\. .* retrieved="
@@ -124,7 +134,8 @@ def test_refuses_reports_of_other_documents_or_labels():
         with pytest.raises(ValueError, match=message):
             compare({"ours": ours, "other": other})
     order = [4, 1, 0, 3, 2]
-    assert compare([ours, evaluate(y[order], s[order], qid=qid[order])]).pair().difference == 0
+    reordered = evaluate(y[order], s[order], qid=qid[order])
+    assert compare([ours, reordered]).pair().difference == 0
 
 
 def test_documents_that_were_not_returned_or_judged_do_not_matter():
@@ -265,7 +276,8 @@ def test_metrics_that_are_no_means_over_queries():
 
 
 def test_weights_are_those_of_all_reports():
-    ranks, weights = [1, 2, 0, 3], np.array([3, 1, 2, 0])
+    ranks = [1, 2, 0, 3]
+    weights = np.array([3, 1, 2, 0])
     first = report_of_ranks(ranks, weights=weights)
     message = r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\."
     with pytest.raises(ValueError, match=message):
@@ -275,7 +287,9 @@ def test_weights_are_those_of_all_reports():
 
 
 def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
-    values = {name: np.random.default_rng(seed).random(20) for seed, name in enumerate("abc")}
+    values = {}
+    for seed, name in enumerate("abc"):
+        values[name] = np.random.default_rng(seed).random(20)
     values["b"][:2] = np.nan
     reports = {
         n: RankingReport.from_frame(pd.DataFrame({"qid": range(20), "judge": v}))
@@ -337,7 +351,15 @@ def test_reports_with_slices_of_their_own():
 
 # What is said about them
 
-ALWAYS, OFTEN, RARELY = [1] * 40, [1, 1, 1, 2] * 10, [3] * 40
+ALWAYS = [1] * 40
+OFTEN = [1, 1, 1, 2] * 10
+RARELY = [3] * 40
+# In folds 0 to 3 of 10 queries, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
+IN_FOLDS = {
+    "a": [1, 2] * 20,
+    "b": [2, 1, 1, 1] * 10,
+    "c": [3] * 40,
+}
 
 
 def test_the_best_set_the_verdict_and_regret():
@@ -353,16 +375,19 @@ def test_the_best_set_the_verdict_and_regret():
     assert lead.difference == -others[0].difference == pytest.approx(1 / 8)
     assert comparison.regret["rarely"] > 2 / 3 - 1e-9, "at least what was seen"
 
-    same = of_ranks({"a": ALWAYS, "b": [1] * 39 + [2], "c": RARELY, "d": RARELY})
+    ranks = {"a": ALWAYS, "b": [1] * 39 + [2], "c": RARELY, "d": RARELY}
+    same = of_ranks(ranks)
     assert same.verdict == "With 95% confidence, the best is a or b; a leads. c and d are worse."
     assert 1 / 80 < same.regret["a"] < 0.2, "b differs in one query, and could be better in others"
     five = of_ranks({"a": [1] * 5, "b": [3] * 5})
     assert five.verdict == "a and b cannot be told apart on 5 queries."
-    three = of_ranks({"a": [1] * 4, "b": [3] * 4, "c": [4] * 4})
+    ranks = {"a": [1] * 4, "b": [3] * 4, "c": [4] * 4}
+    three = of_ranks(ranks)
     assert three.verdict == "a, b and c cannot be told apart on 4 queries."
     twins = of_ranks({"a": OFTEN, "b": OFTEN, "c": RARELY})
     assert twins.verdict.endswith("a leads. c is worse.")
-    many = of_ranks({f"m{i}": ALWAYS for i in range(6)} | {"bad": RARELY})
+    ranks = {f"m{i}": ALWAYS for i in range(6)}
+    many = of_ranks(ranks | {"bad": RARELY})
     assert "the best is m0, m1, m2 or 3 others; m0 leads. bad is worse." in many.verdict
 
 
@@ -373,7 +398,11 @@ def test_at_exactly_the_level_rankings_differ():
 
 
 def test_a_margin_ships_what_loses_no_more():
-    ranks = {"a": ALWAYS * 5, "b": [1, 1, 1, 1, 2] * 40, "c": RARELY * 5}
+    ranks = {
+        "a": ALWAYS * 5,
+        "b": [1, 1, 1, 1, 2] * 40,
+        "c": RARELY * 5,
+    }
     comparison = of_ranks(ranks, margin=0.2)
     known = "With 95% confidence, a is best."
     assert comparison.verdict == f"Ship a or b: at most 0.2 worse than the best. {known}"
@@ -384,7 +413,8 @@ def test_a_margin_ships_what_loses_no_more():
         v: v for v in pairs
     }
     assert of_ranks(ranks, margin=0.05).pair("b", "a").verdict == "worse"
-    none = of_ranks({"a": [1, 2] * 10, "b": [2, 1] * 10}, margin=0.01)
+    ranks = {"a": [1, 2] * 10, "b": [2, 1] * 10}
+    none = of_ranks(ranks, margin=0.01)
     assert none.verdict.startswith(
         "Do not ship yet: no ranking is known to be at most 0.01 worse than the best. a and b cannot be told"
     )
@@ -393,7 +423,12 @@ def test_a_margin_ships_what_loses_no_more():
 
 def test_a_baseline_makes_a_family_of_its_own():
     like = [2] * 115 + [1, 3, 1, 3, 1]
-    ranks = {"old": [2] * 120, "better": [1] * 120, "worse": [3] * 120, "like": like}
+    ranks = {
+        "old": [2] * 120,
+        "better": [1] * 120,
+        "worse": [3] * 120,
+        "like": like,
+    }
     comparison = of_ranks(ranks, baseline="old")
     known = "better is better than old; worse is worse"
     unknown = "like cannot be told apart from old on 120 queries"
@@ -423,11 +458,13 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
             {name: report(feature, rows, **options) for name, feature in features.items()}
         )
 
-    features, rows = {"noise": 9, "second": 1, "first": 0}, np.arange(len(QID))
+    features = {"noise": 9, "second": 1, "first": 0}
+    rows = np.arange(len(QID))
     shuffled = np.concatenate(
         [np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)]
     )
-    one, other = compared(features, rows), compared(dict(reversed(features.items())), shuffled)
+    backwards = dict(reversed(features.items()))
+    one, other = compared(features, rows), compared(backwards, shuffled)
     str(other)
     other.by_metric("mrr").pairs()
     for pair in one.pairs():
@@ -479,10 +516,15 @@ def test_documents_of_a_slice_of_a_report_whose_queries_are_in_another_order():
 
 
 def test_many_slices_many_rankings_and_slices_without_values():
-    ranks = {f"m{i}": np.random.default_rng(i).integers(1, 5, 50) for i in range(6)}
+    ranks = {}
+    for i in range(6):
+        ranks[f"m{i}"] = np.random.default_rng(i).integers(1, 5, 50)
     text = words(of_ranks(ranks, by=np.arange(50) // 2))
     assert "the largest 20 of 25; .slices has all." in text
-    ranks = {"a": [1, 2, 1, 2, 0, 0], "b": [2, 1, 1, 1, 0, 0]}
+    ranks = {
+        "a": [1, 2, 1, 2, 0, 0],
+        "b": [2, 1, 1, 1, 0, 0],
+    }
     two = {name: report_of_ranks(own, replace_undefined_by=np.nan) for name, own in ranks.items()}
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
     assert list(comparison.slices) == ["a", "b"]
@@ -529,7 +571,8 @@ def test_what_cannot_be_planned(options, message):
 
 
 def test_a_plan_from_few_differences_is_uncertain():
-    few = of_ranks({"a": [1] * 50, "b": [1] * 48 + [2] * 2})
+    ranks = {"a": [1] * 50, "b": [1] * 48 + [2] * 2}
+    few = of_ranks(ranks)
     message = "Only 2 queries of a and b differ, so .* queries needed is uncertain"
     with pytest.warns(UserWarning, match=message):
         few.queries_needed(0.1)
@@ -566,7 +609,7 @@ def in_folds(reports, folds):
 
 def test_folds_stay_with_reports():
     of_fold = np.arange(40) % 4
-    plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
+    plain = of_ranks(IN_FOLDS)
     first = compare(in_folds(plain.reports, of_fold), by=np.arange(40) % 3)
     again = compare(dict(reversed(first.reports.items())), random_state=0)
     assert again.folds.tolist() == of_fold.tolist()
@@ -593,7 +636,8 @@ def test_a_comparison_is_decided_again(reports):
         by=np.arange(60) % 2,
     )
     assert str(gate) == str(direct)
-    assert (gate.metrics, gate.plan) == (("mrr",), Plan("noise", 0.3, "permutation", "max", 0.8, 2))
+    assert gate.metrics == ("mrr",)
+    assert gate.plan == Plan("noise", 0.3, "permutation", "max", 0.8, 2)
     assert compare(first).metrics == first.metrics
     assert str(first) == str(compare(reports, by=np.arange(60) % 2)), "the first is unchanged"
     sliced = compare(first, by=np.arange(60) % 3, groups=np.arange(60) // 2)
@@ -608,20 +652,22 @@ def test_a_comparison_is_decided_again(reports):
 
 
 def test_folds_are_won_and_widen_intervals():
-    plain = of_ranks({"a": [1, 2] * 20, "b": [2, 1, 1, 1] * 10, "c": [3] * 40})
+    plain = of_ranks(IN_FOLDS)
     comparison = compare(in_folds(plain.reports, np.arange(40) % 4))
-    # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
     assert comparison.folds_won == {"b": 2, "a": 1, "c": 0}, "nobody wins a tie"
     assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
     assert "b is best in 2 of 4 folds. The folds disagree more than" in words(comparison)
     assert comparison.detectable > plain.detectable
-    ranks = {"b": [0, *[2, 1, 1, 1] * 10], "a": [0, *[1, 2] * 20], "c": [0, *[3] * 40]}
-    ids, options = np.arange(-1, 40), {"replace_undefined_by": np.nan}
-    reports = {name: report_of_ranks(own, ids, **options) for name, own in ranks.items()}
+    # A further query, which has no value.
+    ids = np.arange(-1, 40)
+    reports = {}
+    for name, ranks in IN_FOLDS.items():
+        reports[name] = report_of_ranks([0, *ranks], ids, replace_undefined_by=np.nan)
     undefined = compare(in_folds(reports, ids % 4))
-    assert undefined.folds_won == {"a": 1, "b": 2, "c": 0}
-    assert undefined.pair("b", "a").interval == pytest.approx(comparison.pair("b", "a").interval)
+    assert undefined.folds_won == comparison.folds_won
+    expected = comparison.pair("b", "a").interval
+    assert undefined.pair("b", "a").interval == pytest.approx(expected)
     assert undefined.queries_needed(0.1) == comparison.queries_needed(0.1)
 
 

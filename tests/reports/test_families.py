@@ -13,7 +13,12 @@ from skrank_metrics.reports.signs import MOST_UNITS
 def symmetric(p_values):
     """P-values of three rankings a, b and c from those of the pairs ab, bc and ac."""
     ab, bc, ac = p_values
-    return np.array([[np.nan, ab, ac], [ab, np.nan, bc], [ac, bc, np.nan]])
+    rows = [
+        [np.nan, ab, ac],
+        [ab, np.nan, bc],
+        [ac, bc, np.nan],
+    ]
+    return np.array(rows)
 
 
 TOTALS = np.array([3.0, 2.0, 1.0])
@@ -56,9 +61,10 @@ def test_better_than_a_baseline_that_is_better_than_a_third():
     flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
     family = Family([flips], 0.05, baselines=[1])
     # Compared with the baseline only, the two differ from it; among all pairs, nothing is significant.
-    assert family.p_adjusted[0][0, 1] == family.p_adjusted[0][1, 2] < 0.05
+    adjusted = family.p_adjusted[0]
+    assert adjusted[0, 1] == adjusted[1, 2] < 0.05
     assert family.of_all_pairs.p_adjusted[0][0, 2] > 0.05
-    assert family.decided()[0, 2] == family.p_adjusted[0][0, 1]
+    assert family.decided()[0, 2] == adjusted[0, 1]
     assert not family.best_set().inside[[1, 2]].any()
 
 
@@ -67,7 +73,8 @@ def test_a_chain_whose_ends_differ_much_but_vary_more():
     noise = random.normal(0, 0.3, 60)
     noise -= noise.mean()
     # b is always a little better than c, whose difference from a varies much.
-    values = np.stack([0.5 + noise, np.full(60, 0.45), np.full(60, 0.44)], axis=1)
+    b, c = np.full(60, 0.45), np.full(60, 0.44)
+    values = np.stack([0.5 + noise, b, c], axis=1)
     flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
     family = Family([flips], 0.05)
     best = family.best_set()
@@ -100,7 +107,8 @@ def test_few_changes_among_many_queries():
     first = np.full(n, 0.5)
     second = first.copy()
     second[:3] = 1.0
-    low, high = compare({"a": report_of(first), "b": report_of(second)}).pair().interval
+    comparison = compare({"a": report_of(first), "b": report_of(second)})
+    low, high = comparison.pair().interval
     assert low < 0 < high < 0.001, "three wins of 20,480"
 
 

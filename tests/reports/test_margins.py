@@ -90,7 +90,11 @@ def test_a_margin_that_accepts_any_loss_lets_nothing_pass(largest, baseline):
 
 def test_margins_of_unbounded_metrics():
     # The relevant document at rank 2 or below: dcg of 1 / log2(rank + 1).
-    ranks = {"old": [2, 3] * 60, "new": [6, 6] * 60, "best": [1] * 120}
+    ranks = {
+        "old": [2, 3] * 60,
+        "new": [6, 6] * 60,
+        "best": [1] * 120,
+    }
     reports = {name: report_of_ranks(own, metrics="dcg") for name, own in ranks.items()}
     wide = compare(reports, baseline="old", margin=5)
     assert wide.decisions == {"new": "do not ship", "best": "ship"}
@@ -180,8 +184,10 @@ def test_names_are_best_first_by_the_metric_of_a_view():
     by_map, alone = found.by_metric("map"), compare(reports, "map")
     assert (found.names, by_map.names) == (("A", "B", "C"), ("B", "C", "A"))
     assert by_map.by_metric("mrr").names == found.names
-    assert list(by_map.reports) == list(by_map.means()) == list(by_map.regret) == list(alone.names)
-    assert [(p.first, p.second) for p in by_map.pairs()] == [("B", "C"), ("B", "A"), ("C", "A")]
+    for named in (by_map.reports, by_map.means(), by_map.regret):
+        assert list(named) == list(alone.names)
+    pairs = [(pair.first, pair.second) for pair in by_map.pairs()]
+    assert pairs == [("B", "C"), ("B", "A"), ("C", "A")]
     for one, other in zip(by_map.pairs(), alone.pairs(), strict=True):
         assert one.interval == pytest.approx(other.interval, rel=1e-12)
     assert (by_map.pair().first, by_map.pair().second) == ("B", "C"), "the usual pair"

@@ -34,7 +34,8 @@ def test_no_interval_of_equal_values_without_two_bounds():
 
 def test_equal_values_by_hand():
     # Half an observation at 0 and at 1: mean 2 / 4, squares 1/4, a variance of 1/4 / 3, three degrees of freedom.
-    half = stats.t.ppf(0.975, 3) * np.sqrt(1 / 4 / 3 / 4)
+    error = np.sqrt(1 / 4 / 3 / 4)
+    half = stats.t.ppf(0.975, 3) * error
     found = mean_interval(moments([0.5, 0.5, 0.5]), (0, 1))
     assert found == pytest.approx((1 / 2 - half, 1 / 2 + half))
 

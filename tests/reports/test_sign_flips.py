@@ -18,7 +18,8 @@ def flips(values, weights=None, units=None, seed=0, span=1.0, **options):
 def paired(differences, level=0.05, **options):
     """P-value and interval of the first of two rankings with these differences."""
     values = np.stack([differences, np.zeros(len(differences))], axis=1)
-    p, adjusted, interval, together = Family([flips(values, **options)], level).tested(0, 0, 1)
+    family = Family([flips(values, **options)], level)
+    p, adjusted, interval, together = family.tested(0, 0, 1)
     np.testing.assert_array_equal(
         (adjusted, *together), (p, *interval), err_msg="a single pair needs no correction"
     )
@@ -34,19 +35,27 @@ def test_many_queries_are_near_scipys_permutation_test():
         n_resamples=9_999,
         random_state=np.random.default_rng(1),
     ).pvalue
-    assert paired(d)[0] == pytest.approx(expected, abs=4 * np.sqrt(2 * expected / 9_999))
+    error = np.sqrt(2 * expected / 9_999)
+    assert paired(d)[0] == pytest.approx(expected, abs=4 * error)
 
 
 def test_few_changes_are_bounded_by_their_number():
     # The test cannot reject at .05 with five changes; Clopper and Pearson's limits for 3 wins and 2 losses of 50.
-    d = np.r_[[0.5, 0.25, 0.5, -0.25, -0.5], np.zeros(45)]
-    expected = -2 * stats.beta.ppf(0.975, 3, 48), 2 * stats.beta.ppf(0.975, 4, 47)
-    assert paired(d, span=2.0)[1] == pytest.approx(expected)
+    changes = [0.5, 0.25, 0.5, -0.25, -0.5]
+    d = np.r_[changes, np.zeros(45)]
+    most_losses = stats.beta.ppf(0.975, 3, 48)
+    most_wins = stats.beta.ppf(0.975, 4, 47)
+    found = paired(d, span=2.0)[1]
+    assert found == pytest.approx((-2 * most_losses, 2 * most_wins))
     assert paired(d)[0] >= 2 * 2**-5
     assert np.isnan(paired(d, span=np.inf)[1]).all()
     equal = 1 - 0.025 ** (1 / 50)
-    assert paired(np.zeros(50)) == (1.0, pytest.approx((-equal, equal)))
-    assert paired(np.array([0.5])) == (1.0, pytest.approx((-0.975, 1.0)))
+    p, interval = paired(np.zeros(50))
+    assert p == 1.0
+    assert interval == pytest.approx((-equal, equal))
+    p, interval = paired(np.array([0.5]))
+    assert p == 1.0
+    assert interval == pytest.approx((-0.975, 1.0))
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
@@ -66,8 +75,10 @@ def test_t_is_scipys(confidence):
 
 
 def test_folds_that_differ_more_than_queries_decide():
-    fold, random = np.arange(200) % 4, np.random.default_rng(0)
-    by_fold, noise = np.array([0.1, 0.0, 0.05, 0.07]), random.normal(0, 0.01, 200)
+    fold = np.arange(200) % 4
+    random = np.random.default_rng(0)
+    by_fold = np.array([0.1, 0.0, 0.05, 0.07])
+    noise = random.normal(0, 0.01, 200)
     noise -= np.bincount(fold, noise)[fold] / 50
     d = by_fold[fold] + noise
     expected = stats.ttest_1samp(by_fold, 0)
@@ -75,8 +86,10 @@ def test_folds_that_differ_more_than_queries_decide():
     assert interval == pytest.approx(tuple(expected.confidence_interval()), abs=0.003)
     assert p > 0.05 > paired(d)[0]
     # If queries differ more, folds change nothing.
-    d = random.normal(0.02, 0.2, 200) - np.bincount(fold, random.normal(0, 1e-9, 200))[fold]
-    even = d - (np.bincount(fold, d) / 50)[fold] + d.mean()
+    d = random.normal(0.02, 0.2, 200)
+    d -= np.bincount(fold, random.normal(0, 1e-9, 200))[fold]
+    means = np.bincount(fold, d) / 50
+    even = d - means[fold] + d.mean()
     assert paired(even, folds=fold) == paired(even)
 
 
@@ -84,12 +97,20 @@ def test_size_does_not_matter():
     d = np.random.default_rng(0).normal(0.05, 0.3, 30)
     p, interval = paired(d, span=np.inf)
     for scale in (1e-300, 1e300):
-        found = paired(scale * d, weights=np.full(30, scale), span=np.inf)
-        assert found == (p, pytest.approx((scale * interval[0], scale * interval[1]), rel=1e-9))
+        weights = np.full(30, scale)
+        scaled_p, scaled = paired(scale * d, weights=weights, span=np.inf)
+        assert scaled_p == p
+        expected = scale * np.array(interval)
+        np.testing.assert_allclose(scaled, expected, rtol=1e-9)
 
 
 def test_differences_by_rounding_are_none():
-    values = np.array([[0.1 + 0.2, 0.3, 0.5], [1.0, 1.0 + 1e-15, 0.0], [-0.3, -0.1 - 0.2, 0.0]])
+    rows = [
+        [0.1 + 0.2, 0.3, 0.5],
+        [1.0, 1.0 + 1e-15, 0.0],
+        [-0.3, -0.1 - 0.2, 0.0],
+    ]
+    values = np.array(rows)
     found = without_rounding(values)
     assert (found[:, 0] == found[:, 1]).all()
     np.testing.assert_allclose(found, values, rtol=1e-14)
@@ -110,14 +131,16 @@ def test_errors_power_and_the_truly_best(kind):
     truth = np.array([0.04, 0, 0, 0, 0, 0])
     errors, held, kept, powers = 0, 0, 0, []
     for seed in range(n_samples):
-        family = Family([flips(random.random((100, 1)) + noise() + truth, seed=seed)], 0.05)
+        values = random.random((100, 1)) + noise() + truth
+        family = Family([flips(values, seed=seed)], 0.05)
         rejected = family.p_adjusted[0] <= 0.05
         best = family.best_set()
         errors += rejected[1:, 1:].any()
         kept += best.inside[0]
         held += (0.04 - truth <= best.regret).all()
         holm = Family(family.parts, 0.05, "holm").p_adjusted[0] <= 0.05
-        powers.append([rejected[0, 1:].mean(), holm[0, 1:].mean()])
+        by_correction = [own[0, 1:].mean() for own in (rejected, holm)]
+        powers.append(by_correction)
     assert errors / n_samples <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_samples)
     assert kept / n_samples >= 0.95
     assert held / n_samples >= 0.95

@@ -25,7 +25,8 @@ from skrank_metrics.reports.slices import name_of_slice
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.
-LABELS, SCORES = [1, 0, 0, 1, 1, 0, 0, 0], [2, 1] * 4
+LABELS = [1, 0, 0, 1, 1, 0, 0, 0]
+SCORES = [2, 1] * 4
 
 
 def report_of(by, **given):
@@ -47,15 +48,19 @@ def of_rows(values):
     ],
 )
 def test_missing_values_are_a_slice_of_their_own_and_come_last(values, named):
-    report = report_of(np.repeat(values, 2) if isinstance(values, np.ndarray) else of_rows(values))
+    is_array = isinstance(values, np.ndarray)
+    by = np.repeat(values, 2) if is_array else of_rows(values)
+    report = report_of(by)
     assert list(report.slices) == [named, None]
     assert report.slices[named].mean == {"mrr": 1}
     assert report.slices[None].mean == {"mrr": 1 / 4}
-    assert str(report).splitlines()[5].split()[:4] == ["missing", "mrr", "2", "0.2500"]
+    row = str(report).splitlines()[5]
+    assert row.split()[:4] == ["missing", "mrr", "2", "0.2500"]
 
 
 def test_missing_values_come_last_among_slices_without_an_order():
-    assert list(report_of(of_rows([None, "a", 1, None])).slices) == ["a", 1, None]
+    report = report_of(of_rows([None, "a", 1, None]))
+    assert list(report.slices) == ["a", 1, None]
 
 
 LARGE = 2**60
@@ -82,7 +87,8 @@ def test_integers_stay_integers_next_to_a_missing_value(make, values):
     low, high = sorted(set(values) - {None})
     report = report_of(make(of_rows(values)))
     assert list(map(repr, report.slices)) == [str(low), str(high), "None"]
-    assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0], [2]]
+    queries = [part.qid.tolist() for part in report.slices.values()]
+    assert queries == [[1, 3], [0], [2]]
     assert [line.split()[0] for line in str(report).splitlines()[4:7]] == [
         str(low),
         str(high),
@@ -115,7 +121,8 @@ def test_missing_parts_of_tuples_are_none():
         ("b",),
         ("b", 1),
     ]
-    two = evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=[("b", 1), (None, 1)])
+    labels = [[1, 0], [0, 1]]
+    two = evaluate(labels, [[2, 1]] * 2, metrics="mrr", by=[("b", 1), (None, 1)])
     assert list(two.slices) == [("b", 1), (None, 1)], (
         "one value per query of labels in two dimensions"
     )
@@ -145,11 +152,15 @@ def test_a_missing_value_is_not_the_word():
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
 def test_several_columns_at_once(make):
-    by = make({"country": of_rows(["de", "de", "de", None]), "length": of_rows([8, 10, 9, 8])})
-    report = report_of(by)
-    assert list(report.slices) == [("de", 8), ("de", 9), ("de", 10), (None, 8)]
-    assert [part.qid.tolist() for part in report.slices.values()] == [[0], [2], [1], [3]]
-    names = [line.split("mrr")[0].strip() for line in str(report).splitlines()[4:8]]
+    country = of_rows(["de", "de", "de", None])
+    length = of_rows([8, 10, 9, 8])
+    report = report_of(make({"country": country, "length": length}))
+    expected = {("de", 8): [0], ("de", 9): [2], ("de", 10): [1], (None, 8): [3]}
+    assert list(report.slices) == list(expected)
+    for value, part in report.slices.items():
+        assert part.qid.tolist() == expected[value]
+    lines = str(report).splitlines()[4:8]
+    names = [line.split("mrr")[0].strip() for line in lines]
     assert names == ["de, 8", "de, 9", "de, 10", "missing, 8"]
     for frame in (report.to_frame(), report.to_frame("polars")):
         assert frame["by"].to_list() == ["de, 8", "de, 10", "de, 9", "missing, 8"]
@@ -162,15 +173,12 @@ def test_comparisons_leaderboards_and_accumulators_take_them():
     for comparison in (board, compare(list(board.reports.values()), "mrr", by=by)):
         assert list(comparison.slices) == [("b", 1), (None, 1)]
     assert list(compare(board.reports, "mrr", by=["b", None, "b", None]).slices) == ["b", None]
-    accumulator = RankingAccumulator(["mrr"]).update(
-        LABELS[:4], SCORES[:4], qid=QID[:4], by=[1, 1, None, None]
-    )
-    accumulator.update(LABELS[4:], SCORES[4:], qid=QID[4:], by=[1, 1, 2, 2])
-    assert {name: part.mean["mrr"] for name, part in accumulator.result().slices.items()} == {
-        1: 1,
-        2: 0,
-        None: 1 / 2,
-    }
+    accumulator = RankingAccumulator(["mrr"])
+    for rows, values in ((slice(4), [1, 1, None, None]), (slice(4, 8), [1, 1, 2, 2])):
+        accumulator.update(LABELS[rows], SCORES[rows], qid=QID[rows], by=values)
+    slices = accumulator.result().slices
+    means = {name: part.mean["mrr"] for name, part in slices.items()}
+    assert means == {1: 1, 2: 0, None: 1 / 2}
 
 
 def test_of_many_slices_the_largest_are_shown():
@@ -178,7 +186,8 @@ def test_of_many_slices_the_largest_are_shown():
     by = np.repeat(np.arange(1, 31), np.arange(1, 31))
     many = evaluate([[1, 0]] * len(by), [[2, 1]] * len(by), metrics="mrr", by=by)
     lines = str(many).splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith("slice")) + 1
+    heads = [number for number, line in enumerate(lines) if line.startswith("slice")]
+    first = heads[0] + 1
     shown = [line.split()[0] for line in lines[first : first + 20]]
     assert shown == [str(value) for value in range(11, 31)]
     assert lines[first + 20] == "These are the largest 20 of 30; to_frame('means') has all."
@@ -334,12 +343,14 @@ VALUES = st.recursive(
 @example([("a", "b"), ("a_x_b", None), "a_x_b", ("a_", "_b"), ("a__", "b")])
 def test_flat_keys_of_slices_are_unambiguous_and_do_not_depend_on_each_other(values):
     by = object_array(values, len(values))
-    labels, scores = [[1, 0]] * len(values), [[2, 1]] * len(values)
+    labels = [[1, 0]] * len(values)
+    scores = [[2, 1]] * len(values)
     report = evaluate(labels, scores, metrics=["mrr", "map@3"], by={"value": by})
     flat = report.to_dict(flat=True)
     assert sum(key.startswith("mrr_slice_") for key in flat) == len(report.slices)
     assert all(re.fullmatch("[A-Za-z0-9_]+", key) for key in flat)
-    first = evaluate(labels[:2], scores[:2], metrics=["mrr", "map@3"], by={"value": by[:2]})
+    by_first = {"value": by[:2]}
+    first = evaluate(labels[:2], scores[:2], metrics=["mrr", "map@3"], by=by_first)
     few = first.to_dict(flat=True)
     assert {key for key in few if "_slice_" in key} <= set(flat)
 
@@ -359,10 +370,12 @@ SPELLED = {
 def test_flat_keys_by_hand():
     n = len(SPELLED)
     by = {"value": object_array(list(SPELLED), n)}
-    flat = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=by).to_dict(flat=True)
+    report = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=by)
+    flat = report.to_dict(flat=True)
     ends = {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")}
     assert ends == set(SPELLED.values())
-    pairs = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=[("de", 1), ("de", None)])
+    by = [("de", 1), ("de", None)]
+    pairs = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=by)
     assert {"mrr_slice_de_x_1", "mrr_slice_de_x_missing"} <= set(pairs.to_dict(flat=True))
     ends = report_of(["US low"] * 2 + ["US+"] * 6)
     flat, interval = ends.to_dict(flat=True), ends.slices["US+"].intervals()["mrr"]

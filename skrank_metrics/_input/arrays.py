@@ -196,7 +196,10 @@ def as_numpy(values: Any) -> NDArray[Any]:
     """NumPy's array of an array-like. Nullable numbers of pandas with missing ones are floats, as NumPy's are."""
     array = np.asarray(values)
     nullable: Any = getattr(values, "dtype", None)
-    if array.dtype.kind != "O" or getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
+    # Sparse arrays become objects, too, but have a type of NumPy.
+    if array.dtype.kind != "O" or isinstance(nullable, np.dtype):
+        return array
+    if getattr(nullable, "kind", "O") not in ("b", "i", "u", "f"):
         return array
     # pandas before 2.2 makes objects of all of these, later versions only of missing booleans.
     if not values.isna().any():

@@ -32,11 +32,9 @@ _OF_PEERS = {
     "hr": "hit_rate",
     "accuracy": "hit_rate",
     "ap": "map",
-    "nerr": "err",
-    "r_cap": "recall",
+    "nerr": "err(normalize=true)",
+    "r_cap": "recall(normalizer=min)",
 }
-# Parameters that a name implies.
-_IMPLIED: dict[str, dict[str, Any]] = {"nerr": {"normalize": True}, "r_cap": {"normalizer": "min"}}
 # Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
 _ELSEWHERE = {
     "average_precision": "map",
@@ -79,13 +77,13 @@ def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, An
         first = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
         raise ValueError(f"{error}{_hint(first, spec)}") from None
     given = word.lower()
-    name = _OF_PEERS.get(given, given)
+    name, implied = parse(_OF_PEERS.get(given, given))
     k = own.get("k")
     function = _function_of(name)
     if function is None:
         known = ", ".join(sorted(REGISTRY))
         raise ValueError(f"Unknown metric {word!r}.{_hint(name, spec, k)} Known: {known}.")
-    params = {**_IMPLIED.get(given, {}), **own}
+    params = implied | own
     if k is not None:
         # "map@10" is the metric of this package, but "AP@10" and "map_cut_10" are known from elsewhere.
         is_of_peer = here != spec or given != name
@@ -153,4 +151,4 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
     if word in _ELSEWHERE:
         return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
-    return nearest(word, [*known, *_IMPLIED], ending)
+    return nearest(word, known, ending)

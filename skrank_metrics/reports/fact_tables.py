@@ -26,15 +26,11 @@ ByMetric: TypeAlias = Mapping[str, MetricValues]
 def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, Any]:
     """Facts by metric, with those of slices by name in "slices"."""
     names = names_of_slices(slices)
-    found: dict[str, Any] = {}
-    for metric, values in whole.items():
-        found[metric] = facts_of(values)
-        of_slices = {}
-        for value, part in slices.items():
-            number = {"n_queries": part[metric].n_queries}
-            of_slices[names[value]] = number | facts_of(part[metric])
-        if of_slices:
-            found[metric]["slices"] = of_slices
+    found: dict[str, Any] = {metric: facts_of(values) for metric, values in whole.items()}
+    for value, block in slices.items():
+        for metric, values in block.items():
+            of_slices = found[metric].setdefault("slices", {})
+            of_slices[names[value]] = {"n_queries": values.n_queries, **facts_of(values)}
     return found
 
 

@@ -191,7 +191,7 @@ pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')
 fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
-ner@5 -> 'nerr@5' or 'err@5'
+ner@5 -> 'err@5'
 gmap -> 'map(average=geometric)'
 ndgc_at_10 -> 'ndcg@10'"""
 

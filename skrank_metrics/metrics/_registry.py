@@ -112,10 +112,8 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
 def check_new(name: str) -> None:
     """Refuse the name of an existing metric or of its negative, which in strings differs only by a prefix."""
     own = name.removeprefix(NEGATIVE)
-    for taken in (own, NEGATIVE + own):
-        if taken in REGISTRY:
-            function = REGISTRY[taken].__name__
-            raise ValueError(f"name must be new; {taken!r} is the metric {function}.")
+    if not REGISTRY.keys().isdisjoint({own, NEGATIVE + own}):
+        raise ValueError(f"name must be new; {own!r} is a metric of this package.")
 
 
 def _public_function(record: Metric) -> MetricFunction:
@@ -165,14 +163,11 @@ def docstring(record: Metric, text: str) -> str:
     sections += [_RETURNS.format(bounds=record.bounds), _RAISES]
     if record.reference:
         sections.append(f"References\n----------\n{record.reference.text}\n{record.reference.url}")
-    if examples:
-        sections.append(_EXAMPLES + examples)
+    sections.append(_EXAMPLES + examples)
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _displayed(formula: str) -> str:
-    if not formula:
-        return ""
     # Hyphens are minus signs in formulas.
     lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
     return ".. math::\n\n" + textwrap.indent(lines, "    ")

@@ -305,13 +305,13 @@ def test_errors_of_the_function_name_it_and_the_query():
             depth_of_last,
             {"name": "ndcg"},
             ValueError,
-            "name must be new; 'ndcg' is the metric ndcg_score",
+            "name must be new; 'ndcg' is a metric of this package",
         ),
         (
             depth_of_last,
             {"name": "kendall_tau_distance"},
             ValueError,
-            "'neg_kendall_tau_distance' is the metric",
+            "'kendall_tau_distance' is a metric of this package",
         ),
         (
             depth_of_last,

@@ -127,17 +127,12 @@ class BoundMetric:
     def average(self) -> str | None:
         """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
-        option = self.record.pooled
-        why = None
-        if average == "micro" and not self._has(option):
-            why = f"unless {option}=True" if option else "which cannot be pooled over documents"
+        is_pooled = self._has(self.record.pooled)
         # The geometric mean needs values from 0 up.
-        if average == "geometric" and self.record.lower < 0:
-            why = "which can be negative"
-        if why:
-            raise ValueError(
-                f"average={average!r} is not defined for {self.function.__name__}, {why}; pass 'macro'."
-            )
+        is_impossible = {"micro": not is_pooled, "geometric": self.record.lower < 0}
+        if is_impossible.get(average):
+            name = self.function.__name__
+            raise ValueError(f"average={average!r} is not defined for {name}; pass 'macro'.")
         return average
 
     @cached_property

@@ -75,7 +75,5 @@ def test_smaller_is_better():
 
 @pytest.mark.parametrize("name", ["kendall_tau", "spearman"])
 def test_geometric_means_of_negative_values_are_refused(name):
-    with pytest.raises(
-        ValueError, match=r"average='geometric' is not defined for .*, which can be negative"
-    ):
+    with pytest.raises(ValueError, match=r"average='geometric' is not defined for "):
         get_metric(name, average="geometric")

@@ -20,10 +20,10 @@ from skrank_metrics.sources.lists import Ids
 def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
     """One value per query or document, from values by its id."""
     table = values
-    if hasattr(values, "index") and hasattr(values, "iloc") and getattr(values, "ndim", 1) == 1:
-        table = dict(zip(values.index.tolist(), values.tolist(), strict=True))
-        if len(table) < len(values):
+    if hasattr(values, "iloc") and values.ndim == 1:
+        if not values.index.is_unique:
             raise ValueError(f"{name} has a {what} twice in its index.")
+        table = values.to_dict()
     if not isinstance(table, Mapping):
         raise TypeError(
             f"{name} must be a dict, or a Series with the {what} ids as index; got {type(values).__name__}."

@@ -141,7 +141,8 @@ def evaluate_run(
         are not the usual ones. The keys are "query", "document", "label", "score" and "rank", of which 1 is the first.
         If frames differ, ``{"qrels": {"query": "customer"}, "run": {"query": "user"}}`` names them separately. The
         usual names are query, qid, query_id, topic, user, user_id; document, docno, docid, item, item_id, passage_id,
-        corpus-id; label, relevance, rel, rating, grade; score, prediction, rank.
+        corpus-id; label, relevance, rel, rating, grade; score, prediction, rank. If a frame has both, scores and ranks
+        must agree, unless one of them is named here.
 
     Returns
     -------

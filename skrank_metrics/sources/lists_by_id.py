@@ -64,9 +64,9 @@ def read_lists(
         lists = _from_array(source, queries)
     elif isinstance(known, Lists) and known.argument == argument:
         lists = known
-    elif hasattr(source, "tocoo") and argument != "run":  # some are dicts, too
+    elif hasattr(source, "tocoo") and argument != "run":
         lists = _from_sparse(source, argument)
-    elif isinstance(source, Mapping):
+    elif isinstance(source, Mapping) and not hasattr(source, "tocoo"):  # some matrices are dicts
         lists = _from_dict(source, argument)
     elif has_columns(source):
         lists = _from_frame(source, argument, names, argument)

@@ -24,14 +24,11 @@ def runs_by_name(run: Any) -> dict[str, Any] | None:
     first = next((value for value in run.values() if _is_run(value) is not None), None)
     if not _is_run(first):  # the usual case, with many queries
         return None
-    found = {name: _is_run(value) for name, value in run.items()}
-    runs = [name for name, is_run in found.items() if is_run]
-    lists = [name for name, is_run in found.items() if is_run is False]
-    if lists:
-        raise ValueError(
-            f"run must be a single run, or a dict of runs by name; got both: {runs[0]!r} holds a run, and {lists[0]!r} "
-            "the documents of a query."
-        )
+    for name, value in run.items():
+        if _is_run(value) is False:
+            raise ValueError(
+                f"run must be a single run, or a dict of runs; got both: {name!r} holds the documents of a query."
+            )
     return by_text(run.items(), "run")
 
 

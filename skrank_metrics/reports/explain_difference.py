@@ -17,7 +17,7 @@ from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
-from skrank_metrics.metrics.names import get_metric, in_convention
+from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # The parameter that is the value of undefined queries.
@@ -56,7 +56,7 @@ class Difference(Result):
     Attributes
     ----------
     metric : str
-        Name of the metric, as given.
+        Name of the metric.
     conventions : tuple of str
         The two conventions.
     start, end : float
@@ -148,8 +148,6 @@ def explain_difference(
     gap                                                  +0.4685
     To get lightgbm's value, pass convention='lightgbm'.
     """
-    if isinstance(conventions, str) or len(conventions) != 2:
-        raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (in_convention(metric, convention) for convention in conventions)
     check_one_value(first)
     ranking = rows_or_report(y_true, y_score, qid)
@@ -167,7 +165,7 @@ def explain_difference(
             # What no parameter imitates would otherwise look like a mistake of the user.
             remarks.append(f"Not reproduced from {convention}: {remark}")
     return Difference(
-        metric if isinstance(metric, str) else str(get_metric(metric)),
+        str(bind(metric)),
         (conventions[0], conventions[1]),
         means[frozenset()],
         means[frozenset(changed)],

@@ -40,8 +40,11 @@ def suspicions(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator
 
 def _reversed(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
     """Scores that rank much better upside down, such as distances."""
-    # A custom metric may be slow.
-    names = [name for name, own in values.items() if own.metric.record.transform != "orders"]
+    names = []
+    for name, own in values.items():
+        # A custom metric may be slow.
+        if own.metric.greater_is_better and own.metric.record.transform != "orders":
+            names.append(name)
     if not names or not _most_pairs_are_inverted(ranking):
         return
     given = values[names[0]]
@@ -50,11 +53,8 @@ def _reversed(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[
     upside_down = Ranking(ranking.documents, scores, ranking.retrieved)
     (result,) = per_query(upside_down, [given.metric.computation])
     instead = replace(given, result=result)
-    worse, better = given, instead
-    if not given.metric.greater_is_better:
-        worse, better = instead, given
     # Means without an interval have ends of NaN, which are not above each other.
-    if better.interval()[0] > worse.interval()[1]:
+    if instead.interval()[0] > given.interval()[1]:
         yield (
             f"Reversed? {names[0]} is {given.mean:.4f}; with the scores reversed, it would be {instead.mean:.4f} over "
             f"all {ranking.documents.n_queries} queries: are these distances or ranks? Pass their negatives."

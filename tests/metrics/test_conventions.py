@@ -293,7 +293,7 @@ def test_unknown_conventions_are_named():
             call("ndcg", convention="lightgmb")
     with pytest.raises(ValueError, match=unknown):
         explain_difference(*rows, conventions=("sklearn", "lightgmb"))
-    with pytest.raises(ValueError, match="convention must be one of .*; got 's'"):
+    with pytest.raises(ValueError, match="got 's'"):
         explain_difference(*rows, conventions="sklearn")
 
 

@@ -56,5 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    of_modules = {name for name in globals() if name.startswith("__")}
-    return sorted({*of_modules, *_NAMESPACES, *__getattr__("__all__")})
+    return ["__version__", *_NAMESPACES, *__getattr__("__all__")]

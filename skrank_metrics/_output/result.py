@@ -80,8 +80,6 @@ class Result(ABC):
         matplotlib is installed, also a picture. It loads nothing, runs no scripts, and follows the reader's light or
         dark theme. An existing file is replaced only once the new one is complete.
         """
-        if not isinstance(title, str | None):
-            raise TypeError(f"title must be text or None; got {type(title).__name__}.")
         write_whole(self._page(title), path)
 
     def _page(self, title: str | None = None) -> str:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_int
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.outcome import Status
 from skrank_metrics.reports.verdict import some_of
 
-# Panels with means.
-MOST_METRICS = 3
+# Panels with means, and rows, of the best models.
+MOST_METRICS, MOST_MODELS = 3, 20
 # Models that may be chosen.
 GOOD: tuple[Status, ...] = ("best", "leads", "may be best", "better", "not worse")
 
@@ -26,7 +25,8 @@ class ComparisonDisplay(Display):
     In each panel, a band is behind the models that may be the best by its metric, or that are better or not worse than
     the baseline, and the best mean is bold. A model has one colour in all panels: blue if it is in the band of each,
     grey if it is worse by each metric, and black if metrics disagree or nothing is known. The intervals of the
-    differences are simultaneous, so they agree with the bands and with the verdict, the title.
+    differences are simultaneous, so they agree with the bands and with the verdict, the title. Of many models, the best
+    20 are drawn.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ class ComparisonDisplay(Display):
         Result of evaluate of several models, compare, cross_evaluate or search_report.
     metric : str, metric function or bound metric, default=None
         A metric of the comparison. None means the first, and the means of two others.
-    n_models : int, default=20
-        Number of models to draw, the best ones.
 
     See Also
     --------
@@ -56,15 +54,14 @@ class ComparisonDisplay(Display):
 
     result: Comparison
 
-    def __init__(self, result: Comparison, *, metric: Any = None, n_models: int = 20) -> None:
+    def __init__(self, result: Comparison, *, metric: Any = None) -> None:
         super().__init__(result)
-        check_int(n_models, "n_models", 1)
         board = result.by_metric(result.metrics[0] if metric is None else metric)
         self._outcome = board.outcome()
         self._verdict = board.verdict
         n_metrics = MOST_METRICS if metric is None else 1
         self._boards = [board, *map(board.by_metric, board.metrics[1:n_metrics])]
-        self._rows = board.standings()[:n_models]
+        self._rows = board.standings()[:MOST_MODELS]
         self._names = [row.name for row in self._rows]
         self._statuses = [_statuses_by(board) for board in self._boards]
 

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.displays.searched import read_search
 
+# Candidates that are drawn, the best ones.
+MOST_CANDIDATES = 10
 # Height of a row in inches, and places of the marks and of the mean below and above its middle, in rows.
 ROW, MARKS, TEXT = 0.44, 0.14, -0.24
 
 
 class CVResultsDisplay(Display):
-    """Candidates of a search, the best on top, with their scores in each fold, and the mean above its mark.
+    """The ten best candidates of a search with their scores in each fold, and the mean above its mark.
 
     Create it with ``from_result(search)``. A few folds can hardly tell which candidates are worse; see search_report.
 
@@ -30,8 +32,6 @@ class CVResultsDisplay(Display):
         Fitted search.
     metric : str, metric function or bound metric, default=None
         Metric of the search. None means the one used for ``refit``.
-    n_candidates : int, default=10
-        Number of candidates to draw, the best ones.
 
     See Also
     --------
@@ -49,11 +49,10 @@ class CVResultsDisplay(Display):
     ['#1 strategy=mean', '#2 strategy=median']
     """
 
-    def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
+    def __init__(self, result: Any, *, metric: Any = None) -> None:
         super().__init__(result)
-        check_int(n_candidates, "n_candidates", 1)
         found = read_search(result, metric)
-        self.scores: FloatArray = found.scores[:n_candidates]
+        self.scores: FloatArray = found.scores[:MOST_CANDIDATES]
         n_shown, n_folds = self.scores.shape
         self.candidates = list(map(_name_of, found.rows[:n_shown], found.params))
         self._label = f"{found.metric}, mean and each of {n_folds} folds"

@@ -61,11 +61,9 @@ class GridDisplay(Display):
         self.scores: FloatArray = np.full((*shape, found.scores.shape[1]), np.nan)
         # The best comes last, and stays.
         for own, scores in zip(found.params[::-1], found.scores[::-1], strict=True):
-            place = []
-            for name, values in zip(self._names, self._values, strict=True):
-                place.append(values.index(_spelled(own.get(name))))
-            self.scores[tuple(place)] = scores
-        self._best = tuple(place)
+            spelled = [_spelled(own.get(name)) for name in self._names]
+            self._best = tuple(map(list.index, self._values, spelled))
+            self.scores[self._best] = scores
 
     def _draw(self, ax: Any) -> None:
         *rows, columns = self._values

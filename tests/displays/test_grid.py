@@ -32,7 +32,13 @@ ONE = fitted(
     est__solver=["svd"] * 3,
 )
 TWO = fitted(
-    [[0.1, 0.3], [0.4, 0.6], [0.2, 0.2], [0.7, 0.3], [0.9, np.nan]],
+    [
+        [0.1, 0.3],
+        [0.4, 0.6],
+        [0.2, 0.2],
+        [0.7, 0.3],
+        [0.9, np.nan],
+    ],
     alpha=[1, 1, 2, 2, 3],
     solver=["svd", "lsqr", "svd", "svd", "svd"],
 )
@@ -64,7 +70,8 @@ def test_a_heat_map_over_two():
     assert written == {(0, 0): "0.2000", (1, 0): "0.5000", (0, 1): "0.5000"}, (
         "the best of two candidates with the same values; one failed, some were not tried"
     )
-    assert [text.xy for text in ax.texts if text.get_weight() == "bold"] == [(1, 0)]
+    (best,) = [text for text in ax.texts if text.get_weight() == "bold"]
+    assert best.xy == (1, 0)
     assert ax.get_ylabel() == "alpha"
     assert ax.get_xlabel() == "solver\nmap, mean over folds"
 

@@ -58,7 +58,8 @@ def compare(
         first one ranks them. Queries without a value in one of the rankings are left out.
     baseline : str or list of str, default=None
         Name of the report that all others are compared with. With several names, each other ranking is compared with
-        each of them: it is better if it is better than all, and worse if it is worse than one. None compares all pairs.
+        each of them: it is better if it is better than all, and worse if it is worse than one. P-values are corrected
+        for all these pairs, so that each can be read alone. None compares all pairs.
     margin : float or dict of float by metric, default=None
         The loss that does not matter, at least 0 and less than the range of the metric: a ranking is "not worse" than
         another if no loss in the simultaneous interval is as large. So equal rankings need 368 queries, or groups, for
@@ -268,8 +269,6 @@ def _column_of(
 ) -> str:
     """Name of a metric in a report, which must compute it as the first does."""
     column = column_of(metric, report.metrics)
-    if column is None:  # under another name, such as that of another tool
-        column = column_of(first.metrics.get(metric), report.metrics)
     if column is None:
         spelled = getattr(metric, "__name__", str(metric))
         raise ValueError(

@@ -72,15 +72,6 @@ def moments(values: Any, weights: Any = None) -> Moments:
     return Moments(mean, std, n_effective, error, (low, high))
 
 
-@dataclass(frozen=True)
-class _Estimate:
-    """What an interval is made of."""
-
-    mean: float
-    error: float
-    n_degrees: float  # infinite for a normal variable
-
-
 def mean_interval(
     found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -93,19 +84,19 @@ def mean_interval(
     # Values can exceed the bounds: for undefined queries, or if gains fall with the label.
     low = float(np.fmin(bounds[0], found.extremes[0]))
     high = float(np.fmax(bounds[1], found.extremes[1]))
-    estimate = _Estimate(found.mean, found.error, found.n_effective - 1)
+    mean, error, n_degrees = found.mean, found.error, found.n_effective - 1
     if found.n_effective > 1 and np.isfinite([low, high]).all():
-        estimate = _with_added_observations(found, low, high, confidence)
-    if not estimate.error > 0:
+        mean, error, n_degrees = _with_added_observations(found, low, high, confidence)
+    if not error > 0:
         return np.nan, np.nan
-    half = quantile(confidence, estimate.n_degrees) * estimate.error
-    return max(low, estimate.mean - half), min(high, estimate.mean + half)
+    half = quantile(confidence, n_degrees) * error
+    return max(low, mean - half), min(high, mean + half)
 
 
 def _with_added_observations(
     found: Moments, low: float, high: float, confidence: float
-) -> _Estimate:
-    """Mean and standard error with observations added at both bounds."""
+) -> tuple[float, float, float]:
+    """Mean and standard error with observations added at both bounds, and degrees of freedom, infinite if normal."""
     n, mean, variance = found.n_effective, found.mean, found.std**2
     # No other values between these bounds and with this mean vary as much as those at the bounds.
     largest_variance = (high - mean) * (mean - low)
@@ -119,7 +110,7 @@ def _with_added_observations(
     divisor = n + n_added if are_at_bounds else n
     error = (squares / (divisor * (n + n_added))) ** 0.5
     # One observation more than n, less one for the mean.
-    return _Estimate(middle, error, np.inf if are_at_bounds else n)
+    return middle, error, np.inf if are_at_bounds else n
 
 
 @cache

@@ -139,7 +139,9 @@ class SignFlips:
             # Equal differences alone are decided by the signs.
             least_p = np.where((error == 0) & (total != 0), least_p, ~differs)
         # What varies is pooled over the rankings, but without any difference there is nothing to vary.
-        of_folds = self._fold_errors(error, differs)
+        of_folds = FoldErrors(np.zeros_like(z), np.ones_like(z), fits_vary=False)
+        if self.by_fold is not None:
+            of_folds = fold_errors(error, n_effective(self.masses), *self.by_fold, differs)
         t = _divided(np.abs(total) / self.total_mass, of_folds.error)
         lower = np.fmin(z, _as_normal(t, of_folds.n_degrees))
         z = np.where(of_folds.error > 0, lower, z)
@@ -165,11 +167,6 @@ class SignFlips:
                 standard_error(d, self.masses),
             ]
         )
-
-    def _fold_errors(self, error: FloatArray, differs: Mask) -> FoldErrors:
-        if self.by_fold is None:
-            return FoldErrors(np.zeros_like(error), np.ones_like(error), fits_vary=False)
-        return fold_errors(error, n_effective(self.masses), *self.by_fold, differs)
 
     def _student(self, total: FloatArray, error: FloatArray, least_p: FloatArray) -> FloatArray:
         """Student's t as a normal quantile."""

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import Documents, Queries, compact
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
-    FloatArray,
     Mask,
     check_labels,
     check_mask,
     check_scores,
-    check_weights,
     to_array,
     to_judged_labels,
 )
@@ -86,9 +84,10 @@ def documents_from_rows(
             **aligned,
         )
         units, labelled = grouping, _labelled([y_true, *further.values(), qid])
+    weights = rows["sample_weight"]
     queries = Queries(
         grouping.ids,
-        _weights(rows["sample_weight"], units, labels.ndim),
+        None if weights is None else query_weights(weights, units),
         _value_per_query(by, units, labelled, "by"),
         _value_per_query(groups, units, labelled, "groups"),
     )
@@ -159,15 +158,6 @@ def _rows_as_queries(
     check_documents_aligned(y_true=y_true, **aligned)
     n_queries, n_documents = shape
     return Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
-
-
-def _weights(sample_weight: Any, units: Grouping, n_dimensions: int) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    if n_dimensions == 2:
-        # A report keeps them, while the caller may use the array again.
-        return check_weights(sample_weight, len(units.ids), "query").copy()
-    return query_weights(sample_weight, units)
 
 
 def _value_per_query(given: Any, units: Grouping, labelled: Any, name: str) -> NDArray[Any] | None:

@@ -13,7 +13,7 @@ import numpy as np
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.ranked_blocks import RankedBlock, ranked_blocks
 from skrank_metrics._engine.ranking import Ranking, Sight
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import UNJUDGED, FloatArray, IntArray
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
 # As in trec_eval: a single query with value 0 would make a geometric mean 0.
@@ -102,8 +102,7 @@ def _check_suitable(documents: Documents, computation: Computation) -> None:
     """Refuse documents without what a metric needs."""
     if documents.negative and not computation.signed:
         raise ValueError(
-            f"{documents.negative}. Labels must be >= 0 for {computation.name}. Mark unjudged documents with "
-            "judged= or leave them out; a label that means 'not relevant' is 0."
+            f"{documents.negative}. Labels must be >= 0 for {computation.name}. {UNJUDGED}"
         )
     for column in computation.documents:
         if column not in documents.columns:

@@ -223,12 +223,9 @@ class RankedBlock:
         """The sum of gain / discount, relative to that of the same documents in their best order."""
         return share_of_best_order(self._gains(gain), self._groups, 1 / discount(self.ranks))
 
-    def label_of_largest_gain(self, gain: GainFunction) -> tuple[float, float]:
-        """The label with the largest gain of all documents, ranked or not, and its gain."""
-        labels = self._documents.distinct_labels
-        gains = gain(labels)
-        best = gains.argmax()
-        return float(labels[best]), float(gains[best])
+    def largest_gain(self, gain: GainFunction) -> float:
+        """The largest gain of all documents, ranked or not."""
+        return float(gain(self._documents.distinct_labels).max())
 
     def each(self, columns: Sequence[str] = ()) -> Iterator[TiedQuery]:
         """Yield the queries one by one, for functions of a single list, with some columns of documents.

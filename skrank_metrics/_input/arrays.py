@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,6 +23,9 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|[+-
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 EXACT_INTEGERS = "integers within +-2**53, which float64 holds exactly"
+
+
+UNJUDGED = "Mark unjudged documents with judged= or leave them out; a label that means 'not relevant' is 0."
 
 
 class NaNScoreError(ValueError):
@@ -95,19 +98,11 @@ def check_labels(
         return ""
     labels = labels.astype(np.float64)
     if not np.isfinite(labels).all():
-        raise ValueError(f"{_first(name, labels, ~np.isfinite(labels))}. {_unjudged(name)}")
+        raise ValueError(f"{_first(name, labels, ~np.isfinite(labels))}. {UNJUDGED}")
     negative = _first(name, labels, labels < 0)
     if not may_be_negative:
-        raise ValueError(f"{negative}. Labels must be >= 0. {_unjudged(name)}")
+        raise ValueError(f"{negative}. Labels must be >= 0. {UNJUDGED}")
     return negative
-
-
-def _unjudged(name: str) -> str:
-    # Models are fitted on y, so its unjudged documents need a label.
-    what = "Label unjudged documents 0"
-    if name == "y_true":
-        what = "Mark unjudged documents with judged="
-    return f"{what} or leave them out; a label that means 'not relevant' is 0."
 
 
 def check_weights(
@@ -400,8 +395,8 @@ def check_bool(value: Any, name: str) -> bool:
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Check that a value is one of the given words."""
     words = list(choices)
-    # == of an array is an array, so only text is compared by value.
-    if not any(value is word or (isinstance(value, str) and value == word) for word in words):
+    # Arrays have no hash: == of an array is an array.
+    if not isinstance(value, Hashable) or value not in words:
         hint = nearest(value, words)
         known = ", ".join(map(shown, words))
         raise ValueError(f"{argument(name)} must be one of [{known}]; got {shown(value)}.{hint}")

@@ -138,7 +138,8 @@ def query_weights(
 ) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
     n_rows = int(grouping.sizes.sum())
-    rows = check_weights(sample_weight, n_rows, "document", may_be_zero=may_be_zero)
+    unit = "query" if n_rows == len(grouping.ids) else "document"
+    rows = check_weights(sample_weight, n_rows, unit, may_be_zero=may_be_zero)
     return one_per_query(
         rows, grouping, "sample_weight", "Pass the same weight for all documents of a query."
     )

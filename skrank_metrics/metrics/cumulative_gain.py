@@ -123,11 +123,11 @@ def _dcg_of_grade(
     ranked: RankedBlock, gain: GainFunction, discount: DiscountFunction, ideal: float
 ) -> FloatArray:
     # A higher grade is no better if it gains no more, as with binary gains.
-    label, largest = ranked.label_of_largest_gain(gain)
+    largest = ranked.largest_gain(gain)
     of_ideal = gain(np.array([ideal])).item()
     if largest > of_ideal:
         raise ValueError(
-            f"ideal must be a grade whose gain no label exceeds; got ideal={ideal:g} with the gain {of_ideal:g} and "
-            f"the label {label:g} with the gain {largest:g}."
+            f"ideal must be a grade whose gain no label exceeds; got ideal={ideal:g} with the gain {of_ideal:g}, and "
+            f"gains up to {largest:g}."
         )
     return ranked.ideal_of_grade(gain, discount, ideal)

@@ -46,9 +46,7 @@ def test_a_list_without_hits_has_the_value_0_whatever_its_ideal():
 
 
 def test_no_gain_may_exceed_that_of_the_ideal_grade():
-    with pytest.raises(
-        ValueError, match="got ideal=2 with the gain 2 and the label 3 with the gain 3"
-    ):
+    with pytest.raises(ValueError, match="got ideal=2 with the gain 2, and gains up to 3"):
         ndcg_score(**RETURNED, ideal=2)
     for ideal, message in (
         ("best", "ideal must be one of"),
@@ -67,9 +65,7 @@ def test_labels_above_the_ideal_grade_are_fine_if_they_gain_no_more(gain):
 
 
 def test_a_lower_label_may_gain_more_than_the_ideal_grade():
-    with pytest.raises(
-        ValueError, match="got ideal=3 with the gain 1 and the label 1 with the gain 5"
-    ):
+    with pytest.raises(ValueError, match="got ideal=3 with the gain 1, and gains up to 5"):
         ndcg_score(**RETURNED, gain=[0, 5, 2, 1], ideal=3)
 
 

@@ -233,6 +233,6 @@ def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)
     with pytest.raises(
-        ValueError, match=r"y contains NaN, first at row .* Label unjudged documents 0"
+        ValueError, match=r"y contains NaN, first at row .* Mark unjudged documents with judged="
     ):
         cross_evaluate(Ridge(), X, with_qid(unknown, qid, judged=columns["judged"]))

@@ -11,7 +11,7 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.columns import Columns
+from skrank_metrics.sources.columns import Columns, check_column_names
 from skrank_metrics.sources.options import TableOptions
 from skrank_metrics.sources.partitions import TableEvaluation, check_frame
 
@@ -99,12 +99,9 @@ def evaluate(
     )
     evaluation.check_shuffle(order)
     import dask.dataframe
-    import pyarrow
 
     check_frame(frame, dask.dataframe.DataFrame, "Dask")
-    # _meta is an empty frame with the types of the columns, so the check computes nothing.
-    schema = pyarrow.Schema.from_pandas(frame._meta, preserve_index=False)
-    evaluation.columns.check(schema, "the frame")
+    check_column_names(evaluation.columns.by_argument, list(frame.columns), "the frame")
     rows = frame[evaluation.columns.names]
     if order == "shuffle":
         rows = rows.shuffle(on=qid)

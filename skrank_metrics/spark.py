@@ -101,7 +101,6 @@ def evaluate(
     # First, so that wrong options are refused before Spark does any work.
     evaluation.check_shuffle(order)
     from pyspark.sql import DataFrame
-    from pyspark.sql.pandas.types import to_arrow_schema
 
     check_frame(frame, DataFrame, "Spark")
     names = evaluation.columns.names
@@ -109,8 +108,6 @@ def evaluate(
     # Without quotes, a dot in a name means a field of a struct.
     quoted = ["`" + name.replace("`", "``") + "`" for name in names]
     rows = frame.select(*quoted)
-    schema = to_arrow_schema(rows.schema)
-    evaluation.columns.check(schema, "the frame")
     # mapInArrow knows no quotes, so the columns get plain names.
     plain = [f"c{number}" for number in range(len(names))]
     rows = rows.toDF(*plain)

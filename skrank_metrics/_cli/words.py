@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from skrank_metrics._cli.options import OPTIONS, TABLES
 from skrank_metrics._cli.parsing import Chosen
-from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.metrics.spelling import expand
 from skrank_metrics.sources.files import format_of
@@ -54,17 +52,12 @@ def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
 
 
 def _check_exists(word: str, chosen: Chosen) -> None:
-    """Refuse a word that is neither a metric nor a file, with similar names."""
+    """Refuse a word that is neither a metric nor a file."""
     if word == STANDARD_INPUT or os.path.exists(word):
         return
-    folder = Path(word).parent
-    hint = ""
-    if folder.is_dir():
-        hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()])
     # Parameters of metrics have dots, as rbp(p=0.9), but names have none.
-    looks_like_a_path = any(sign in word.partition("(")[0] for sign in "./")
-    if hint or looks_like_a_path:
-        raise ValueError(f"File not found: {word}.{hint}")
+    if any(sign in word.partition("(")[0] for sign in "./"):
+        raise ValueError(f"File not found: {word}.")
     raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
 
 

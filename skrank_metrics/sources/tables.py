@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skrank_metrics.sources.columns import Columns
+from skrank_metrics.sources.columns import Columns, check_column_names
 from skrank_metrics.sources.files import SUFFIXES, format_of
 from skrank_metrics.sources.table_files import TableFile, readable
 
@@ -55,7 +55,7 @@ def selected(table: Any, columns: Columns, holder: str) -> Any:
     """The chosen columns, checked, with plain values."""
     import pyarrow as pa
 
-    columns.check(table.schema, holder)
+    check_column_names(columns.by_argument, table.schema.names, holder)
     found = {name: _plain_column(table[name]) for name in columns.names}
     label = columns.label
     # Labels of other batches may be numbers.

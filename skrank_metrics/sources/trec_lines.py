@@ -129,18 +129,8 @@ def _read_topics(
         if duplicates == "error":
             refuse_twice(name, f"document {document!r} of query {topic.decode()!r}")
         if duplicates == "best":
-            _keep_best(documents, document, value, form)
+            documents[document] = (min if form.ranks else max)(documents[document], value)
     return topics
-
-
-def _keep_best(documents: dict[str, float], document: str, value: float, form: Form) -> None:
-    """Give a document the place and the number of its best line."""
-    known = documents[document]
-    better = value < known if form.ranks else value > known
-    if better:
-        # Deleted first, since a dict keeps the place of a key that it has.
-        del documents[document]
-        documents[document] = value
 
 
 def _converter(data: bytes, form: Form) -> Callable[[bytes], float]:

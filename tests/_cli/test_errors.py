@@ -22,7 +22,7 @@ ALL = f"Columns: {', '.join(map(repr, NAMES))}."
 # Commands, and what their errors say.
 WRONG = """\
 evaluate qrels runn.txt ngcd@10 -> File not found: runn.txt.
-evaluate qrels othr mrr -> File not found: othr. Did you mean 'other'?
+evaluate qrels othr mrr -> othr is not a file. Unknown metric 'othr'.
 evaluate qrels no/run mrr -> File not found: no/run.
 evaluate qrels run ngcd@10 -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
 evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or saved reports.

@@ -270,7 +270,7 @@ def test_frames_of_versions_without_arrow_streams(monkeypatch):
         (
             {"qid": "lists"},
             TypeError,
-            "qid must be .* integers, strings or other ids; 'lists' is of type list",
+            "qid must hold hashable values",
         ),
         (
             {"documents": 7},

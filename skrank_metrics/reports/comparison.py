@@ -350,15 +350,11 @@ class Comparison(Result):
             "reports": without_repetitions(reports),
             "metrics": self.metrics,
             "plan": asdict(self.plan),
-            **{name: saved_or_text(getattr(self, name)) for name in self._own_fields()},
         }
+        # What subclasses add.
+        for one in fields(self)[len(fields(Comparison)) :]:
+            body[one.name] = saved_or_text(getattr(self, one.name))
         write_saved("comparison", body, path)
-
-    @classmethod
-    def _own_fields(cls) -> list[str]:
-        """Names of what a subclass adds."""
-        of_all = {one.name for one in fields(Comparison)}
-        return [one.name for one in fields(cls) if one.name not in of_all]
 
     @staticmethod
     def load(path: Any) -> Comparison:
@@ -366,16 +362,14 @@ class Comparison(Result):
         saved = read_saved("comparison", path)
         # Subclasses are higher in the package, so the file names its class.
         kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
-        own = kind._own_fields()
-        check_fields(saved, ["reports", "metrics", "plan", *own], "comparison")
+        names = [one.name for one in fields(kind) if one.name != "_outcomes"]
+        check_fields(saved, names, "comparison")
         check_fields(saved["plan"], [one.name for one in fields(Plan)], "plan")
         reports = restored_reports(saved["reports"])
-        return kind(
-            {name: RankingReport(**report) for name, report in reports.items()},
-            tuple(saved["metrics"]),
-            Plan(**saved["plan"]),
-            **{name: saved[name] for name in own},
-        )
+        saved["reports"] = {name: RankingReport(**report) for name, report in reports.items()}
+        saved["metrics"] = tuple(saved["metrics"])
+        saved["plan"] = Plan(**saved["plan"])
+        return kind(**saved)
 
     # Text and frames
 

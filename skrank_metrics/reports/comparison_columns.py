@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skrank_metrics.reports.families import Interval
-from skrank_metrics.reports.outcome import Outcome
+from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.ranking_report import RankingReport
 
 _PAIR_COLUMNS = (
@@ -24,41 +23,35 @@ def columns_of_rankings(
         "n_queries": [n_queries] * len(reports),
     }
     for outcome in outcomes:
-        metric, confidence = outcome.metric, outcome.plan.confidence
-        intervals = [report.intervals(confidence)[metric] for report in reports.values()]
-        columns[metric] = [outcome.means[name] for name in reports]
-        columns |= _ends(f"{metric} ", intervals)
-        if outcome.tested:
-            known = _columns_of_test(outcome, list(reports))
-            columns |= {f"{metric} {name}": values for name, values in known.items()}
+        # Standings are in the order of their own metric.
+        row_of = {row.name: row for row in outcome.standings}
+        letters_of = outcome.letters if outcome.tested else {}
+        for name, report in reports.items():
+            low, high = report.intervals(outcome.plan.confidence)[outcome.metric]
+            facts: dict[str, object] = {"": outcome.means[name], " low": low, " high": high}
+            if outcome.tested:
+                facts |= _facts_of_test(outcome, row_of[name])
+                facts[" letters"] = letters_of[name]
+            for end, value in facts.items():
+                columns.setdefault(f"{outcome.metric}{end}", []).append(value)
     return columns
 
 
-def _columns_of_test(outcome: Outcome, names: Sequence[str]) -> dict[str, list[object]]:
-    # Standings are in the order of their own metric.
-    row_of = {row.name: row for row in outcome.standings}
-    rows = [row_of[name] for name in names]
-    columns: dict[str, list[object]] = {"difference": [row.difference for row in rows]}
+def _facts_of_test(outcome: Outcome, row: Standing) -> dict[str, object]:
+    low, high = row.interval
+    facts: dict[str, object] = {" difference": row.difference}
     if len(outcome.plan.baselines) > 1:
-        columns["baseline"] = [row.rival or None for row in rows]
-    columns |= _ends("difference ", [row.interval for row in rows])
-    columns["p"] = [row.p_value for row in rows]
-    columns["status"] = [row.status for row in rows]
-    columns["regret"] = [row.regret for row in rows]
-    letters_of = outcome.letters
-    return columns | {"letters": [letters_of[name] for name in names]}
+        facts[" baseline"] = row.rival or None
+    facts |= {" difference low": low, " difference high": high}
+    return facts | {" p": row.p_value, " status": row.status, " regret": row.regret}
 
 
 def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[object]]:
     """Columns of a frame with one row per metric and pair."""
     pairs = [pair for outcome in outcomes if outcome.tested for pair in outcome.pairs(names)]
     columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
-    columns |= _ends("", [pair.interval for pair in pairs])
-    return columns | _ends("simultaneous ", [pair.simultaneous for pair in pairs])
-
-
-def _ends(prefix: str, intervals: Sequence[Interval]) -> dict[str, list[object]]:
-    return {
-        f"{prefix}low": [low for low, _ in intervals],
-        f"{prefix}high": [high for _, high in intervals],
-    }
+    for place, end in enumerate(("low", "high")):
+        columns[end] = [pair.interval[place] for pair in pairs]
+    for place, end in enumerate(("low", "high")):
+        columns[f"simultaneous {end}"] = [pair.simultaneous[place] for pair in pairs]
+    return columns

@@ -69,11 +69,10 @@ class QueryPairDisplay(Display):
             (lead == 0, look.soft, f"{counted(pair.ties, 'query')}: equal"),
         )
         one, other = pair.values
+        points: Any = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.5}
         for where, colour, text in kinds:
-            label = "\n".join(style.names_in_rows([text]))
-            ax.plot(
-                other[where], one[where], "o", color=colour, label=label, alpha=0.5, markersize=4
-            )
+            (label,) = style.names_in_rows([text])
+            ax.plot(other[where], one[where], color=colour, label=label, **points)
         ax.set_aspect("equal")
         ax.set_xlabel(style.broken(f"{pair.metric} of {pair.second}{style.DIRECTION[is_better]}"))
         ax.set_ylabel(style.broken(f"{pair.metric} of {pair.first}{style.DIRECTION[is_better]}"))

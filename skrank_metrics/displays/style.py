@@ -218,11 +218,11 @@ def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **
     ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", color=colour, **look)
 
 
-def explain(ax: Any, corner: tuple[float, float] = (1, 1)) -> None:
-    """Put the labels of what was drawn beside the panel, each in its colour; from another corner, below it."""
+def explain(ax: Any) -> None:
+    """Put the labels of what was drawn beside the panel, each in its colour."""
     ax.legend(
         loc="upper left",
-        bbox_to_anchor=corner,
+        bbox_to_anchor=(1, 1),
         frameon=False,
         fontsize="small",
         labelcolor="linecolor",

@@ -66,9 +66,10 @@ class CallableGain:
 
 
 def _check_gains(gains: FloatArray, labels: FloatArray, name: str) -> FloatArray:
-    if gains.min() >= 0 and gains.max() < np.inf:
+    valid = (gains >= 0) & (gains < np.inf)
+    if valid.all():
         return gains
-    place = np.flatnonzero(~((gains >= 0) & (gains < np.inf)))[0]
+    place = valid.argmin()
     raise ValueError(
         f"gain must be finite and >= 0; gain={name} gives {gains.flat[place]} for the label {labels.flat[place]:g}. "
         "Map the labels to a few grades, or pass the gain of each grade as a sequence."
@@ -137,12 +138,9 @@ class CallableDiscount:
 
     def __call__(self, ranks: FloatArray) -> FloatArray:
         discounts = _call(self.function, ranks, "discount")
-        if (
-            # The conditions are negated, so that NaN, which fails every comparison, is refused.
-            not (discounts > 0).all()
-            or not (np.diff(discounts) >= 0).all()
-            or not np.isfinite(discounts).all()
-        ):
+        # NaN fails every comparison.
+        valid = (discounts > 0) & (discounts < np.inf)
+        if not valid.all() or (np.diff(discounts) < 0).any():
             raise ValueError(
                 "discount must be finite, > 0 and never fall with the rank, since gains are divided by it; got "
                 f"{discounts[:4].tolist()} for the first ranks. To weight gains, return the reciprocal of the weight."

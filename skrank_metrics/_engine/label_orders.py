@@ -86,10 +86,9 @@ class TiedQuery:
         group = np.repeat(
             np.arange(len(self.tied)), [ranks.stop - ranks.start for ranks in self.tied]
         )
-        places = np.sort(tied)
         for _ in range(N_DRAWN):
             # Draws are below 1, so no document leaves its group.
-            rows[places] = tied[np.argsort(group + rng.random(len(tied)))]
+            rows[np.sort(tied)] = tied[np.argsort(group + rng.random(len(tied)))]
             yield
 
 

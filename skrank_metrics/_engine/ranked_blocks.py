@@ -78,11 +78,6 @@ class RankedBlock:
         return np.minimum(self.cutoff, self.n_retrieved)
 
     @property
-    def n_findable(self) -> IntArray:
-        """Number of documents of each query that a perfect ranking could show: k, or all if k is None."""
-        return self.n_documents if self.k is None else self.cutoff
-
-    @property
     def n_documents(self) -> IntArray:
         """Number of documents of each query, ranked or not."""
         return self._documents.grouping.sizes[self._queries]
@@ -93,7 +88,8 @@ class RankedBlock:
 
     def n_reachable(self, relevance_threshold: float | None) -> IntArray:
         """min(k, R), the number of relevant documents of each query that a perfect ranking shows."""
-        return np.minimum(self.n_relevant(relevance_threshold), self.n_findable)
+        n_relevant = self.n_relevant(relevance_threshold)
+        return n_relevant if self.k is None else np.minimum(n_relevant, self.k)
 
     def n_hits(self, relevance_threshold: float | None) -> FloatArray:
         """Number of relevant documents of each query that are shown."""

@@ -71,7 +71,10 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
 def _columns_of_test(outcome: Outcome) -> list[Column]:
     baselines = outcome.plan.baselines
     text = signed if baselines else as_text
+    rival = Column(None)  # said by the status, or known
     head, meaning = "minus", "The mean minus that of the baseline beside it."
+    if len(baselines) > 1:
+        rival = Column("baseline", str, meaning=_AGAINST)
     if not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
@@ -81,7 +84,7 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
         head, meaning = f"minus {name}", f"The mean minus that of {baselines[0]}."
     return [
         Column(head, text, meaning=meaning),
-        Column("baseline" if len(baselines) > 1 else None, str, meaning=_AGAINST),
+        rival,
         Column(f"{100 * outcome.plan.confidence:g}% interval", text, meaning=_INTERVAL),
         Column("status", str, meaning=_STATUSES),
     ]

@@ -159,6 +159,15 @@ def test_beside_several_baselines_each_row_names_the_one_that_decides():
     assert line.split()[3:4] == ["old"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("baseline", ["old", ["old", "other"]])
+def test_pages_explain_the_column_of_several_baselines_only(baseline, tmp_path):
+    of_values(SEVERAL, baseline=baseline).to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert ("says least in favour" in page) == (baseline != "old")
+    assert "None" not in page
+
+
 def test_several_baselines_are_saved_and_one_in_a_list_is_one(tmp_path):
     found = of_values(SEVERAL, baseline=["old", "other"])
     found.save(tmp_path / "comparison.json")

@@ -126,6 +126,16 @@ def test_topics_left_out_are_named(files, capsys):
         assert printed["findings"][name][-2:] == [*expected]
 
 
+@pytest.mark.parametrize(("convention", "value"), [("trec_eval", 0.5), ("sklearn", 1.0)])
+def test_the_convention_says_how_scores_of_runs_are_compared(convention, value, files, capsys):
+    Path("qrels").write_text("t 0 a 1\nt 0 b 0\n")
+    # In float32, the two are equal, and "b" comes first by its id.
+    Path("run").write_text("t Q0 a 1 0.5000000001 x\nt Q0 b 2 0.5 x\n")
+    command = ["evaluate", "qrels", "run", "mrr", "--convention", convention, "--output", "json"]
+    (row,) = json.loads(output_of(capsys, *command))["rows"]
+    assert row["mean"] == value
+
+
 def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys):
     expected = output_of(capsys, "evaluate", "qrels", "run", "map")
     Path("map").write_text(OTHER)

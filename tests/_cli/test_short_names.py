@@ -1,6 +1,8 @@
 """Rankings are named by what differs in the paths of their files."""
 
+import itertools
 import json
+from pathlib import Path
 
 import pytest
 from support.command_line import OTHER, QRELS, RUN, output_of
@@ -50,3 +52,15 @@ def test_the_baseline_is_a_path_or_its_short_name(runs, capsys):
     by_path = output_of(capsys, *command, runs[0])
     assert by_path == output_of(capsys, *command, "a")
     assert {row["second"] for row in json.loads(by_path)["rows"]} == {"a"}
+
+
+def test_each_of_several_baselines_is_a_path_or_a_short_name(runs, capsys):
+    third = Path("runs/c/model.txt")
+    third.parent.mkdir()
+    third.write_text(RUN)
+    command = ["compare", "mrr", "qrels.txt", *runs, str(third), "--output", "json"]
+    printed = set()
+    for first, second in itertools.product((runs[0], "a"), (str(third), "c")):
+        printed.add(output_of(capsys, *command, "--baseline", first, "--baseline", second))
+    (shown,) = printed
+    assert {row["second"] for row in json.loads(shown)["rows"]} == {"a", "c"}

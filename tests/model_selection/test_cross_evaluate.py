@@ -234,11 +234,19 @@ def test_progress_counts_the_fits_of_all_models_and_repetitions(capsys):
 
 
 def test_queries_that_are_never_tested_are_left_out():
-    y = with_qid(Y, QID, documents={"price": np.arange(len(Y))})  # left out with the queries
+    retrieved = np.arange(len(Y)) % 3 > 0
+    documents = {"price": np.arange(len(Y))}  # left out with the queries
+    y = with_qid(Y, QID, retrieved=retrieved, documents=documents)
     found = cross_evaluate(Ridge(), X, y, cv=QueryTimeSeriesSplit(3), metrics="map")
     tested = ~np.isnan(found.scores["Ridge"])
     assert 0 < tested.sum() < len(Y)
-    expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
+    expected = evaluate(
+        Y[tested],
+        found.scores["Ridge"][tested],
+        qid=QID[tested],
+        retrieved=retrieved[tested],
+        metrics="map",
+    )
     np.testing.assert_array_equal(
         found.reports["Ridge"].per_query["map"], expected.per_query["map"]
     )

@@ -17,6 +17,7 @@ from support.consumers import WAYS
 from support.searches import assert_same_results
 
 from skrank_metrics import (
+    PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
     RacingSearchCV,
@@ -455,6 +456,27 @@ def test_queries_without_a_value_do_not_count_as_tested():
     for options in ({"scoring": scorer}, {}):
         assert race(min_queries=100, **options).fit(X, labels).n_fits_ == 5 * len(NOISE)
         assert race(min_queries=90, **options).fit(X, labels).n_fits_ < 5 * len(NOISE)
+
+
+def test_queries_of_weight_0_do_not_count_as_tested():
+    labels = with_qid(Y, QID, sample_weight=np.where(QID < 30, 0.0, 1.0))
+    # Four folds have 120 queries, of which 96 have a weight.
+    assert race(min_queries=100).fit(X, labels).n_fits_ == 5 * len(NOISE)
+    assert race(min_queries=90).fit(X, labels).n_fits_ < 5 * len(NOISE)
+
+
+def test_folds_are_as_large_as_their_queries_are_many():
+    cv = PredefinedQuerySplit(QID // 50)
+    plain = race(cv=cv).fit(X, LABELS).cv_results_
+    # In one of the three folds, lists are longer, by irrelevant documents that all candidates rank last.
+    rows = np.concatenate([np.arange(len(Y)), np.flatnonzero(QID // 50 == 1)])
+    is_added = np.arange(len(rows)) >= len(Y)
+    longer = np.where(is_added[:, None], -100.0, X[rows])
+    labels = with_qid(np.where(is_added, 0, Y[rows]), QID[rows])
+    cv = PredefinedQuerySplit(QID[rows] // 50)
+    found = race(cv=cv).fit(longer, labels).cv_results_
+    for name in ("mean_test_score", "difference", "p_adjusted", "dropped_after"):
+        np.testing.assert_allclose(found[name], plain[name], rtol=1e-9)
 
 
 @pytest.mark.option("RacingSearchCV.verbose")

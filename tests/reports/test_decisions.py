@@ -96,7 +96,8 @@ def random_baseline(random, m):
 def random_margin(random, kinds):
     """None, one for all metrics, or one for each."""
     own = random.choice([0.0, 0.05, 0.3, 0.9], len(kinds)).tolist()
-    by_metric = dict(zip(kinds, own, strict=True))
+    # Names say which is which, not the order.
+    by_metric = dict(zip(reversed(kinds), own, strict=True))
     return [None, None, own[0], by_metric][random.integers(4)]
 
 
@@ -179,6 +180,11 @@ def check_as_reference(part, decision, larger):
     assert {number[name] for name in part.best_set} == decision.best_set
     for name, regret in part.regret.items():
         assert same(regret, decision.regret(number[name]))
+    for name in part.names:
+        ahead = {number[other] for other in part.outcome().better_than(name)}
+        assert ahead == {
+            i for i, j in decision.better if j == number[name] and decision.better[i, j]
+        }
     different = {
         (a, b): decision.decided[number[a], number[b]] <= decision.level
         for a, b in itertools.combinations(part.names, 2)
@@ -186,6 +192,15 @@ def check_as_reference(part, decision, larger):
     letters = part.letters
     for (a, b), apart in different.items():
         assert bool(set(letters[a]) & set(letters[b])) != apart
+
+
+def check_default_pair(part):
+    """By default, the best is compared with the best baseline, or the next best."""
+    best_first = list(part.means())
+    baselines = [name for name in best_first if name in part.plan.baselines]
+    first, *others = [name for name in best_first if name not in baselines]
+    pair = part.pair()
+    assert (pair.first, pair.second) == (first, (baselines or others)[0])
 
 
 def check_planning(part, decision):
@@ -221,6 +236,9 @@ def check_standings(part, decision, larger):
             assert row.status == decision.verdict_beside_baselines(i, part.outcome().margin)
             assert (row.status, row.p_value) == (pair.verdict, pair.p_adjusted)
             assert same((row.difference, *row.interval), (pair.difference, *pair.simultaneous))
+            against = [part.pair(row.name, name) for name in part.plan.baselines]
+            alike = [other.difference for other in against if other.verdict == pair.verdict]
+            assert pair.difference == (min(alike) if larger else max(alike)), "the least favourable"
             continue
         leads = row.name == rows[0].name
         expected = "leads" if leads else "may be best"
@@ -337,12 +355,15 @@ def check(seed):
     for kind, by_slice in expected.items():
         larger = METRICS[kind][2]
         own = comparison.by_metric(kind)
+        margin = options["margin"]
+        assert own.outcome().margin == (margin[kind] if isinstance(margin, dict) else margin)
         assert own.names == own.outcome().ranked, "best first"
         assert set(own.slices) == set(by_slice) - {None}
         parts = {None: own} | own.slices
         for value, (decision, _) in by_slice.items():
             check_as_reference(parts[value], decision, larger)
             check_standings(parts[value], decision, larger)
+            check_default_pair(parts[value])
             check_planning(parts[value], decision)
             check_no_contradiction(parts[value], larger)
 

@@ -148,6 +148,13 @@ def test_documents_that_were_not_ranked_do_not_tie(scores, n_constant, is_tied):
     assert len(told(health, "Ties: 1 query")) == is_tied
 
 
+@pytest.mark.parametrize(("condense", "n"), [(False, "2 queries"), (True, "1 query")])
+def test_documents_that_condensed_lists_leave_out_do_not_tie(condense, n):
+    judged = [True, True, False, True, False, True]
+    health = health_of(TIES, TIES, judged=judged, condense=condense)
+    assert [finding.partition(" with ")[0] for finding in told(health, "Ties")] == [f"Ties: {n}"]
+
+
 def test_nothing_found():
     health = evaluate([[1, 0, 2], [0, 1, 0]], [[2, 1, 3]] * 2).health
     assert health.findings == ()

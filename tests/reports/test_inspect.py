@@ -37,6 +37,7 @@ def test_ranks_labels_scores_ties_and_rows():
     assert columns["label"].tolist() == [0, 1, 0, 2]
     assert columns["score"].tolist() == [3, 2, 2, 1]
     assert columns["tied"].tolist() == [False, True, True, False]
+    assert shown(n_ranks=2).columns["tied"].tolist() == [False, True], "with one that is not shown"
 
 
 def test_what_ranks_add_by_hand():

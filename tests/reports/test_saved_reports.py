@@ -229,8 +229,12 @@ def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
     def cost(labels):
         return float(labels[0]) if len(labels) > 3 else np.nan
 
+    def first(labels):
+        return float(labels[0]) or np.nan
+
     metrics = [
         make_metric(cost, bounds=(0, 5), greater_is_better=False),
+        get_metric(make_metric(first), replace_undefined_by=-1),
         get_metric("neg_" + "fall_out@3"),
         get_metric("dcg", gain=lambda labels: labels * 2, k=3),
     ]

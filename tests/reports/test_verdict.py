@@ -168,6 +168,18 @@ def test_pages_explain_the_column_of_several_baselines_only(baseline, tmp_path):
     assert "None" not in page
 
 
+def test_of_open_baselines_the_one_that_leads_most_decides_in_both_directions():
+    means = {"new": 0.5, "near": 0.499, "far": 0.495, "behind": 0.505}
+    values = {}
+    for seed, (name, mean) in enumerate(means.items()):
+        shuffled = np.random.default_rng(seed).permutation(noisy(mean, 1))
+        values[name] = {"fall_out@3": shuffled}
+    found = of_values(values, baseline=["near", "far", "behind"])
+    (row,) = [row for row in found.standings() if row.name == "new"]
+    assert (row.status, row.rival) == ("undecided", "far"), "of which smaller values are better"
+    assert row.difference == pytest.approx(0.005)
+
+
 def test_several_baselines_are_saved_and_one_in_a_list_is_one(tmp_path):
     found = of_values(SEVERAL, baseline=["old", "other"])
     found.save(tmp_path / "comparison.json")
@@ -204,6 +216,21 @@ def test_the_number_of_queries_that_would_decide_is_printed_if_it_can_be_trusted
     )
     assert few.decision == "undecided"
     assert few.verdict.endswith("whether new is worse than old by more than 0.005.")
+
+
+def test_the_number_of_queries_is_about_the_pairs_that_are_open():
+    new = noisy(0.6, 1, spread=0.01)
+    old = np.clip(new + noisy(0.0, 2, spread=0.02) - noisy(0.0, 3, spread=0.02), 0, 1)
+    values = {"new": new, "old": old, "erratic": noisy(0.3, 4, spread=0.2)}
+    gate = of_values(
+        {name: {"mrr": own} for name, own in values.items()},
+        baseline=["old", "erratic"],
+        margin=0.003,
+    )
+    assert [pair.verdict for pair in gate.pairs()] == ["undecided", "better"]
+    needed = gate.queries_needed(0.003, first="new", second="old")
+    assert 100 < needed < gate.queries_needed(0.003, first="new", second="erratic")
+    assert f"If they are equal, about {needed:,} queries would probably show it." in gate.verdict
 
 
 def test_without_a_baseline_the_best_is_shipped():

@@ -231,6 +231,12 @@ def test_a_shuffle_keeps_the_order_of_the_rows_of_a_query():
         1: 1,
         2: 1 / 2,
     }
+    # Only sorts of many rows may change the order of equal ones.
+    rows = {"y": np.arange(9_000) // 10 == 0, "s": np.ones(9_000), "q": np.arange(9_000) % 10}
+    report = evaluate_batches(
+        [rows], **NAMES | {"metrics": {"mrr": "mrr(ties=stable)"}}, order="shuffle"
+    )
+    assert report.mean == {"mrr": 1.0}
 
 
 def test_frames_of_versions_without_arrow_streams(monkeypatch):

@@ -404,6 +404,8 @@ def test_passages_count_as_their_documents():
     for given in (parents, lambda passage: passage.partition("#")[0]):
         for lists in (run, ranked):
             assert mrr({"q": ["d1"]}, lists, parents=given) == [1 / 2]
+            # The option is about passages; of a document, the best one counts.
+            assert mrr({"q": ["d1"]}, lists, parents=given, duplicates="first") == [1 / 2]
             assert mrr({"q": ["d2"]}, lists, parents=given) == [1 / 3]
     with pytest.raises(ValueError, match="parents has no value for 1 passage"):
         mrr({"q": ["d1"]}, run, parents={"d1#0": "d1", "d1#1": "d1", "d3#0": "d3"})

@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int, check_number, check_seed, count_rows
 from skrank_metrics._input.query_ids import group_by_query
@@ -56,8 +57,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Values to try by parameter name, as in GridSearchCV. With ``n_iter``, also distributions, as in
         RandomizedSearchCV.
     scoring : str, callable, sequence of str, dict or None, default=None
-        As in GridSearchCV, and names such as "ndcg@10", which None means. Candidates race by one metric, which must be
-        of this package.
+        As in GridSearchCV, and names such as "ndcg@10". Candidates race by one metric, which must be of this package.
+        None means the score method of the estimator, which is NDCG@10 for QueryRanker.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
     refit : bool, str or callable, default=True
@@ -184,10 +185,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         by_name = scorers._scorers if several else {"score": scorers}
         candidates = candidates_of(self.estimator, self._drawn(), params, by_name.values())
         watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
-        cv = QueryKFold(5)
-        if self.cv is not None:
-            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        folds = self._split(cv, X, y, params)
+        folds = self._split(self._splitter(y), X, y, params)
         given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
         self.cv, self._watched, self._candidates = folds, watched, candidates
@@ -199,6 +197,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             del self._watched, self._candidates, self._key
         self.n_splits_, self.scorer_ = len(folds.splits), by_name if several else scorers
         return self
+
+    def _splitter(self, y: Any) -> Any:
+        if self.cv is None:
+            return QueryKFold(5)
+        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Folds:
         """The folds, which must keep queries whole in a race."""
@@ -224,7 +227,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
         # The search itself must keep the scoring that the user passed.
         translated = copy(self)
-        translated.scoring = _as_scorers("ndcg@10" if self.scoring is None else self.scoring)
+        translated.scoring = _as_scorers(self.scoring, self.estimator)
         scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
         return self._watched or scorers, refit_metric
 
@@ -324,13 +327,18 @@ def _print_progress(race: Race, rounds: Rounds) -> None:
     )
 
 
-def _as_scorers(scoring: Any) -> Any:
+def _as_scorers(scoring: Any, estimator: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
+    if scoring is None:
+        while isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        # QueryRanker.score is a metric of this package.
+        return make_ranking_scorer("ndcg@10") if hasattr(estimator, "_shares_fits") else None
     known = set(get_scorer_names())
     if isinstance(scoring, str):
         return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
-        return {name: _as_scorers(one) for name, one in scoring.items()}
+        return {name: _as_scorers(one, estimator) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
         return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
     return scoring

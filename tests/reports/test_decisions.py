@@ -203,6 +203,14 @@ def check_default_pair(part):
     assert (pair.first, pair.second) == (first, (baselines or others)[0])
 
 
+def check_queries(part, larger):
+    """The queries that the first of two rankings loses and wins, the largest first."""
+    lead = part.pair().differences * (1 if larger else -1)
+    for rows, sign in ((part.worst(4), -1), (part.best(4), 1)):
+        ahead = np.sort(sign * lead[sign * lead > 0])[::-1]
+        assert [abs(row.difference) for row in rows] == ahead[:4].tolist()
+
+
 def check_planning(part, decision):
     number = {name: int(name[1:]) for name in part.names}
     means = part.means()
@@ -364,6 +372,7 @@ def check(seed):
             check_as_reference(parts[value], decision, larger)
             check_standings(parts[value], decision, larger)
             check_default_pair(parts[value])
+            check_queries(parts[value], larger)
             check_planning(parts[value], decision)
             check_no_contradiction(parts[value], larger)
 

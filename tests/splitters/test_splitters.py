@@ -482,6 +482,7 @@ def test_stratifying_by_relevance_needs_labels():
         ({"test_size": 0.28}, (17, 8)),  # as in scikit-learn: 0.28 * 25 > 7
         ({"train_size": 0.25}, (6, 19)),
         ({"test_size": 4, "train_size": 0.5}, (12, 4)),
+        ({"test_size": 4, "train_size": 0.75}, (18, 4)),  # 18.75, rounded down
         ({"train_size": np.int64(4)}, (4, 21)),
         ({"test_size": 0.9, "train_size": 0.1}, (2, 23)),
     ],

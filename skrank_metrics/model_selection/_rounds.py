@@ -32,8 +32,8 @@ class Folds:
         self.cv, self.splits = cv, splits
         # Of a race: the number of the query of each row, or of the group of queries that is an observation.
         self.units = units
-        # The one to hand out.
-        self.fold = 0
+        # The one to hand out; None for all of them.
+        self.fold: int | None = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, since workers get those of their fold from scikit-learn."""
@@ -43,12 +43,16 @@ class Folds:
         """Request what the splitter does."""
         return get_routing_for_object(self.cv)
 
-    def get_n_splits(self, *_: Any, **__: Any) -> int:
-        """How many folds scikit-learn gets in each call; none if there is none at all."""
+    def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
+        """How many folds scikit-learn gets in each call, which compares this number with that of the splits."""
+        if self.fold is None:
+            return int(self.cv.get_n_splits(X, y, **given))
         return len(self.split())
 
     def split(self, *_: Any, **__: Any) -> list[Split]:
-        """The chosen fold alone."""
+        """The chosen fold, or all; none if there is none at all."""
+        if self.fold is None:
+            return self.splits
         return self.splits[self.fold : self.fold + 1]
 
 
@@ -109,6 +113,15 @@ class Rounds:
         # Of scikit-learn, by candidate and fold.
         self.results: dict[tuple[int, int], dict[str, Any]] = {}
         self.n_fits = 0
+
+    def run_at_once(self) -> None:
+        """Fit all candidates on all folds, as GridSearchCV does."""
+        self.returned = self._evaluate_candidates([one.params for one in self.candidates])
+        results = self.returned["out"]
+        self.n_fits = len(results)
+        cells = product(range(len(self.candidates)), range(len(self._folds.splits)))
+        for cell, result in zip(cells, results, strict=True):
+            self.results[cell] = self._of_model(result)
 
     def run(self, rows: Sequence[int], fold: int) -> None:
         """Fit candidates on a fold; on the first, also the smallest of each path, to check those that share fits."""
@@ -203,7 +216,9 @@ class Rounds:
         for (row, number), result in self.results.items():
             if number == fold:
                 of_row = result["test_scores"]
-                scores[row] = of_row[self._key] if self._key else of_row
+                # A callable names its scores itself, and is no race's.
+                named = isinstance(of_row, dict)
+                scores[row] = of_row.get(self._key, np.nan) if named else of_row
         done = {row: score for row, score in scores.items() if isinstance(score, ScoreOfQueries)}
         first = next((score.queries for score in done.values()), NO_QUERIES)
         shape = (len(self.candidates), len(first.ids))

@@ -15,6 +15,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils import indexable
 
 from skrank_metrics._input.arrays import check_int, check_number, check_seed, count_rows
 from skrank_metrics._input.query_ids import group_by_query
@@ -30,7 +31,7 @@ from skrank_metrics.model_selection.scorers import (
     make_ranking_scorer,
     ranking_scorers,
 )
-from skrank_metrics.model_selection.tree_paths import candidates_of
+from skrank_metrics.model_selection.tree_paths import candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -185,7 +186,11 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         by_name = scorers._scorers if several else {"score": scorers}
         candidates = candidates_of(self.estimator, self._drawn(), params, by_name.values())
         watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
-        folds = self._split(self._splitter(y), X, y, params)
+        rows, labels = indexable(X, y)
+        folds = self._split(self._splitter(y), rows, labels, params)
+        if self.confidence is None and not any(len(group) > 1 for group in groups_of(candidates)):
+            # No fit depends on another one, so all of them may run at once.
+            folds.fold = None
         given = self.cv, self.verbose
         # For the time of the fit, as scikit-learn looks for the first two in the search.
         self.cv, self._watched, self._candidates = folds, watched, candidates
@@ -271,11 +276,13 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any) -> None:
         folds, verbose = self.cv, self.verbose
-        # scikit-learn would announce the fits of each fold.
-        self.verbose = 0
         rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
-        if verbose:
+        if folds.fold is None:
+            rounds.run_at_once()
+        elif verbose:
+            # scikit-learn would announce the fits of each fold.
+            self.verbose = 0
             candidates = counted(n_candidates, "candidate")
             print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)
         race = None
@@ -287,7 +294,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._fold_values: list[QueryScores] = []
         # Without candidates or folds, the first fit raises scikit-learn's error.
         for fold in range(max(1, n_folds)):
-            rounds.run(race.remaining if race else range(n_candidates), fold)
+            if folds.fold is not None:
+                rounds.run(race.remaining if race else range(n_candidates), fold)
             scores, values = rounds.values(fold)
             first_rows = folds.splits[fold][1][values.first_rows]
             values = values._replace(first_rows=first_rows)

@@ -62,6 +62,10 @@ class RandomizedSearchCV(Unraced):
 
 EXCLUDED = {
     "test_custom_run_search": "compares all attributes with those of another search, which counts no fits",
+    "test_search_callbacks_no_propagation": "it has no callbacks",
+    "test_search_callbacks_propagation": "it has no callbacks",
+    "test_search_callbacks_receive_sample_weight": "it has no callbacks",
+    "test_search_callbacks_with_partial_fit_failures": "it has no callbacks",
     "test_array_api_search_cv_classifier": "its parameters are a generator, which pytest refuses here",
 }
 

@@ -398,7 +398,7 @@ def test_candidates_that_fail_are_dropped():
 def test_all_candidates_fail():
     for confidence in (None, 0.95):
         options = {"error_score": np.nan, "confidence": confidence}
-        with pytest.raises(ValueError, match=r"All the 1 fits failed(?s:.*)column -1"):
+        with pytest.raises(ValueError, match=r"All the \d fits failed(?s:.*)column -1"):
             race(grid={"column": [-1]}, **options).fit(X, LABELS)
         unscored = race(grid={"column": [-2, -3]}, **options).fit(X, LABELS)
         grid = grid_search(grid={"column": [-2, -3]}, error_score=np.nan).fit(X, LABELS)

@@ -313,5 +313,7 @@ def test_decimals_and_nan_are_errors(on_spark):
         spark.evaluate(
             frame.selectExpr("q", "y", "cast(s as decimal(10, 2)) s"), label="y", score="s", qid="q"
         )
-    with pytest.raises(ValueError, match=r"column 's' must hold numbers .* got nan for query '[ab]'"):
+    with pytest.raises(
+        ValueError, match=r"column 's' must hold numbers .* got nan for query '[ab]'"
+    ):
         spark.evaluate(frame.selectExpr("q", "y", "double('NaN') s"), label="y", score="s", qid="q")

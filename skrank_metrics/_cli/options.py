@@ -97,8 +97,8 @@ class CommandOption:
     """An option of some commands, for files of some formats."""
 
     name: str
-    commands: Sequence[str]
     help: str
+    commands: Sequence[str] = tuple(OF_FILES)
     formats: Sequence[str] = tuple(ANY)
     value: str = ""  # what the value is called in the help
     read: Callable[[str], object] = str
@@ -112,6 +112,11 @@ class CommandOption:
     def attribute(self) -> str:
         """Where the parsed value is."""
         return self.name.replace("-", "_")
+
+
+def _column(name: str, about: str, *, is_list: bool = False) -> CommandOption:
+    """An option that names columns of a table of rows."""
+    return CommandOption(name=name, help=about, formats=TABLES, value="COLUMN", is_list=is_list)
 
 
 OPTIONS = [
@@ -177,104 +182,48 @@ OPTIONS = [
         default=0,
         help="seed of the random signs",
     ),
-    CommandOption(
-        name="label",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column of a table with the labels",
-    ),
-    CommandOption(
-        name="score",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        is_list=True,
-        help="columns with the scores",
-    ),
-    CommandOption(
-        name="qid",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column of a table with the query ids (default: qid)",
-    ),
-    CommandOption(
-        name="retrieved",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column that is false for documents that were not ranked",
-    ),
-    CommandOption(
-        name="judged",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column that is false for documents that nobody judged",
-    ),
+    _column("label", "column of a table with the labels"),
+    _column("score", "columns with the scores", is_list=True),
+    _column("qid", "column of a table with the query ids (default: qid)"),
+    _column("retrieved", "column that is false for documents that were not ranked"),
+    _column("judged", "column that is false for documents that nobody judged"),
     CommandOption(
         name="condense",
-        commands=OF_FILES,
         formats=[*LISTS, *TABLES],
         is_flag=True,
         help="leave out documents that nobody judged",
     ),
     CommandOption(
         name="missing",
-        commands=OF_FILES,
         formats=LISTS,
         choices=MISSING,
         help="topics without a ranking: count as 0 (default), leave out, or refuse",
     ),
     CommandOption(
         name="exclude",
-        commands=OF_FILES,
         formats=LISTS,
         value="FILE",
         help="table of pairs to leave out of the rankings, in columns query and document",
     ),
     CommandOption(
         name="duplicates",
-        commands=OF_FILES,
         formats=LISTS,
         choices=DUPLICATES,
         help="documents that are twice in a list: refuse (default), or keep the first or best",
     ),
     CommandOption(
         name="columns",
-        commands=OF_FILES,
         formats=LISTS,
         read=role_of_column,
         value="ROLE=NAME",
         is_repeatable=True,
         help="column of tables of judgments or runs, such as document=sku",
     ),
-    CommandOption(
-        name="by",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        is_list=True,
-        help="columns of a table with the slice of each query",
-    ),
-    CommandOption(
-        name="groups",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column with groups of dependent queries, such as those of a user",
-    ),
-    CommandOption(
-        name="weight",
-        commands=OF_FILES,
-        formats=TABLES,
-        value="COLUMN",
-        help="column with the weight of each query",
-    ),
+    _column("by", "columns of a table with the slice of each query", is_list=True),
+    _column("groups", "column with groups of dependent queries, such as those of a user"),
+    _column("weight", "column with the weight of each query"),
     CommandOption(
         name="convention",
-        commands=OF_FILES,
         formats=[*FORMATS, "lists"],
         choices=LIBRARIES,
         value="LIBRARY",
@@ -283,14 +232,12 @@ OPTIONS = [
     ),
     CommandOption(
         name="output",
-        commands=OF_FILES,
         choices=["table", "json", "html"],
         default="table",
         help="format of the output",
     ),
     CommandOption(
         name="output-file",
-        commands=OF_FILES,
         value="FILE",
         help="file for the output, replaced only when the output is complete",
     ),

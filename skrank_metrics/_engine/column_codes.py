@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.arrays import IntArray, ordinal_codes
 
 
 def codes_by_value(column: NDArray[Any]) -> IntArray:
@@ -18,7 +18,7 @@ def codes_by_value(column: NDArray[Any]) -> IntArray:
     If an entry does not show what it holds, as an open file, all count as different, in the order of rows.
     """
     if column.dtype.kind != "O":
-        return np.unique(column, return_inverse=True)[1].reshape(-1)
+        return ordinal_codes(column)
     try:
         texts = [_text(entry) for entry in column.tolist()]
     except (TypeError, ValueError, RecursionError):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.column_codes import codes_by_value
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, GradeGains
 from skrank_metrics._engine.rectangles import blocks_of, largest_block, windows
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, places_in, to_objects
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
 
@@ -238,7 +238,7 @@ class Documents:
         if self.judged is not None:
             judged = np.flatnonzero(self.judged)
         ids = self.document_ids.take(judged).tolist()
-        hashed = np.fromiter(ids, dtype=object, count=len(ids))
+        hashed = to_objects(ids)
         if in_this_process:
             # Python's hashes of -1 and -2 are the same.
             hashed = np.array([-1 if one == -1 else hash(one) for one in ids], dtype=np.int64)
@@ -301,8 +301,7 @@ class Documents:
         if not isinstance(gain, CallableGain):
             return gain(labels)
         # A custom function may fail on labels that do not occur.
-        places = np.searchsorted(self.distinct_labels, labels)
-        return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
+        return self._tables[gain][places_in(self.distinct_labels, labels)]
 
     def _checked_table(self, gain: GainFunction) -> FloatArray:
         """Gains of the labels that occur, whose sum over a query is finite."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_choice, to_float64
+from skrank_metrics._input.arrays import FloatArray, check_choice, places_in, to_float64
 from skrank_metrics._input.interface import shown
 
 GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -44,7 +44,7 @@ class GradeGains:
     gains: tuple[float, ...]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        places = np.minimum(np.searchsorted(self.grades, labels), len(self.grades) - 1)
+        places = places_in(self.grades, labels)
         missing = labels[np.asarray(self.grades)[places] != labels]
         if missing.size:
             raise ValueError(

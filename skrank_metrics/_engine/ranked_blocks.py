@@ -17,7 +17,7 @@ from skrank_metrics._engine.ideals import best_sums, share_of_best_order
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, ordinal_codes
 
 T = TypeVar("T", bound=np.generic)
 
@@ -158,10 +158,10 @@ class RankedBlock:
         gains = np.where(self._padding, gains.min(), gains)
         n = (~self._padding).sum(axis=1)
         n_unequal = n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
+        codes = ordinal_codes(gains)
         if self._groups is None:
-            return count_inversions(_ordinal_codes(gains)), n_unequal
+            return count_inversions(codes), n_unequal
         # A tied pair counts half: it is inverted in the worst order, but not in the best.
-        codes = _ordinal_codes(gains)
         best = count_inversions(codes.take(_settled_places(self._groups, -codes)))
         worst = count_inversions(codes.take(_settled_places(self._groups, codes)))
         return (best + worst) / 2, n_unequal
@@ -372,11 +372,6 @@ def _settled_places(groups: _ties.TieGroups, second_keys: NDArray[Any]) -> IntAr
 
 def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
     """Equal numbers for documents of a query with equal labels and equal entries in all columns."""
-    table = np.column_stack([np.unique(labels, return_inverse=True)[1], *codes])
+    table = np.column_stack([ordinal_codes(labels), *codes])
     # NumPy 2.0 returns a 2-D inverse if an axis is given.
     return np.unique(table, axis=0, return_inverse=True)[1].ravel()
-
-
-def _ordinal_codes(values: FloatArray) -> IntArray:
-    """Small whole numbers in the same order."""
-    return np.unique(values, return_inverse=True)[1].reshape(values.shape)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from skrank_metrics._engine.documents import Documents, taken
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, ordinal_codes
 
 # Which documents a metric sees.
 Sight: TypeAlias = Literal["all", "judged", "judged or ranked"]
@@ -28,7 +28,7 @@ class Ranking:
         keys = self.scores
         # Such scores would be taken for padding; their places in ascending order rank the same way.
         if keys.min() == -np.inf:
-            keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
+            keys = ordinal_codes(keys).astype(np.float64)
         return keys if self.retrieved is None else np.where(self.retrieved, keys, -np.inf)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -213,6 +213,28 @@ def _as_objects(values: Any) -> NDArray[Any]:
     elif not hasattr(values, "columns"):
         values = python_list(values)
     return np.array(values, dtype=object)
+
+
+def to_objects(values: Collection[Any]) -> NDArray[Any]:
+    """Values as objects, one each; np.array would make a second dimension of tuples and lists."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def lengths(values: Collection[Any]) -> IntArray:
+    """The length of each value."""
+    return np.fromiter(map(len, values), np.intp, len(values))
+
+
+def places_in(ascending: Sequence[Any] | NDArray[Any], values: Any) -> IntArray:
+    """Where sorted numbers hold each value, if they do; the value there may be another."""
+    # Beyond the end, any place will do, since it is compared.
+    return np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+
+
+def ordinal_codes(values: NDArray[Any]) -> IntArray:
+    """Small whole numbers in the same order, equal for equal values."""
+    # NumPy's versions differ in the shape of the inverse.
+    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
 
 
 def python_list(column: Any) -> Any:

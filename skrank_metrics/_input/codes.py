@@ -45,9 +45,8 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     if not isinstance(ids, pyarrow.Array | pyarrow.ChunkedArray):
         return None
     types = pyarrow.types
-    strings = types.is_string(ids.type) or types.is_large_string(ids.type)
     integers_with_nulls = types.is_integer(ids.type) and ids.null_count
-    if not strings and not types.is_dictionary(ids.type) and not integers_with_nulls:
+    if not holds_strings(ids) and not types.is_dictionary(ids.type) and not integers_with_nulls:
         return None
     array = ids.combine_chunks() if isinstance(ids, pyarrow.ChunkedArray) else ids
     # A null among the entries of a dictionary has a code like any other, and would not be missing.
@@ -55,6 +54,11 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
         array = array.dictionary_decode()
     codes: Codes = array.dictionary_encode().indices.fill_null(-1).to_numpy()
     return codes
+
+
+def holds_strings(column: Any) -> bool:
+    """Whether a column of pyarrow holds strings."""
+    return str(column.type) in ("string", "large_string")
 
 
 def codes_of_objects(ids: NDArray[Any]) -> Codes:

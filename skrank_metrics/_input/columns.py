@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import (
     refuse_lazy,
     refuse_masked,
     refuse_rounded,
+    to_objects,
 )
 
 
@@ -62,4 +63,4 @@ def lists_as_objects(values: Any) -> Any:
         return values
     if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, values))):
         return values
-    return np.fromiter(values, dtype=object, count=len(values))
+    return to_objects(values)

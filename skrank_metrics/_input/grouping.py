@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights, ordinal_codes
 from skrank_metrics._input.codes import codes_of_objects
 
 T = TypeVar("T", bound=np.generic)
@@ -118,7 +118,7 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
             offsets -= np.uint64(low % 2**64)
             return offsets.view(np.int64).astype(np.intp, copy=False)
     if values.dtype.kind in "biufmM":
-        return np.unique(values, return_inverse=True)[1]
+        return ordinal_codes(values)
     # Sorting strings is ten times as slow, and ids of mixed types have no order.
     return codes_of_objects(values).astype(np.intp, copy=False)
 

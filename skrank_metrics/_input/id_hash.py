@@ -13,6 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._input.arrays import lengths
+from skrank_metrics._input.codes import holds_strings
+
 Hashes: TypeAlias = NDArray[np.uint64]
 
 # Ids of different kinds differ, whatever their bits.
@@ -46,7 +49,7 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
     """Hashes of a pyarrow array, without one Python object per id."""
     import pyarrow as pa
 
-    if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+    if holds_strings(ids):
         ids = ids.dictionary_encode()
     if pa.types.is_dictionary(ids.type):
         different = ids.dictionary.to_numpy(zero_copy_only=False)
@@ -112,7 +115,7 @@ def _of_object(one: Any, name: str) -> int:
 
 def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:
     """A hash of each text; different ones are unlikely to have the same."""
-    sizes = np.fromiter(map(len, texts), np.uint64, len(texts))
+    sizes = lengths(texts).astype(np.uint64)
     words = np.frombuffer(b"".join(text + bytes(-len(text) % WORD) for text in texts), np.uint64)
     n_words = (sizes + np.uint64(WORD - 1)) // np.uint64(WORD)
     starts = np.cumsum(n_words) - n_words

@@ -18,6 +18,7 @@ from skrank_metrics._input.arrays import (
     python_list,
     refuse_lazy,
     refuse_masked,
+    to_objects,
 )
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.columns import lists_as_objects
@@ -313,8 +314,8 @@ def group_ids(
                 f"{name} must not hold missing ids; got {different[place]} at row {first[place]}."
             )
         replaced = np.full(len(different), None, dtype=object)
-        replaced[~missing] = _to_objects(as_python(different[~missing]))
-        replaced[missing] = _to_objects(list(map(_none_if_missing, different[missing])))
+        replaced[~missing] = to_objects(as_python(different[~missing]))
+        replaced[missing] = to_objects(list(map(_none_if_missing, different[missing])))
         different = replaced
     # Libraries distinguish some ids that are equal in Python.
     equal = group_rows(different)
@@ -362,7 +363,7 @@ def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     if set(map(type, ids)) <= {str, bytes, int}:
         return ids, np.zeros(len(ids), dtype=bool)
     # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
-    ids = _to_objects(list(map(_of_python, ids)))
+    ids = to_objects(list(map(_of_python, ids)))
     return ids, np.fromiter(map(is_missing, ids), dtype=bool, count=len(ids))
 
 
@@ -382,7 +383,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     if has_nulls or str(getattr(ids, "dtype", "")) in TO_LIST:
         ids = ids.to_list()
     try:
-        array = _to_objects(ids) if _would_change(ids) else np.asarray(ids)
+        array = to_objects(ids) if _would_change(ids) else np.asarray(ids)
     except ValueError:
         raise ValueError(
             f"{name} must be 1-D, one value per document; got rows of different lengths."
@@ -408,10 +409,6 @@ def _would_change(ids: Any) -> bool:
 
 # What np.asarray does not change.
 _KEPT = (int, float, np.number, np.bool_, np.datetime64, list, np.ndarray)
-
-
-def _to_objects(ids: Any) -> NDArray[Any]:
-    return np.fromiter(ids, dtype=object, count=len(ids))
 
 
 def as_python(ids: NDArray[Any]) -> list[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._input.arrays import to_objects
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping, group_codes
 from skrank_metrics._input.query_ids import (
@@ -88,9 +89,4 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
         codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
     places, grouping = group_codes(codes)
     names = [as_python(column.ids[column.codes[places]]) for column in (first, *others)]
-    return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
-
-
-def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:
-    """An array of objects; np.array would make a second dimension of tuples."""
-    return np.fromiter(values, dtype=object, count=n)
+    return replace(grouping, ids=to_objects(list(zip(*names, strict=True))))

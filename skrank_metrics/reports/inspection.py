@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, to_objects
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
-from skrank_metrics._input.slices import object_array
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -234,7 +233,7 @@ def _names(documents: Documents, rows: IntArray) -> tuple[str, NDArray[Any]]:
     """The name of the column that says which documents they are, and its values."""
     if documents.document_ids is None:
         return "row", rows
-    return "id", object_array(documents.document_ids.tolist(), len(rows))
+    return "id", to_objects(documents.document_ids.tolist())
 
 
 def _ranked(ranking: Ranking, metric: BoundMetric) -> IntArray:

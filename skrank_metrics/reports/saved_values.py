@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import skrank_metrics
+from skrank_metrics._input.arrays import to_objects
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._input.slices import object_array
 from skrank_metrics._output.page import write_whole
 
 # Raised by one whenever older versions of the package could not read what is written.
@@ -148,7 +148,7 @@ def _restored_array(written: list[Any]) -> NDArray[Any]:
         is_large = len(values) * max(map(len, values), default=0) > _MOST_CHARACTERS
         dtype = "object" if is_large else "U"
     if dtype == "object":
-        return object_array(values, len(values))
+        return to_objects(values)
     return np.array(values, dtype=dtype)
 
 

@@ -15,7 +15,7 @@ from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_bool
+from skrank_metrics._input.arrays import check_bool, places_in
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
@@ -321,12 +321,8 @@ class QueryValues:
 
     def _common(self, hashes: Hashes) -> Hashes:
         """The sorted hashes that were seen, or occur twice."""
-        found = [hashes[1:][hashes[1:] == hashes[:-1]]]
-        for seen in self.seen:
-            # Beyond the end, any place will do, since it is compared.
-            places = np.minimum(np.searchsorted(seen, hashes), len(seen) - 1)
-            found.append(hashes[seen[places] == hashes])
-        return np.concatenate(found)
+        again = [hashes[seen[places_in(seen, hashes)] == hashes] for seen in self.seen]
+        return np.concatenate([hashes[1:][hashes[1:] == hashes[:-1]], *again])
 
     def joined(self) -> dict[Hashable, NDArray[Any]]:
         """Each array as one."""

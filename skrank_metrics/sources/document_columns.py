@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import as_numpy, refuse_rounded
+from skrank_metrics._input.arrays import as_numpy, refuse_rounded, to_objects
 from skrank_metrics._input.columns import document_columns
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, find_column
@@ -96,4 +96,4 @@ def to_column(values: list[Any], name: str) -> NDArray[Any]:
         return array
     if kinds in ({np.datetime64}, {np.timedelta64}):
         return np.array(values)
-    return np.fromiter(values, dtype=object, count=len(values))
+    return to_objects(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from skrank_metrics._input.arrays import check_bool, check_choice
 from skrank_metrics._input.types import Columns, Ids, OfQueries
@@ -30,44 +30,38 @@ DUPLICATES = get_args(Duplicates)
 SCORE_TYPES = ("float32", "float64")
 
 
+class RunOptions(TypedDict, total=False):
+    """Options of evaluate_run."""
+
+    convention: ConventionName | None
+    sample_weight: OfQueries | None
+    missing: Missing
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None
+    duplicates: Duplicates
+    parents: Mapping[Any, Any] | Callable[[Any], Any] | None
+    condense: bool
+    documents: Columns | None
+    by: OfQueries | None
+    groups: OfQueries | None
+    queries: Ids | None
+    columns: Mapping[str, Any] | None
+
+
 @overload
 def evaluate_run(
-    qrels: GivenLists,
-    run: Runs,
-    metrics: Metrics = ...,
-    *,
-    convention: ConventionName | None = ...,
-    sample_weight: OfQueries | None = ...,
-    missing: Missing = ...,
-    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = ...,
-    duplicates: Duplicates = ...,
-    parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
-    condense: bool = ...,
-    documents: Columns | None = ...,
-    by: OfQueries | None = ...,
-    groups: OfQueries | None = ...,
-    queries: Ids | None = ...,
-    columns: Mapping[str, Any] | None = ...,
+    qrels: GivenLists, run: Runs, metrics: Metrics = ..., **options: Unpack[RunOptions]
 ) -> Comparison: ...
+
+
 @overload
 def evaluate_run(
     qrels: GivenLists,
     run: GivenLists | Sequence[Any],
     metrics: Metrics = ...,
-    *,
-    convention: ConventionName | None = ...,
-    sample_weight: OfQueries | None = ...,
-    missing: Missing = ...,
-    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = ...,
-    duplicates: Duplicates = ...,
-    parents: Mapping[Any, Any] | Callable[[Any], Any] | None = ...,
-    condense: bool = ...,
-    documents: Columns | None = ...,
-    by: OfQueries | None = ...,
-    groups: OfQueries | None = ...,
-    queries: Ids | None = ...,
-    columns: Mapping[str, Any] | None = ...,
+    **options: Unpack[RunOptions],
 ) -> RankingReport: ...
+
+
 def evaluate_run(
     qrels: GivenLists,
     run: GivenLists | Sequence[Any],

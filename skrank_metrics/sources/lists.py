@@ -6,13 +6,15 @@ import itertools
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
+from skrank_metrics._input.codes import holds_strings
 from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 from skrank_metrics.sources.id_types import kinds_of
@@ -33,9 +35,10 @@ class Ids:
     def from_values(cls, values: list[Any], name: str) -> Ids:
         """Ids of Python, one per row, which may be repeated."""
         types = set(map(type, values))
-        # min and max cost less than a conversion that may fail.
-        if types == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
-            return cls.from_integers(np.fromiter(values, np.int64, len(values)))
+        if types == {int}:
+            # Larger integers remain those of Python.
+            with suppress(OverflowError):
+                return cls.from_integers(np.fromiter(values, np.int64, len(values)))
         names = values if types <= PLAIN else valid_ids(values, name)
         return cls(np.arange(len(values)), names, kinds_of(types))
 
@@ -85,9 +88,7 @@ def valid_ids(values: Iterable[Any], name: str) -> list[Any]:
     """Ids that can be compared, none of which may be missing."""
     ids = list(values)
     if not set(map(type, ids)) <= PLAIN:
-        # NumPy would make rows of tuples.
-        array = np.fromiter(ids, dtype=object, count=len(ids))
-        group_ids(array, len(ids), name)
+        group_ids(to_objects(ids), len(ids), name)
     return comparable(ids)
 
 
@@ -107,8 +108,7 @@ def plain_column(column: Any) -> Any:
 
     # All other types become objects of Python, since NumPy gives scalars that equal nothing else.
     kept = types.is_integer(column.type) and not column.null_count
-    strings = types.is_string(column.type) or types.is_large_string(column.type)
-    if kept or strings or types.is_dictionary(column.type):
+    if kept or holds_strings(column) or types.is_dictionary(column.type):
         return column
     return column.to_pylist()
 

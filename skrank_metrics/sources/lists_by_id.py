@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, Mask, holds_masked, refuse_lazy, to_float64
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    Mask,
+    holds_masked,
+    lengths,
+    refuse_lazy,
+    to_float64,
+)
 from skrank_metrics._input.interface import setting
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
@@ -131,7 +138,7 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
         rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
     names = list(chain.from_iterable(rows))
     documents = Ids.from_values(names, argument)
-    sizes = np.fromiter(map(len, rows), np.intp, len(rows))
+    sizes = lengths(rows)
     lists = listed(argument, queries, sizes, documents)
     if any(hold_values) and argument != "exclude":
         values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
@@ -286,10 +293,8 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     rises = (scores[1:] > scores[:-1]) & (codes[1:] == codes[:-1])
     if rises.any():
         pair = lists.pair(int(order[1:][rises][0]))
-        by_score, by_rank = (
-            setting("columns", {role: name})
-            for role, name in (("score", roles.value), ("rank", roles.rank))
-        )
+        by_score = setting("columns", {"score": roles.value})
+        by_rank = setting("columns", {"rank": roles.rank})
         raise ValueError(
             f"Scores and ranks of {holder} disagree, first for {pair}. Choose {by_score} or {by_rank}."
         )

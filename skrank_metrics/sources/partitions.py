@@ -69,9 +69,9 @@ class TableEvaluation(Evaluation):
         if contiguous and truth.grouping.shuffled is not None:
             # Very short queries are numbered row by row even if their rows are contiguous.
             codes = truth.grouping.codes
-            returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
-            if len(returning):
-                raise ValueError(CAME_BACK.format(as_python(truth.queries.ids[returning[:1]])[0]))
+            back = truth.queries.ids[codes[codes < np.maximum.accumulate(codes)]]
+            if len(back):
+                raise ValueError(CAME_BACK.format(as_python(back[:1])[0]))
         scores = take("score")
         rankings = {
             name: rank_rows(truth, column, retrieved=take("retrieved"))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import DocumentIds, Documents, Queries, compact
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.arrays import IntArray, to_objects
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next
 
@@ -71,8 +71,7 @@ def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
     first = 0
     for ids in (returned, others):
         within = np.flatnonzero((rows >= first) & (rows < first + len(ids)))
-        found = ids[rows[within] - first].tolist()
-        names[within] = np.fromiter(found, dtype=object, count=len(found))
+        names[within] = to_objects(ids[rows[within] - first].tolist())
         first += len(ids)
     return names.tolist()
 

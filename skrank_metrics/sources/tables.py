@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skrank_metrics._input.codes import holds_strings
 from skrank_metrics.sources.columns import Columns, check_column_names
 from skrank_metrics.sources.files import SUFFIXES, format_of
 from skrank_metrics.sources.table_files import TableFile, readable
@@ -112,8 +113,7 @@ def array_of(column: Any) -> Any:
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
-    strings = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    return array if strings else array.to_numpy(zero_copy_only=False)
+    return array if holds_strings(array) else array.to_numpy(zero_copy_only=False)
 
 
 def n_rows(source: Any) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
 from skrank_metrics.sources.files import read_bytes, refuse, refuse_at, to_number
 from skrank_metrics.sources.join import refuse_twice
 from skrank_metrics.sources.lists import Ids, Lists, from_ranks, listed
@@ -77,7 +77,7 @@ def read_lines(
     if not topics:
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     # Lines of a topic may be apart; dicts bring them together.
-    sizes = np.fromiter(map(len, topics.values()), np.intp, len(topics))
+    sizes = lengths(topics.values())
     names = list(chain.from_iterable(topics.values()))
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(names))

@@ -26,7 +26,7 @@ from skrank_metrics import (
     get_metric_names,
     make_metric,
 )
-from skrank_metrics._input.slices import object_array
+from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.saved_values import FORMAT_VERSION
 
@@ -131,7 +131,7 @@ IDS = {
 
 @pytest.mark.parametrize("kind", IDS)
 def test_ids_keep_their_types(kind, tmp_path):
-    ids = IDS[kind] if isinstance(IDS[kind], np.ndarray) else object_array(IDS[kind], 2)
+    ids = IDS[kind] if isinstance(IDS[kind], np.ndarray) else to_objects(IDS[kind])
     qid = np.repeat(ids, 2)
     report = evaluate(
         [1, 0, 0, 1], [2, 1, 2, 1], qid=qid, metrics="mrr", by=qid if kind != "tuples" else None
@@ -156,8 +156,8 @@ def test_ids_that_a_file_cannot_hold_are_refused(tmp_path):
         by_time.save(tmp_path / "report.json")
     times = np.array(["2001-01-01", "NaT", "2001-01-01T00:00:00.000000001"], dtype="M8[ns]")
     for by in (
-        object_array([frozenset("a")] * 3, 3),
-        object_array([datetime.timedelta(1)] * 3, 3),
+        to_objects([frozenset("a")] * 3),
+        to_objects([datetime.timedelta(1)] * 3),
         times,
     ):
         report = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=by)

@@ -19,7 +19,7 @@ from skrank_metrics import (
     evaluate,
     make_metric,
 )
-from skrank_metrics._input.slices import object_array
+from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.metrics._record import COLUMNS
 from skrank_metrics.reports.slices import name_of_slice
 
@@ -342,7 +342,7 @@ VALUES = st.recursive(
 @example(["a-b", "a+b", "a b", "a_b", -1, 1, "US low", "US", "US_low", "", None, True])
 @example([("a", "b"), ("a_x_b", None), "a_x_b", ("a_", "_b"), ("a__", "b")])
 def test_flat_keys_of_slices_are_unambiguous_and_do_not_depend_on_each_other(values):
-    by = object_array(values, len(values))
+    by = to_objects(values)
     labels = [[1, 0]] * len(values)
     scores = [[2, 1]] * len(values)
     report = evaluate(labels, scores, metrics=["mrr", "map@3"], by={"value": by})
@@ -369,7 +369,7 @@ SPELLED = {
 
 def test_flat_keys_by_hand():
     n = len(SPELLED)
-    by = {"value": object_array(list(SPELLED), n)}
+    by = {"value": to_objects(list(SPELLED))}
     report = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=by)
     flat = report.to_dict(flat=True)
     ends = {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")}
@@ -383,7 +383,7 @@ def test_flat_keys_by_hand():
 
 
 def test_slices_that_read_alike_have_no_flat_keys():
-    by = {"value": object_array([1, "1"], 2)}
+    by = {"value": to_objects([1, "1"])}
     report = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=by)
     with pytest.raises(ValueError, match="slices whose names differ"):
         report.to_dict(flat=True)

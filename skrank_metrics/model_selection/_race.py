@@ -103,9 +103,7 @@ class Race:
         """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race."""
         leader = self.leader
         means = self.means
-        differences = means[leader] - means[others]
-        differences[np.abs(differences) <= ROUNDING * np.abs(means[leader])] = 0.0
-
+        differences = leads(means[leader], means[others])
         p_adjusted = np.full(len(others), np.nan)
         spreads = [_spread(fold, leader, others) for fold in self.folds]
         # Repeated folds test queries again, which then count once.
@@ -171,12 +169,19 @@ class Race:
             self.remaining.remove(row)
 
 
+def leads(best: FloatArray, others: FloatArray) -> FloatArray:
+    """How far the best is ahead of the others."""
+    differences = best - others
+    # Equal values that were summed in another order must not seem to vary.
+    differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0.0
+    return differences
+
+
 def _one_sided(differences: FloatArray, variance: Variance) -> FloatArray:
     """P-values of the leads; 0 or 1 if nothing varies."""
     errors = np.sqrt(variance.value)
     certain = np.where(differences > 0, 0.0, 1.0)
-    t = np.divide(differences, errors, out=np.zeros_like(differences), where=errors > 0)
-    p = special.stdtr(variance.n_degrees, -t)
+    p = special.stdtr(variance.n_degrees, -_ratio(differences, errors))
     return np.asarray(np.where(errors == 0, certain, p))
 
 
@@ -200,10 +205,7 @@ def _observations(
 
 def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
     """How the leader minus each of the others varies over the queries of one fold that both define."""
-    best = fold.values[leader]
-    differences = best - fold.values[others]
-    # Equal values that were summed in another order must not seem to vary.
-    differences[np.abs(differences) <= ROUNDING * np.abs(best)] = 0.0
+    differences = leads(fold.values[leader], fold.values[others])
     counted = ~np.isnan(differences)
     if fold.weights is not None:
         counted &= fold.weights > 0

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
+from skrank_metrics.model_selection._race import leads
 from skrank_metrics.model_selection.fitted_search import fold_scores
-from skrank_metrics.reports.mean_intervals import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,9 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best, params = folds[means.argmax()], cv_results["params"]
-        # Scores that are equal but for rounding must not differ.
-        is_equal = np.isclose(folds, best, rtol=ROUNDING, atol=0)
-        ahead = np.where(is_equal, 0.0, best - folds)
-        p_worse = {row: _p_worse(ahead[row], self.test_ratio) for row in np.flatnonzero(usable)}
-        kept = [row for row, p in p_worse.items() if p > self.level]
+        ahead = leads(best, folds)
+        rows = np.flatnonzero(usable)
+        kept = [row for row in rows if _p_worse(ahead[row], self.test_ratio) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
 
     def _order(self, params: Mapping[str, Any]) -> Any:

@@ -64,7 +64,10 @@ class Watched(_MultimetricScorer):  # type: ignore[misc]
     def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Score a model by all metrics, and its first trees."""
         scores: dict[str, Any] = super().__call__(estimator, X, *args, **kwargs)
-        trees = trees_of(estimator, fitted=True) if self.n_trees else None
+        if not self.n_trees:
+            return scores
+        trees = trees_of(estimator, fitted=True)
+        # A model that stopped early does not tell what smaller ones predict.
         if trees is None:
             return scores
         for n_trees in self.n_trees:
@@ -227,7 +230,12 @@ class Rounds:
             values[row] = score.queries.values
             defined[row] = score.queries.defined
         of_all = {row: float(score) for row, score in (done or scores).items()}
-        return of_all, first._replace(values=values, defined=defined)
+        # Scorers number the rows that they score, and all others those of X.
+        first_rows = self._folds.splits[fold][1][first.first_rows]
+        groups = None
+        if self._folds.units is not None:
+            groups = self._folds.units[first_rows]
+        return of_all, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""

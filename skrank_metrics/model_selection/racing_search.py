@@ -297,10 +297,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             if folds.fold is not None:
                 rounds.run(race.remaining if race else range(n_candidates), fold)
             scores, values = rounds.values(fold)
-            first_rows = folds.splits[fold][1][values.first_rows]
-            values = values._replace(first_rows=first_rows)
             if race:
-                values = values._replace(groups=folds.units[first_rows])
                 race.finish_fold(scores, values)
                 if verbose:
                     _print_progress(race, rounds)

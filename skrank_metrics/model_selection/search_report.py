@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,13 +78,12 @@ class SearchReport(CrossEvaluation):
 
     def _table_of_params(self) -> Table:
         """The parameters that vary, of the candidates that were compared; no rows if none varies."""
-        candidates = list(self.params)
-        texts: dict[str, list[str]] = {}
-        for place, params in enumerate(self.params.values()):
-            for name, value in params.items():
-                # What some candidates lack varies, too.
-                texts.setdefault(name, [""] * len(candidates))[place] = repr(value)
-        varying = [name for name, of_name in texts.items() if len(set(of_name)) > 1]
+        varying = []
+        for name in self._names_of_params(self.params):
+            # What some candidates lack varies, too.
+            texts = {repr(params.get(name, "")) for params in self.params.values()}
+            if len(texts) > 1:
+                varying.append(name)
         if not varying:
             return Table((), [])
         heads = [name.rpartition("__")[2] for name in varying]
@@ -95,6 +94,10 @@ class SearchReport(CrossEvaluation):
             params = self.params[candidate]
             rows.append((candidate, *(spelled_value(params.get(name, "")) for name in varying)))
         return Table(("", *heads), rows)
+
+    def _names_of_params(self, candidates: Iterable[str]) -> Iterable[str]:
+        # Candidates of several grids have different parameters.
+        return dict.fromkeys(name for own in candidates for name in self.params[own])
 
     def _notes(self) -> Iterator[Any]:
         reasons = Counter(self.not_compared.values())
@@ -121,7 +124,7 @@ class SearchReport(CrossEvaluation):
 
     def _columns(self) -> dict[str, Any]:
         columns = super()._columns()
-        for name in dict.fromkeys(name for own in self.names for name in self.params[own]):
+        for name in self._names_of_params(self.names):
             values = [self.params[own].get(name) for own in self.names]
             columns[f"param {name}" if name in columns else name] = values
         return columns
@@ -246,10 +249,8 @@ def _number(row: int) -> str:
 def _change(found: CrossEvaluation, names: Mapping[int, str], scores: FloatArray) -> float:
     """Largest difference between the score of a fold here and in the search."""
     means = found.fold_means()
-    change = 0.0
-    for row, name in names.items():
-        change = max(change, float(np.nanmax(np.abs(means[name] - scores[row]))))
-    return change
+    changes = [np.abs(means[name] - scores[row]) for row, name in names.items()]
+    return float(np.nanmax(changes))
 
 
 def expected_score(scores: FloatArray) -> float:

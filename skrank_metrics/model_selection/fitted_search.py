@@ -73,11 +73,9 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     """Scores with one row per candidate and one column per fold."""
     columns = _columns_of_folds(cv_results, metric)
     if len(columns) < 2:
-        start = "split0_test_"
-        known = [name.removeprefix(start) for name in cv_results if name.startswith(start)]
         raise ValueError(
-            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
-            f"{', '.join(known)}."
+            f"metric must be scored by the search, on at least two folds; got {metric!r}. The name of a single scorer "
+            "is 'score'."
         )
     return np.column_stack(columns)
 

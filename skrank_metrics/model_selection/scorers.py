@@ -308,11 +308,6 @@ def ranking_scorers(
     >>> list(ranking_scorers("ndcg@10", "map"))
     ['ndcg@10', 'map']
     """
-    # The error of a name that is a list would not say how to pass several.
-    if any(isinstance(name, list | tuple | set) for name in names):
-        raise TypeError(
-            "names must be separate arguments; got a sequence of names. Write ranking_scorers(*names)."
-        )
     of_dict = len(names) == 1 and isinstance(names[0], Mapping)
     bound = bind_metrics(names[0] if of_dict else names, convention)
     scorers = _scorers_of_metrics(list(bound.values()), response_method, retrieved)

@@ -117,7 +117,7 @@ def test_names():
         ranking_scorers()
     with pytest.raises(ValueError, match="metrics must not have average=None"):
         ranking_scorers("map(average=None)")
-    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
+    with pytest.raises(TypeError, match=r"metric must be a name like .* got list"):
         ranking_scorers(["ndcg@10", "map"])
 
 

@@ -108,10 +108,13 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
             lambda: by_hand(results([1, 2]), test_ratio=0),
             r"test_ratio must be a number in \(0, inf\); got 0",
         ),
-        (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
+        (
+            lambda: by_hand(results([1, 2]), metric="map"),
+            "got 'map'. The name of a single scorer is",
+        ),
         (
             lambda: by_hand(results([1, 2], metric="mrr"), metric="map"),
-            "got 'map' and a search by mrr.$",
+            "got 'map'. The name of a single scorer is",
         ),
         (
             lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"),

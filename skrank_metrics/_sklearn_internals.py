@@ -81,8 +81,7 @@ def results_of_failed_fits(error: ValueError) -> list[dict[str, Any]] | None:
     trace = error.__traceback__
     while trace is not None:
         frame = trace.tb_frame
-        name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
-        if name == "sklearn.model_selection._search.evaluate_candidates":
+        if _full_name(frame) == "sklearn.model_selection._search.evaluate_candidates":
             results: list[dict[str, Any]] = frame.f_locals.get("out") or []
             failed = [result["fit_error"] is not None for result in results]
             return results if failed and all(failed) else None
@@ -163,11 +162,15 @@ def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
     """Local variables of the running functions with this full name, or that starts like this, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+        name = _full_name(frame)
         if name == start if exact else name.startswith(start):
             # A view without the methods of a dict from Python 3.13 on.
             yield dict(frame.f_locals)
         frame = frame.f_back
+
+
+def _full_name(frame: FrameType) -> str:
+    return f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
 
 
 def routing_enabled() -> bool:

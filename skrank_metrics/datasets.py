@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str,
     """Features of pairs of images, by name."""
     difference = queries - candidates
     # By at most one pixel in each direction.
-    shifts = [(down - 1, right - 1) for down, right in np.ndindex(3, 3)]
+    shifts = product((-1, 0, 1), repeat=2)
     shifted = [_cosine(queries, np.roll(candidates, shift, axis=(1, 2))) for shift in shifts]
     features = {
         "pixel_distance": np.sqrt((difference**2).sum(axis=(1, 2))),

@@ -166,7 +166,7 @@ class FittedQueries:
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
     way = way_of_queries(estimator)
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any]
     if way == "group_id":
         arguments = {"group_id": rows.codes, "group_weight": rows.weights}
     elif way == "qid":
@@ -175,6 +175,7 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
         arguments = {"sample_weight": rows.weights}
     if way == "group":
         arguments["group"] = rows.sizes
+    # Some estimators refuse a keyword that they do not need, even if it is None.
     given = {name: value for name, value in arguments.items() if value is not None}
     return {**rows.further, **given}
 

@@ -70,6 +70,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         columns = {"y": y, "qid": qid, "groups": groups}
         if self._per_row:
             columns[self._per_row] = getattr(self, self._per_row)
+        # Ids have checks of their own, which say where they come from.
         check_consistent_length(X, y, columns.get(self._per_row))
         grouping = group_by_query(
             count_rows(X),

@@ -150,6 +150,7 @@ def audit_splits(
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, ids_of_rows)):
         in_train = mask_at(train, n_rows)
         in_test = mask_at(test, n_rows)
+        # Nothing leaks into an empty side, so the fold would look right.
         if not (in_train.any() and in_test.any()):
             raise ValueError(
                 f"cv must yield rows for both sides; got none for one side of fold {fold}."

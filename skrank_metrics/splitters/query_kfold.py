@@ -89,6 +89,7 @@ class QueryKFold(QuerySplitter):
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state) if self.shuffle else None
         n_queries = len(grouping.ids)
+        # A fold without queries could not be scored.
         if n_queries < self.n_splits:
             raise ValueError(
                 f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "

@@ -114,7 +114,11 @@ def _rows_of_outermost_call() -> dict[str, Any]:
 
 def scored_rows() -> Any:
     """The X that a scorer is called with; None outside a scorer."""
-    return next(_frames("sklearn.metrics._scorer._score"), {}).get("X")
+    return _given_to_scorer("X")
+
+
+def _given_to_scorer(name: str) -> Any:
+    return next(_frames("sklearn.metrics._scorer._score"), {}).get(name)
 
 
 def kept_for_this_call() -> dict[str, Any]:
@@ -123,8 +127,7 @@ def kept_for_this_call() -> dict[str, Any]:
     All scorers of one call get the same function that predicts, which is made anew in each call, so a dict on this
     function is gone when the call ends. Outside a scorer, or if the function takes no attributes, nothing is kept.
     """
-    caller = next(_frames("sklearn.metrics._scorer._score"), {}).get("method_caller")
-    attributes: dict[str, Any] = getattr(caller, "__dict__", {})
+    attributes: dict[str, Any] = getattr(_given_to_scorer("method_caller"), "__dict__", {})
     kept: dict[str, Any] = attributes.setdefault("skrank_metrics", {})
     return kept
 
@@ -144,7 +147,8 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
 def is_first_warning() -> bool:
     """Whether a warning is the first one of the running search. Warnings outside a search all are."""
     running = next(_frames(f"{_VALIDATION}._fit_and_score"), {})
-    candidate, fold = (running.get(f"{what}_progress") for what in ("candidate", "split"))
+    candidate = running.get("candidate_progress")
+    fold = running.get("split_progress")
     if candidate is None or fold is None:
         return True
     # The first fit of a search begins a new list, since the last search may have warned as well.

@@ -96,8 +96,7 @@ class Race:
     @property
     def leader(self) -> int:
         """The remaining candidate with the best mean, the first of several."""
-        means = self.means
-        return max(self.remaining, key=lambda row: means[row])
+        return max(self.remaining, key=self.means.__getitem__)
 
     def _compare(self, others: Sequence[int]) -> None:
         """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race."""

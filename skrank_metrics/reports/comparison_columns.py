@@ -50,8 +50,7 @@ def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[
     """Columns of a frame with one row per metric and pair."""
     pairs = [pair for outcome in outcomes if outcome.tested for pair in outcome.pairs(names)]
     columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
-    for place, end in enumerate(("low", "high")):
-        columns[end] = [pair.interval[place] for pair in pairs]
-    for place, end in enumerate(("low", "high")):
-        columns[f"simultaneous {end}"] = [pair.simultaneous[place] for pair in pairs]
+    for start, interval in (("", "interval"), ("simultaneous ", "simultaneous")):
+        for place, end in enumerate(("low", "high")):
+            columns[start + end] = [getattr(pair, interval)[place] for pair in pairs]
     return columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -53,10 +53,10 @@ class Pair(Result):
     ties: int
     losses: int
     n_queries: int  # with a value and a weight above 0
-    qid: NDArray[Any] = field(repr=False)
-    differences: FloatArray = field(repr=False)  # of shape (n_queries,)
+    qid: NDArray[Any]
+    differences: FloatArray  # of shape (n_queries,)
     # Values of the first and of the second, by query.
-    values: tuple[FloatArray, FloatArray] = field(repr=False)
+    values: tuple[FloatArray, FloatArray]
     verdict: PairVerdict
 
     def _brief(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -107,14 +107,15 @@ class RankingReport(Result):
     queries: Queries
     results: Mapping[str, PerQuery]
     condensed: bool = False
+    _: KW_ONLY
     # The evaluated ranking, with all documents; `places` says which of its queries are here, None that all are.
-    ranking: Ranking | None = field(default=None, kw_only=True)
-    places: IntArray | None = field(default=None, kw_only=True)
+    ranking: Ranking | None = None
+    places: IntArray | None = None
     # What is known without documents.
-    recorded_counts: DocumentCounts | None = field(default=None, kw_only=True)
-    recorded_health: Health | None = field(default=None, kw_only=True)
+    recorded_counts: DocumentCounts | None = None
+    recorded_health: Health | None = None
     # Findings about queries that are not here.
-    left_out: tuple[str, ...] = field(default=(), kw_only=True)
+    left_out: tuple[str, ...] = ()
 
     @property
     def qid(self) -> NDArray[Any]:

@@ -5,7 +5,7 @@ Rankings are numbers, or rows and columns; larger values are better. Units, quer
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -74,16 +74,6 @@ class SignFlips:
     span: float = np.inf  # largest difference possible
     folds: IntArray | None = None
     enumerates: bool = True  # False: random signs, which the tests of several slices can share
-    # Computed from these:
-    scale: float = field(init=False)  # values are divided by it
-    hashes: Hashes = field(init=False)  # of the units
-    sums: FloatArray = field(init=False)  # (n_units, n_rankings), weighted and centred per query
-    masses: FloatArray = field(init=False)  # (n_units,), sums of weights
-    totals: FloatArray = field(init=False)  # weighted sums of the rankings, up to a constant
-    n_units: int = field(init=False)  # before they are merged
-    n_effective: float = field(init=False)  # number of units of equal weight as informative
-    # Sums and masses of several folds.
-    by_fold: tuple[FloatArray, FloatArray] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         # Values can exceed the bounds of the metric, if it replaces undefined values.
@@ -94,19 +84,23 @@ class SignFlips:
         values -= values.mean(axis=1, keepdims=True)
         # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
         exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-        self.scale = 2.0**exponent
+        self.scale = 2.0**exponent  # values are divided by it
         weights = self.weights / self.weights.max()
         weighted = np.ldexp(values, -exponent)
         weighted *= weights[:, None]
 
         distinct, unit_of = np.unique(self.units, return_inverse=True)
-        self.n_units = len(distinct)
+        self.n_units = len(distinct)  # before they are merged
+        # Number of units of equal weight as informative.
         self.n_effective = n_effective(np.bincount(unit_of, weights).astype(float))
         merged = merged_units(distinct)[unit_of]
+        # Of units: sums of values, (n_units, n_rankings), weighted and centred per query, and sums of weights.
         self.hashes, self.sums, self.masses = _summed(weighted, weights, merged)
-        self.totals = self.sums.sum(axis=0)
+        self.totals = self.sums.sum(axis=0)  # of the rankings, up to a constant
         self.total_mass = float(self.masses.sum())
         self.square_mass = float(self.masses @ self.masses)
+        # Sums and masses of several folds.
+        self.by_fold: tuple[FloatArray, FloatArray] | None = None
         if self.folds is not None and np.ptp(self.folds) > 0:
             _, sums, masses = _summed(weighted, weights, self.folds)
             self.by_fold = sums, masses

@@ -9,7 +9,7 @@ import numpy as np
 
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.mean_intervals import bounds_of, weighting
+from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
@@ -21,8 +21,6 @@ from skrank_metrics.reports.verdict import listed, some_of
 BESIDE = 5
 # Longer names of a baseline would take more room in the head of a column than its numbers.
 LONGEST_IN_HEAD = 16
-# A larger share of the range of a metric is a large margin.
-LARGE_MARGIN = 0.1
 # What pages say about columns.
 _INTERVAL = (
     "The difference over all queries of this kind is probably between these numbers. "
@@ -150,8 +148,6 @@ def _known_in_slice(outcome: Outcome) -> str:
 def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> Iterator[str]:
     """What to keep in mind, the most important first."""
     first, *others = outcomes
-    for outcome in outcomes:
-        yield from _large_margin(outcome)
     marked = [other.metric for other in others if other.ranked[0] != first.ranked[0]]
     if marked:
         yield f"* leads by {listed(marked)}."
@@ -164,13 +160,6 @@ def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> 
     if first.tested:
         yield _how(first)
     yield from weighting(next(iter(reports.values())).weights)
-
-
-def _large_margin(outcome: Outcome) -> Iterator[str]:
-    low, high = bounds_of(outcome.sample.bound)
-    if outcome.margin is not None and outcome.margin > LARGE_MARGIN * (high - low):
-        share = outcome.margin / (high - low)
-        yield f"The margin of {outcome.margin:g} is large: {share:.0%} of the range of {outcome.metric}."
 
 
 def _left_out(outcome: Outcome) -> Iterator[str]:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from support.ranks import report_of_ranks
-from support.shown import html_of, words
+from support.shown import html_of
 
 from skrank_metrics import RankingReport, compare, evaluate
 from skrank_metrics._output.table import as_text
@@ -282,13 +282,6 @@ def test_metrics_that_cannot_be_tested_have_no_margin(reports):
     }
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'mrr"):
         compare(median, margin=0.1)
-
-
-def test_a_large_margin_is_said(reports):
-    assert "The margin of 0.2 is large: 20% of the range of ndcg@10." in words(
-        compare(reports, "ndcg@10", margin=0.2)
-    )
-    assert "is large" not in words(compare(reports, margin=0.1))
 
 
 # The print

@@ -14,6 +14,7 @@ from skrank_metrics._cli.words import (
     short_paths,
     split_words,
 )
+from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import by_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
@@ -135,14 +136,13 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     arrays = read_columns(table, columns, signed=signed and not chosen.judged)
     given = {
         name: columns.take(name, arrays)
-        for name in ("sample_weight", "retrieved", "judged", "by", "groups")
+        for name in ("qid", "sample_weight", "retrieved", "judged", "by", "groups")
     }
     # Errors name arguments and rows, to which the file is added.
     try:
         found = evaluate(
             columns.take("label", arrays),
             columns.take("score", arrays),
-            qid=columns.take("qid", arrays),
             metrics=metrics,
             convention=chosen.convention or "sklearn",
             condense=bool(chosen.condense),
@@ -167,14 +167,13 @@ def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:
 
 def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> RankingReport:
     """A saved report, of the chosen metrics."""
-    columns = dict[str, str]()
+    bound, results = dict[str, BoundMetric](), dict[str, PerQuery]()
     for metric in metrics:
         column = column_of(metric, report.metrics)
         if not column:
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
-        columns[metric] = column
-    # By the names of this command, as a saved report may spell its parameters in another order.
-    bound = {metric: report.metrics[column] for metric, column in columns.items()}
-    results = {metric: report.results[column] for metric, column in columns.items()}
+        # By the names of this command, as a saved report may spell its parameters in another order.
+        bound[metric] = report.metrics[column]
+        results[metric] = report.results[column]
     return replace(report, metrics=bound, results=results)

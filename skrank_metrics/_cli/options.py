@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from skrank_metrics._input.arrays import number
@@ -18,8 +19,8 @@ class Command:
     """What a command does, and for one that reads files, the metrics if none are named, and an example."""
 
     about: str
-    metrics: str = ""
     example: str = ""
+    metrics: str = "ndcg@10 map mrr"
 
     @property
     def reads_files(self) -> bool:
@@ -30,7 +31,6 @@ class Command:
 COMMANDS = {
     "evaluate": Command(
         "Mean of each metric with its interval; several rankings are compared.",
-        "ndcg@10 map mrr",
         "qrels.txt run.txt ndcg@10 map",
     ),
     "compare": Command(
@@ -38,7 +38,6 @@ COMMANDS = {
         "and p-values. With --margin, the exit code is 0 if every ranking is better than\n"
         "the baseline or not worse by more than the margin, 1 if one is worse, and 3 if\n"
         "these queries cannot decide.",
-        "ndcg@10 map mrr",
         "qrels.txt prod.txt new.txt ndcg@10 --margin 0.005",
     ),
     "metrics": Command("List the names of the metrics, with their functions and ranges."),
@@ -56,20 +55,15 @@ ANY = [*FORMATS, "lists", "saved"]
 # Options that set arguments of other names.
 ARGUMENTS = {"weight": "sample_weight"}
 
-LIBRARIES = [*CONVENTIONS]
-LISTED = ", ".join(LIBRARIES)
-
 
 def margin(text: str) -> tuple[str, float]:
     """Read a number, or a metric and its number; metrics may have "=" in their parameters."""
     metric, sign, size = text.rpartition("=")
     # The empty name stands for all metrics, but in "=0.005" a name was probably forgotten.
-    if sign and not metric:
-        raise _other_form("NUMBER or METRIC=NUMBER", text)
-    try:
-        return metric, number(size)
-    except ValueError:
-        raise _other_form("NUMBER or METRIC=NUMBER", text) from None
+    if metric or not sign:
+        with suppress(ValueError):
+            return metric, number(size)
+    raise _other_form("NUMBER or METRIC=NUMBER", text)
 
 
 def role_of_column(text: str) -> tuple[str, str]:
@@ -225,10 +219,10 @@ OPTIONS = [
     CommandOption(
         name="convention",
         formats=[*FORMATS, "lists"],
-        choices=LIBRARIES,
+        choices=[*CONVENTIONS],
         value="LIBRARY",
         help="library whose defaults apply (default: trec_eval for TREC files, else sklearn): "
-        + LISTED,
+        + ", ".join(CONVENTIONS),
     ),
     CommandOption(
         name="output",

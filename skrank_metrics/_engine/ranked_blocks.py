@@ -37,11 +37,11 @@ class RankedBlock:
     _labels: FloatArray
     _padding: NDArray[np.bool_]
     _groups: _ties.TieGroups | None  # None if the order is settled
+    # The rows in grouped order, and which are alike to the previous one; empty for an order by label.
+    _rows: IntArray
+    _alike: Mask
     k: int | None = None
     _judged: Mask | None = None  # None if all were
-    # The rows in grouped order, and which are alike to the previous one; not known of an order by label.
-    _rows: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
-    _alike: Mask = field(default_factory=lambda: np.empty((0, 0), dtype=bool))
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     @property
@@ -185,9 +185,9 @@ class RankedBlock:
             -self._documents.windows(self._documents.labels, self._queries, -1.0), axis=1
         )
         padding = labels < 0
-        return RankedBlock(
-            self._ranking, self._queries, np.where(padding, 0.0, labels), padding, None, self.k
-        )
+        labels = np.where(padding, 0.0, labels)
+        rows, alike = self._rows[:0], self._alike[:0]
+        return RankedBlock(self._ranking, self._queries, labels, padding, None, rows, alike, self.k)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
@@ -310,9 +310,7 @@ def _rank(ranking: Ranking, top: TopDocuments, depth: int | None, ties: str) -> 
     if documents.judged is not None:
         judged = labels >= 0
         labels = labels.clip(min=0.0)
-    return RankedBlock(
-        ranking, top.queries, labels, padding, groups, _judged=judged, _rows=rows, _alike=tied
-    )
+    return RankedBlock(ranking, top.queries, labels, padding, groups, rows, tied, _judged=judged)
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:

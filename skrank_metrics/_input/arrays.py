@@ -147,8 +147,7 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         array = _from_objects(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
-    # Narrower integers are all within +-2**53.
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+    if array.dtype.kind in "iu":
         _check_exact(array.min(), array.max(), name)
     if array.dtype.itemsize <= 8:
         return array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -210,27 +209,20 @@ def _write_by_query(
 
     shift = np.uint64(64 - (n_files - 1).bit_length())
     files: list[IO[bytes]] = []
-    try:
-        for _ in range(n_files):
-            files.append(stack.enter_context(tempfile.TemporaryFile()))  # noqa: PERF401, SIM115
-        for table in tables:
-            numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
-            # Rows of a file become one slice, and a stable sort keeps their order within a query.
-            ordered = table.take(np.argsort(numbers, kind="stable")).combine_chunks()
-            sizes = np.bincount(numbers, minlength=n_files)
-            starts = np.cumsum(sizes) - sizes
-            for number in np.flatnonzero(sizes):
-                rows = ordered.slice(starts[number], sizes[number])
-                # Each time a new stream, since later tables may have wider types.
-                sink = pa.PythonFile(files[number], "w")
-                with pa.ipc.new_stream(sink, table.schema) as stream:
-                    stream.write_table(rows)
-    except OSError as error:
-        # A source may raise an error of the same kind about a file of its own, which it names.
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
-            raise
-        hint = "set the environment variable TMPDIR to a folder with more space"
-        raise OSError(error.errno, f"{error.strerror}; {hint}", tempfile.gettempdir()) from error
+    for _ in range(n_files):
+        files.append(stack.enter_context(tempfile.TemporaryFile()))  # noqa: PERF401, SIM115
+    for table in tables:
+        numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
+        # Rows of a file become one slice, and a stable sort keeps their order within a query.
+        ordered = table.take(np.argsort(numbers, kind="stable")).combine_chunks()
+        sizes = np.bincount(numbers, minlength=n_files)
+        starts = np.cumsum(sizes) - sizes
+        for number in np.flatnonzero(sizes):
+            rows = ordered.slice(starts[number], sizes[number])
+            # Each time a new stream, since later tables may have wider types.
+            sink = pa.PythonFile(files[number], "w")
+            with pa.ipc.new_stream(sink, table.schema) as stream:
+                stream.write_table(rows)
     return [file for file in files if file.tell()]
 
 

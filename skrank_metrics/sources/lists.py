@@ -115,9 +115,6 @@ def plain_column(column: Any) -> Any:
 
 def python_ids(ids: NDArray[Any]) -> list[Any]:
     """Ids as objects of Python that equal those of other libraries."""
-    # These are Python's own numbers after tolist.
-    if ids.dtype.kind in "biuf":
-        return ids.tolist()
     return comparable(as_python(ids))
 
 
@@ -190,8 +187,6 @@ class Lists:
         place = {query: number for number, query in enumerate(queries)}
         places = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)
         lists = replace(self, queries=queries, codes=places[self.codes])
-        if (places >= 0).all():
-            return lists
         lists = lists.take(np.flatnonzero(lists.codes >= 0))
         if self.given is None:
             return lists

@@ -133,17 +133,18 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     hold_values = {issubclass(kind, Mapping) for kind in kinds}
     if len(hold_values) > 1:
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
+    are_dicts = any(hold_values)
     # Most are lists, which need no look at each.
-    if not any(hold_values) and kinds != {list}:
+    if not are_dicts and kinds != {list}:
         rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
     names = list(chain.from_iterable(rows))
     documents = Ids.from_values(names, argument)
     sizes = lengths(rows)
     lists = listed(argument, queries, sizes, documents)
-    if any(hold_values) and argument != "exclude":
+    if are_dicts and argument != "exclude":
         values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
         lists = replace(lists, values=values, ranked=False)
-    n_different = len(names) if any(hold_values) else sum(map(len, map(set, rows)))
+    n_different = len(names) if are_dicts else sum(map(len, map(set, rows)))
     # NumPy's times were converted, so the rows do not hold them.
     if n_different < len(names) or not documents.kinds.isdisjoint({"time", "time span"}):
         return lists

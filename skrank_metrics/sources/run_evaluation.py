@@ -63,8 +63,8 @@ class RunEvaluation:
         ranked, labels, others = join_documents(
             self.judged.of_queries(ids), listed, self.excluded.of_queries(ids), self.duplicates
         )
-        # Whatever removed a document, exclusions or duplicates, the finding costs a look at each.
-        if len(ranked) == len(listed) or self.duplicates != "error":
+        # The finding costs a look at each document.
+        if len(self.excluded):
             findings += find_unused_exclusions(self.excluded, self.judged, returned)
         if (labels[: len(ranked)] < 0).all():
             findings += find_no_hit(self.judged, returned)

@@ -495,10 +495,7 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
     if os.path.exists("/dev/full"):
         full = functools.partial(open, "/dev/full", "r+b", buffering=0)
         monkeypatch.setattr(tempfile, "TemporaryFile", full)
-        with pytest.raises(
-            OSError,
-            match=rf"No space left on device; set the environment variable TMPDIR.*{folder}",
-        ):
+        with pytest.raises(OSError, match="No space left on device"):
             evaluate_batches(TABLE, **names)
     assert not list(folder.iterdir())
 

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, check_number
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.parameters import check_int, check_number
 from skrank_metrics.splitters._base import random_source
 
 __all__ = ["load_digits_retrieval", "make_ranking"]

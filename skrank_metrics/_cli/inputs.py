@@ -15,7 +15,7 @@ from skrank_metrics._cli.words import (
     split_words,
 )
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import by_text
+from skrank_metrics._input.parameters import by_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.evaluate import evaluate

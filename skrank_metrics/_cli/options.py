@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from skrank_metrics._input.arrays import number
+from skrank_metrics._input.parameters import number
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.sources.evaluate_run import DUPLICATES, MISSING
 from skrank_metrics.sources.files import SUFFIXES

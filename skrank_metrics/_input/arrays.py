@@ -1,24 +1,18 @@
-"""Checks of arrays and parameters, and the wording of their errors."""
+"""Checks of arrays, and the wording of their errors."""
 
 from __future__ import annotations
 
-import difflib
 import numbers
-import re
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.interface import argument, shown
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 T = TypeVar("T")
-
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|[+-]?inf")
 
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
@@ -357,109 +351,3 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     if hasattr(X, "shape"):
         return X[rows]
     return [X[row] for row in rows]
-
-
-def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:
-    """Check an integer of at least ``least``, or None if that is allowed."""
-    if value is None and or_none:
-        return None
-    expected = f"{argument(name)} must be an int >= {least}"
-    if or_none:
-        expected += " or None"
-    _check_type(value, numbers.Integral, expected)
-    if value < least:
-        raise ValueError(f"{expected}; got {value}.")
-    return int(value)
-
-
-def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other: str = "") -> Any:
-    """Check a number in an interval such as "(0, 1]", or the ``other`` value that is allowed, "None" or "nan"."""
-    if value is None and other == "None":
-        return None
-    expected = f"{argument(name)} must be a number in {interval}"
-    if interval == "(-inf, inf)":
-        expected = f"{argument(name)} must be a finite number"
-    if other:
-        expected += f" or {other}"
-    _check_type(value, numbers.Real, expected)
-    number = float(value)
-    if np.isnan(number) and other == "nan":
-        return number
-    low, high = map(float, interval[1:-1].split(","))
-    is_low_end = number == low and "[" in interval
-    is_high_end = number == high and "]" in interval
-    if not (low < number < high or is_low_end or is_high_end):
-        raise ValueError(f"{expected}; got {value!r}.")
-    return number
-
-
-def _check_type(value: Any, kind: type, expected: str) -> None:
-    # True is an integer in Python, but where a number is meant, it is a mistake.
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
-        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
-
-
-def number(text: str) -> float:
-    """Read a number as it is written in data; Python also reads 0_01, which is 1."""
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(text)
-    return float(text)
-
-
-def check_bool(value: Any, name: str) -> bool:
-    """Check a bool, which may be NumPy's."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{argument(name)} must be True or False; got {value!r}.")
-    return bool(value)
-
-
-def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
-    """Check that a value is one of the given words."""
-    words = list(choices)
-    # Arrays have no hash: == of an array is an array.
-    if not isinstance(value, Hashable) or value not in words:
-        hint = nearest(value, words)
-        known = ", ".join(map(shown, words))
-        raise ValueError(f"{argument(name)} must be one of [{known}]; got {shown(value)}.{hint}")
-    return value
-
-
-def check_random_state(value: Any) -> Any:
-    """Random number generator: a new one from a seed, or the given one."""
-    seed = check_seed(value)
-    return seed if isinstance(seed, np.random.RandomState) else np.random.default_rng(seed)
-
-
-def check_seed(value: Any) -> Any:
-    """Check a seed for RandomState, a random number generator, or None."""
-    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
-        return value
-    seed = check_int(value, "random_state", least=0)
-    if seed is not None and seed >= 2**32:
-        raise ValueError(f"random_state must be below 2**32; got {seed}.")
-    return seed
-
-
-def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> dict[str, T]:
-    """Models or columns by their names as text, which must differ."""
-    pairs = [(str(name), value) for name, value in named]
-    by_name = dict(pairs)
-    if len(by_name) == len(pairs):
-        return by_name
-    names = [name for name, _ in pairs]
-    repeated = max(by_name, key=names.count)
-    raise ValueError(
-        f"{argument} must have different names; got {shown(repeated)} more than once.{hint}"
-    )
-
-
-def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
-    """The words most similar to a value, for the end of an error message."""
-    known = {str(word).lower(): str(word) for word in words}
-    # difflib takes quadratic time, and a value may be as long as a file.
-    word = str(value)[:64].lower()
-    # Letters in another order, ngcd for ndcg, are the same letters to us, but hardly similar to difflib.
-    swapped = [other for other in known if sorted(other) == sorted(word)]
-    close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
-    meant = " or ".join(repr(known[word] + ending) for word in close)
-    return f" Did you mean {meant}?" if close else ""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
-from skrank_metrics._input.arrays import check_int
+from skrank_metrics._input.parameters import check_int
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from html import escape
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
-from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.interface import on_command_line
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.table import WIDTH, Table, readable, visible
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.displays.searched import read_search

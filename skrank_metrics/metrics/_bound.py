@@ -18,13 +18,8 @@ from skrank_metrics._engine.per_query import (
     ratio_terms,
 )
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
-from skrank_metrics._input.arrays import (
-    FloatArray,
-    NaNScoreError,
-    check_choice,
-    check_int,
-    check_number,
-)
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError
+from skrank_metrics._input.parameters import check_choice, check_int, check_number
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     NEGATIVE,

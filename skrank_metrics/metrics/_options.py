@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine.gains import check_discount, check_gain
-from skrank_metrics._input.arrays import check_bool, check_choice, check_number
+from skrank_metrics._input.parameters import check_bool, check_choice, check_number
 
 # A denominator for values of 0, since 0 / 0 is undefined.
 ABOVE_ZERO = np.finfo(np.float64).tiny

@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.metrics._record import SHARED_DEFAULTS
 from skrank_metrics.metrics.grammar import parse
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranked_blocks import RankedBlock
-from skrank_metrics._input.arrays import FloatArray, check_bool
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.parameters import check_bool
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import Option
 from skrank_metrics.metrics._record import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import COLUMNS, Metric, MetricFunction, MetricLike
 from skrank_metrics.metrics._registry import REGISTRY

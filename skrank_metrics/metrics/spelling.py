@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from skrank_metrics._input.arrays import check_choice, nearest
+from skrank_metrics._input.parameters import check_choice, nearest
 from skrank_metrics.metrics._record import NEGATIVE, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults

@@ -27,13 +27,13 @@ from skrank_metrics._input.arrays import (
     IntArray,
     Mask,
     NaNScoreError,
-    by_text,
     check_label_column,
     check_mask,
     count_rows,
     is_column,
     take_rows,
 )
+from skrank_metrics._input.parameters import by_text
 from skrank_metrics._input.query_ids import (
     carried,
     check_aligned,

@@ -17,7 +17,8 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from skrank_metrics._input.arrays import check_int, check_number, check_seed, count_rows
+from skrank_metrics._input.arrays import count_rows
+from skrank_metrics._input.parameters import check_int, check_number, check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.result import counted

@@ -21,12 +21,12 @@ from skrank_metrics._input.arrays import (
     IntArray,
     Mask,
     NaNScoreError,
-    check_choice,
     check_mask,
     to_array,
     to_float64,
 )
 from skrank_metrics._input.columns import document_columns
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._input.query_ids import carried, named_columns
 from skrank_metrics._sklearn_internals import (
     check_rows,

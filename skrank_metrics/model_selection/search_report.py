@@ -13,7 +13,8 @@ from sklearn.model_selection import check_cv
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Features, Ids, Numbers
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Table

@@ -10,7 +10,7 @@ import joblib
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skrank_metrics._input.arrays import check_int
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS
 from skrank_metrics.model_selection.tree_families import Family, family_of

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skrank_metrics._input.arrays import FloatArray, check_number, nearest
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.parameters import check_number, nearest
 from skrank_metrics.model_selection._race import leads
 from skrank_metrics.model_selection.fitted_search import fold_scores
 

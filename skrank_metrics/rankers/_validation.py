@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import check_int, check_number
+from skrank_metrics._input.parameters import check_int, check_number
 from skrank_metrics._input.query_ids import carried, group_by_query
 from skrank_metrics.rankers._fitting import (
     METRIC,

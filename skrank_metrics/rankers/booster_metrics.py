@@ -13,7 +13,8 @@ import numpy as np
 
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.per_query import per_query
-from skrank_metrics._input.arrays import IntArray, check_choice
+from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._input.types import Booster
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike

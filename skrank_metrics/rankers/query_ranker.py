@@ -11,13 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrank_metrics._input.arrays import (
-    FloatArray,
-    check_label_column,
-    check_seed,
-    count_rows,
-    to_float64,
-)
+from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
+from skrank_metrics._input.parameters import check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember

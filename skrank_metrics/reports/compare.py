@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import by_text, check_choice
 from skrank_metrics._input.interface import argument, shown
+from skrank_metrics._input.parameters import by_text, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
+from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import Part, Result, counted, make_frame, most_important
 from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column

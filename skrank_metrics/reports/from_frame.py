@@ -9,8 +9,9 @@ import numpy as np
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import by_text, check_choice, check_weights, to_float64
+from skrank_metrics._input.arrays import check_weights, to_float64
 from skrank_metrics._input.columns import frame_columns
+from skrank_metrics._input.parameters import by_text, check_choice
 from skrank_metrics._input.query_ids import check_aligned, group_ids
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics.metrics._bound import BoundMetric

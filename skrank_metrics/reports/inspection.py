@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, to_objects
+from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table

@@ -15,7 +15,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_number
+from skrank_metrics._input.parameters import check_number
 from skrank_metrics._input.types import Ids, Numbers
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table

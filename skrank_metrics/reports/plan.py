@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from skrank_metrics._input.arrays import (
+from skrank_metrics._input.parameters import (
     by_text,
     check_choice,
     check_number,

@@ -13,16 +13,10 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import (
-    FloatArray,
-    IntArray,
-    check_bool,
-    check_choice,
-    check_int,
-    check_number,
-)
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
+from skrank_metrics._input.parameters import check_bool, check_choice, check_int, check_number
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import (
     LIBRARIES,

@@ -11,7 +11,7 @@ import numpy as np
 
 from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.recorded_metrics import metric_from_file, metric_in_file

@@ -15,9 +15,10 @@ from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import check_bool, places_in
+from skrank_metrics._input.arrays import places_in
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
+from skrank_metrics._input.parameters import check_bool
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
 from skrank_metrics._output.result import counted

@@ -12,8 +12,8 @@ from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_int
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Order
 from skrank_metrics._output.progress import Progress
 from skrank_metrics.metrics._record import Metrics

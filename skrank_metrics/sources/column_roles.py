@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._input.interface import setting
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.sources.columns import check_column_name
 
 # Names that are recognized, in any case and without regard to "_", "-" and blanks.

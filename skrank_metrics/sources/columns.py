@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, nearest
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
 from skrank_metrics._input.interface import argument
+from skrank_metrics._input.parameters import nearest
 
 NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
 # The kinds of NumPy's types that a column may have, and what it should hold.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
-from skrank_metrics._input.arrays import check_bool, check_choice
+from skrank_metrics._input.parameters import check_bool, check_choice
 from skrank_metrics._input.types import Columns, Ids, OfQueries
 from skrank_metrics._input.types import Lists as GivenLists
 from skrank_metrics.metrics._record import Metrics

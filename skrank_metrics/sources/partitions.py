@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
-from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.types import Order
 from skrank_metrics.reports.ranking_report import RankingReport

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._input.arrays import by_text
+from skrank_metrics._input.parameters import by_text
 from skrank_metrics.sources.column_roles import has_columns
 
 Runs: TypeAlias = Mapping[

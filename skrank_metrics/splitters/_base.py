@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import (
-    IntArray,
-    Mask,
-    check_seed,
-    count_rows,
-    to_array,
-    to_float64,
-)
+from skrank_metrics._input.arrays import IntArray, Mask, count_rows, to_array, to_float64
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.parameters import check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids
 

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_bool
+from skrank_metrics._input.arrays import IntArray, Mask
 from skrank_metrics._input.grouping import Grouping, one_per_query
+from skrank_metrics._input.parameters import check_bool
 from skrank_metrics._input.query_ids import group_ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, check_int, count_rows
+from skrank_metrics._input.arrays import IntArray, count_rows
 from skrank_metrics._input.id_hash import hash_ids
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import group_ids
 from skrank_metrics._input.types import Ids
 

@@ -8,17 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from skrank_metrics._input.arrays import (
-    FloatArray,
-    IntArray,
-    Mask,
-    check_bool,
-    check_choice,
-    check_int,
-    check_label_column,
-    check_seed,
-)
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.parameters import check_bool, check_choice, check_int, check_seed
 from skrank_metrics._input.types import Seed
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 

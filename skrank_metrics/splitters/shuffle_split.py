@@ -9,14 +9,9 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import (
-    Mask,
-    check_int,
-    check_seed,
-    count_rows,
-    take_rows,
-)
+from skrank_metrics._input.arrays import Mask, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.parameters import check_int, check_seed
 from skrank_metrics._input.query_ids import group_by_query, ids_in_index
 from skrank_metrics._input.types import Ids, Seed
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, mask_at, random_source

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_int
+from skrank_metrics._input.arrays import IntArray, Mask
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times, mask_at
 

@@ -102,7 +102,8 @@ class FunctionKernel:
 
     def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
-            value = float(self.function(labels, **options))
+            # Text such as "0.5" is a mistake, but float would read it.
+            value = float(0.0 + self.function(labels, **options))
         # Whatever the function raises, its user needs to know for which query it does.
         except Exception as error:
             raise ValueError(

@@ -220,8 +220,9 @@ def test_pickles_if_the_function_does():
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        ([1.0], "failed for query 'a' with 2 labels: TypeError: .* not 'list'"),
-        (None, "failed for query 'a' with 2 labels: TypeError: .* not 'NoneType'"),
+        ([1.0], "failed for query 'a' with 2 labels: TypeError: .*'list'"),
+        (None, "failed for query 'a' with 2 labels: TypeError: .*'NoneType'"),
+        ("0.5", "failed for query 'a' with 2 labels: TypeError: .*'str'"),
         (1j, "failed for query 'a' with 2 labels: TypeError: .* not 'complex'"),
         (-math.inf, "must return one finite number within .* or NaN .* got -inf for query 'a'"),
     ],

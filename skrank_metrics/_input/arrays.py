@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Collection, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
-T = TypeVar("T")
 
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 EXACT_INTEGERS = "integers within +-2**53, which float64 holds exactly"
-
 
 UNJUDGED = "Mark unjudged documents with judged= or leave them out; a label that means 'not relevant' is 0."
 
@@ -65,6 +63,7 @@ def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y
 def check_shape(
     array: NDArray[Any], name: str, shape: tuple[int, ...], rows_of: str, hint: str = ""
 ) -> None:
+    """Refuse an array of another shape than that of the argument ``rows_of``."""
     if array.shape != shape:
         raise ValueError(
             f"{name} must have the same shape as {rows_of}; got {array.shape} and {shape}.{hint}"
@@ -141,7 +140,8 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         array = _from_objects(array, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
-    if array.dtype.kind in "iu":
+    # Narrower integers are all within +-2**53.
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
     if array.dtype.itemsize <= 8:
         return array

@@ -93,7 +93,8 @@ class Columns:
         """Refuse columns of other types than numbers and masks."""
         for role, name in self.by_argument:
             kinds, what = KINDS.get(role, ("", ""))
-            if kinds and table[name].to_numpy().dtype.kind not in kinds:
+            # Without its rows, a column tells its type without a copy.
+            if kinds and table[name].slice(0, 0).to_numpy().dtype.kind not in kinds:
                 kind = table[name].type
                 raise TypeError(
                     f"{argument(role)} must be a column of {what}; {name!r} is of type {kind}."

@@ -13,13 +13,13 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import ROUNDED_TO_0
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.suspicions import suspicions
 
-# A mean is shown with four decimals; ties that move it by less, or by less than this share of its interval, are not
-# reported.
-SHOWN, SHARE_OF_INTERVAL = 5e-5, 0.1
+# Ties are not reported if they move a mean by less than this share of its interval, or by less than is shown.
+SHARE_OF_INTERVAL = 0.1
 _NOT_COUNTED = "Ties were not counted, since the documents were not kept."
 
 # Counts that add up over batches, such as "n_ranked".
@@ -110,7 +110,7 @@ def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterato
         low, high = own.interval()
         distance = np.fmax(abs(worst[name] - own.mean), abs(best[name] - own.mean))
         # Some means have no interval, and then four decimals alone decide.
-        if distance >= SHOWN and not distance <= SHARE_OF_INTERVAL * (high - low):
+        if distance >= ROUNDED_TO_0 and not distance <= SHARE_OF_INTERVAL * (high - low):
             yield (
                 f"Ties: {counted(len(tied), 'query')} with documents of equal scores; {name} is {own.mean:.4f}, and "
                 f"would be {worst[name]:.4f} with tied documents in ascending order of their labels and "

@@ -18,7 +18,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table
+from skrank_metrics._output.table import ROUNDED_TO_0, Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
@@ -54,8 +54,7 @@ class InspectedQuery:
         yield self._title()
         heads = [_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)) for name in self.columns]
         yield Table(heads, list(zip(*self.columns.values(), strict=True)))
-        # Four decimals are shown.
-        if abs(self.rest) >= 5e-5:
+        if abs(self.rest) >= ROUNDED_TO_0:
             yield f"Ranks below {len(self.columns['rank'])} add {self.rest:.4f}."
         if self.unranked:
             first = ", ".join(map(str, self.unranked[:MOST_UNRANKED]))

@@ -116,20 +116,7 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     # First, so that the error without pyarrow names the file that needs it.
     import_arrow(f"Reading {file}")
     table = TableFile(file, str(format_of(file)))
-    columns = Columns(
-        chosen.label,
-        chosen.score,
-        chosen.qid or "qid",
-        sample_weight=chosen.weight,
-        retrieved=chosen.retrieved,
-        judged=chosen.judged,
-        by=chosen.by,
-        groups=chosen.groups,
-    )
-    missing = [f"--{name}" for name in ("label", "score") if not columns.of(name)]
-    if missing:
-        known = ", ".join(map(repr, table.column_names()))
-        raise ValueError(f"{file} needs {' and '.join(missing)}. Columns: {known}.")
+    columns = _columns_of(table, file, chosen)
     # Labels are read once for all metrics, so negative ones must suit each of them.
     signed = all(metric.computation.signed for metric in metrics.values())
     # Documents that nobody judged have labels that do not count, so all must be valid.
@@ -151,6 +138,25 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {error}") from None
     return found.reports
+
+
+def _columns_of(table: TableFile, file: str, chosen: Chosen) -> Columns:
+    """The columns that were chosen; a table of rows needs labels and scores."""
+    columns = Columns(
+        chosen.label,
+        chosen.score,
+        chosen.qid or "qid",
+        sample_weight=chosen.weight,
+        retrieved=chosen.retrieved,
+        judged=chosen.judged,
+        by=chosen.by,
+        groups=chosen.groups,
+    )
+    missing = [f"--{name}" for name in ("label", "score") if not columns.of(name)]
+    if missing:
+        known = ", ".join(map(repr, table.column_names()))
+        raise ValueError(f"{file} needs {' and '.join(missing)}. Columns: {known}.")
+    return columns
 
 
 def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:

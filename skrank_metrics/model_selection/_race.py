@@ -41,9 +41,8 @@ FITS_BEFORE_THE_SECOND_FOLD = 3.0
 class Spread(NamedTuple):
     """Differences between the leader and each other candidate on the queries of one fold."""
 
-    squares: (
-        FloatArray  # sums of squares around their means, in units of observations of equal weight
-    )
+    # Sums of squares around their means, in units of observations of equal weight.
+    squares: FloatArray
     n_effective: FloatArray  # number of such observations
     tested: list[int]  # observations with a value
 

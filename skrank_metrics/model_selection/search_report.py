@@ -214,7 +214,7 @@ def search_report(
     compared = {row: _number(row) for row in whole[:n_candidates]}
     of_fit = dict(params or {})
     groups = of_fit.pop("groups", None)
-    # A race keeps the values of queries, but not their groups.
+    # Of a race, values are kept with its own groups, which need not be these.
     found = _kept(search, key, bound, compared) if groups is None else None
     if found is None:
         if X is None or y is None:
@@ -224,18 +224,14 @@ def search_report(
         data = check_rows_of_models(X, y, qid=qid, by=None, groups=groups, params=of_fit)
         found = _fitted_again(search, _alike(search, key, metrics), compared, data, n_jobs, verbose)
     comparison = comparison_of_folds(found)
-    params_of, not_compared = {}, {}
-    for row in ranked:
-        params_of[_number(row)] = search.cv_results_["params"][row]
-        if row not in compared:
-            not_compared[_number(row)] = _reason(search, row, scores, n_candidates)
+    others = [row for row in ranked if row not in compared]
     return SearchReport(
         comparison.reports,
         comparison.metrics,
         comparison.plan,
         scores=comparison.scores,
-        params=params_of,
-        not_compared=not_compared,
+        params={_number(row): search.cv_results_["params"][row] for row in ranked},
+        not_compared={_number(row): _reason(search, row, scores, n_candidates) for row in others},
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
         changed=_change(comparison, compared, scores),

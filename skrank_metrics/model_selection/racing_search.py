@@ -21,11 +21,11 @@ from skrank_metrics._input.arrays import count_rows
 from skrank_metrics._input.parameters import check_int, check_number, check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
-from skrank_metrics._output.result import counted
+from skrank_metrics._output.progress import Progress
 from skrank_metrics._sklearn_internals import how_to_pass_ids
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.fitted_search import metric_of_scorer, spelled_params
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
@@ -81,7 +81,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         Score of a candidate on a fold in which it fails, as in GridSearchCV. A race then drops it, unless all
         candidates fail in that fold.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
-        As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
+        As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` says on standard error how many folds are
+        done, and how long the rest takes.
 
     Attributes
     ----------
@@ -276,16 +277,13 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any) -> None:
-        folds, verbose = self.cv, self.verbose
+        folds, progress = self.cv, Progress(self.verbose)
         rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
         if folds.fold is None:
             rounds.run_at_once()
-        elif verbose:
-            # scikit-learn would announce the fits of each fold.
-            self.verbose = 0
-            candidates = counted(n_candidates, "candidate")
-            print(f"Fitting {candidates} on up to {counted(n_folds, 'fold')}.", flush=True)
+        # scikit-learn would announce the fits of each fold.
+        self.verbose = 0
         race = None
         if self.confidence is not None:
             sizes = [len(np.unique(folds.units[test])) for _, test in folds.splits]
@@ -294,15 +292,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._key_of_values = self._key or "score"
         self._fold_values: list[QueryScores] = []
         # Without candidates or folds, the first fit raises scikit-learn's error.
-        for fold in range(max(1, n_folds)):
-            if folds.fold is not None:
-                rounds.run(race.remaining if race else range(n_candidates), fold)
-            scores, values = rounds.values(fold)
-            if race:
-                race.finish_fold(scores, values)
-                if verbose:
-                    _print_progress(race, rounds)
-            self._fold_values.append(values)
+        with progress:
+            for fold in progress.count(range(max(1, n_folds)), n_folds, "folds fitted"):
+                if folds.fold is not None:
+                    rounds.run(race.remaining if race else range(n_candidates), fold)
+                scores, values = rounds.values(fold)
+                if race:
+                    race.finish_fold(scores, values)
+                self._fold_values.append(values)
         if rounds.error and not rounds.returned:
             raise rounds.error
         self.n_fits_ = rounds.n_fits
@@ -321,16 +318,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
             return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
-
-
-def _print_progress(race: Race, rounds: Rounds) -> None:
-    leader = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
-    print(
-        f"[fold {len(race.folds)}/{race.n_folds}] {len(race.remaining)} of "
-        f"{counted(race.n_candidates, 'candidate')} remaining, {counted(rounds.n_fits, 'fit')} so far; "
-        f"leader: {race.means[race.leader]:.4f} with {leader}",
-        flush=True,
-    )
 
 
 def _as_scorers(scoring: Any, estimator: Any) -> Any:

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from skrank_metrics import evaluate, pairwise_accuracy_score
-from skrank_metrics.datasets import load_digits_retrieval, make_ranking
+from skrank_metrics.datasets import _MOST_SIMILAR, load_digits_retrieval, make_ranking
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,13 @@ def test_the_same_rows_every_time_also_as_three_arrays_and_the_digits_untouched(
     np.testing.assert_array_equal(y, data.target)
     np.testing.assert_array_equal(qid, data.qid)
     np.testing.assert_array_equal(load_digits().images, before)
+
+
+def test_another_digit_has_the_nearest_mean_image():
+    digits = load_digits()
+    means = np.array([digits.data[digits.target == digit].mean(axis=0) for digit in range(10)])
+    distances = np.linalg.norm(means[:, None] - means, axis=2) + np.diag([np.inf] * 10)
+    np.testing.assert_array_equal(_MOST_SIMILAR, distances.argmin(axis=1))
 
 
 def test_features_compare_and_tell_something_but_not_all(data):

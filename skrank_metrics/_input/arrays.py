@@ -326,8 +326,6 @@ def count_rows(X: Any) -> int:
 
 def is_column(value: Any, n_rows: int) -> bool:
     """Whether a value has one entry per row, rather than as many callbacks or pairs of arrays as there are rows."""
-    if isinstance(value, str | bytes | dict | set | frozenset):
-        return False
     if isinstance(value, list | tuple):
         return len(value) == n_rows and _are_numbers_or_text(value)
     return np.shape(value)[:1] == (n_rows,)

@@ -50,17 +50,17 @@ def _common_length(
     columns: Sequence[tuple[str, Any]], rows: Grouping | None, ids: Any, name: str
 ) -> int:
     """The length of all columns, which must be that of the queries or of the rows."""
-    allowed = {} if ids is None else {len(ids): "query"}
+    allowed = [] if ids is None else [len(ids)]
     if rows is not None:
-        n_rows = int(rows.sizes.sum())
-        allowed.setdefault(n_rows, "query" if n_rows == len(rows.ids) else "document")
+        allowed.append(int(rows.sizes.sum()))
     shapes = {np.shape(column) for _, column in columns}
     for length in allowed:
         if shapes == {(length,)}:
             return length
-    needed = ", or per ".join(f"{what}, {length} in all" for length, what in allowed.items())
-    got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
-    raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
+    needed = " or ".join(map(str, allowed))
+    raise ValueError(
+        f"{name} must hold one value per query or document, {needed} in all; got shapes {sorted(shapes)}."
+    )
 
 
 def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:

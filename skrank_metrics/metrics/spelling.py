@@ -18,7 +18,6 @@ MAX_LENGTH = 64
 _FLAT = re.compile(r"(?i)\A([a-z0-9_]*)_at_([1-9][0-9]*)\Z")
 # ndcg@5,10 or, as in trec_eval, P_5,10
 _CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
-_NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 # The cutoff in a library's name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
 _RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
 # Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
@@ -32,16 +31,12 @@ _OF_PEERS = {
     "hr": "hit_rate",
     "accuracy": "hit_rate",
     "ap": "map",
-    "nerr": "err(normalize=true)",
-    "r_cap": "recall(normalizer=min)",
-}
-# Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
-_ELSEWHERE = {
     "average_precision": "map",
     "mean_average_precision": "map",
     "reciprocal_rank": "mrr",
     "gmap": "map(average=geometric)",
-    "roc_auc": "auc",
+    "nerr": "err(normalize=true)",
+    "r_cap": "recall(normalizer=min)",
 }
 
 
@@ -144,11 +139,5 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
         own = own_spelling(spec, convention)
         if own:
             return f" Did you mean {own!r}, or get_metric({spec!r}, convention={convention!r})?"
-    without_at = _NAME_AND_RANK.fullmatch(word)
-    if without_at and k is None:
-        word, k = without_at.groups()
-    ending = f"@{k}" if k else ""
-    if word in _ELSEWHERE:
-        return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
-    return nearest(word, known, ending)
+    return nearest(word, known, f"@{k}" if k else "")

@@ -98,6 +98,12 @@ def ranked_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
     return [int(row) for row in order if rungs[row] == rungs.max()]
 
 
+def whole_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
+    """Rows of the candidates with a score in every fold, the best mean first."""
+    folds = fold_scores(cv_results, metric)
+    return [row for row in ranked_rows(cv_results, metric) if not np.isnan(folds[row]).any()]
+
+
 def spelled_params(params: Mapping[str, Any]) -> str:
     """Parameters as text; estimators by their class alone."""
     parts = []

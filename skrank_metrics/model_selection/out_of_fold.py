@@ -216,7 +216,7 @@ def _estimators(estimators: Any) -> dict[str, Any]:
         )
     # The errors of boosters do not say how to pass them the queries.
     for model in models.values():
-        ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        ranker = model[-1] if isinstance(model, Pipeline) else model
         takes_groups = {"group", "group_id"} & inspect.signature(ranker.fit).parameters.keys()
         if takes_groups and not get_routing_for_object(ranker).consumes("fit", ["qid"]):
             kind = type(ranker).__name__

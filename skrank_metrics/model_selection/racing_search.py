@@ -324,7 +324,7 @@ def _as_scorers(scoring: Any, estimator: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
     if scoring is None:
         while isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
+            estimator = estimator[-1]
         # QueryRanker.score is a metric of this package.
         return make_ranking_scorer("ndcg@10") if hasattr(estimator, "_shares_fits") else None
     known = set(get_scorer_names())

@@ -30,6 +30,7 @@ from skrank_metrics.model_selection.fitted_search import (
     scored_metrics,
     scorers_of,
     spelled_value,
+    whole_rows,
 )
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
@@ -206,7 +207,7 @@ def search_report(
         )
     check_by_query(str(bound), bound)
     scores, ranked = fold_scores(search.cv_results_, key), ranked_rows(search.cv_results_, key)
-    whole = [row for row in ranked if not np.isnan(scores[row]).any()]
+    whole = whole_rows(search.cv_results_, key)
     if not whole:
         raise ValueError(
             "search must have a candidate with a score in every fold; each has NaN in some fold."

@@ -13,7 +13,7 @@ from scipy import stats
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.parameters import check_number, nearest
 from skrank_metrics.model_selection._race import leads
-from skrank_metrics.model_selection.fitted_search import fold_scores
+from skrank_metrics.model_selection.fitted_search import fold_scores, whole_rows
 
 
 @dataclass(frozen=True)
@@ -28,20 +28,16 @@ class WithinNoise:
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of ``cv_results_``."""
         folds = fold_scores(cv_results, self.metric)
-        usable = ~np.isnan(folds).any(axis=1)
-        if not usable.any():
+        rows = whole_rows(cv_results, self.metric)
+        if not rows:
             raise ValueError(
                 f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}."
             )
-        rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
-        # Candidates of a halving search can be compared on its last rung only.
-        usable &= rungs == rungs[usable].max()
-        means = np.where(usable, folds.mean(axis=1), -np.inf)
-        best, params = folds[means.argmax()], cv_results["params"]
-        ahead = leads(best, folds)
-        rows = np.flatnonzero(usable)
+        params = cv_results["params"]
+        ahead = leads(folds[rows[0]], folds)
         kept = [row for row in rows if _p_worse(ahead[row], self.test_ratio) > self.level]
-        return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
+        # The best come first, and the first of equally simple ones wins.
+        return min(kept, key=lambda row: self._order(params[row]))
 
     def _order(self, params: Mapping[str, Any]) -> Any:
         order = self._given_order(params)

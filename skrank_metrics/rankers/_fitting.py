@@ -189,7 +189,7 @@ def way_of_queries(estimator: Any) -> str | None:
 
 def taken_by_fit(estimator: Any) -> set[str]:
     """Names of the parameters of ``fit`` besides X and y."""
-    if isinstance(estimator, Pipeline) and way_of_queries(estimator.steps[-1][1]):
+    if isinstance(estimator, Pipeline) and way_of_queries(estimator[-1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."

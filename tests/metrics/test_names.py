@@ -182,17 +182,14 @@ def test_refuses_what_is_no_metric(metric):
 
 
 HINTS = """\
-ndcg10 -> 'ndcg@10'
-hit_rate_5 -> 'hit_rate@5'
-average_precision -> 'map'
-mean_average_precision -> 'map'
-reciprocal_rank -> 'mrr'
+ndcg10 -> 'ndcg' or 'dcg'
+hit_rate_5 -> 'hit_rate'
 pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')
 fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'err@5'
-gmap -> 'map(average=geometric)'
+roc_auc -> 'auc'
 ndgc_at_10 -> 'ndcg@10'"""
 
 

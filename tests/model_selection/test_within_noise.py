@@ -83,9 +83,8 @@ def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
     assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
     assert by_hand(found) == 0
     found = results([0.9, 0.91], [0.7, 0.71], [np.nan, 0.72])
-    assert by_hand(found | {"iter": np.array([1, 0, 2])}) == 0, (
-        "if all failed on the last rung, the one before counts"
-    )
+    with pytest.raises(ValueError, match="needs a candidate with a score in all folds"):
+        by_hand(found | {"iter": np.array([1, 0, 2])})
 
 
 def test_equal_candidates_and_constant_distances():

@@ -162,12 +162,15 @@ def test_a_slice_of_weight_0_has_no_mean():
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
-        ("length", r"by must hold one value per document, 3 in all; got shape \(\)"),
-        (0, r"got shape \(\)"),
-        (np.zeros((3, 2)), r"got shape \(3, 2\)"),
-        ({"x": [1, 2, 2], "y": [1, 2]}, r"got shape \(2,\) and shape \(3,\)"),
-        ({}, "got no columns"),
+        (
+            ["x", "x"],
+            r"by must hold one value per query or document, 3 in all; got shapes \[\(2,\)\]",
+        ),
+        ("length", r"by must hold one value per query or document, 3 in all; got shapes \[\(\)\]"),
+        (0, r"got shapes \[\(\)\]"),
+        (np.zeros((3, 2)), r"got shapes \[\(3, 2\)\]"),
+        ({"x": [1, 2, 2], "y": [1, 2]}, r"got shapes \[\(2,\), \(3,\)\]"),
+        ({}, r"got shapes \[\]"),
         (["x", None, "y"], "by must be constant within a query; got None and y in query 'b'"),
     ],
 )

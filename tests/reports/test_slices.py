@@ -127,20 +127,23 @@ def test_missing_parts_of_tuples_are_none():
         "one value per query of labels in two dimensions"
     )
     with pytest.raises(
-        ValueError, match=r"by must hold one value per document, 8 in all; got shape \(8, 2\)"
+        ValueError,
+        match=r"by must hold one value per query or document, 8 in all; got shapes \[\(8, 2\)\]",
     ):
         report_of([list(pair) for pair in pairs])
     with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
         report_of([["b"], ["a", 1]] * 4)
     with pytest.raises(
-        ValueError, match=r"by must hold one value per document, 8 in all; got shape \(7,\)"
+        ValueError,
+        match=r"by must hold one value per query or document, 8 in all; got shapes \[\(7,\)\]",
     ):
         report_of([*pairs[:6], ("b",)])
     reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
     assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]
     assert list(compare(reports, "mrr", by=pairs[::2]).slices) == [("a", 2), ("a", None), ("b", 1)]
     with pytest.raises(
-        ValueError, match=r"by must hold one value per query, 4 in all, or .* got shape \(3,\)"
+        ValueError,
+        match=r"by must hold one value per query or document, 4 or 8 in all; got shapes \[\(3,\)\]",
     ):
         compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
 

@@ -12,24 +12,22 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 def count_inversions(codes: IntArray) -> FloatArray:
     """Number of pairs in each row whose first code is smaller than the second.
 
-    There is one pass per bit: a bit decides the pairs that agree in all higher bits. A table of all pairs would take
-    the square of the length.
+    Documents that are sorted by code are put back in their order by one merge per bit, in which a code passes all
+    larger ones that come before it. A table of all pairs would take the square of the length.
     """
-    n_rows, width = codes.shape
-    row, codes = np.repeat(np.arange(n_rows), width), codes.ravel()
-    counts = np.zeros(n_rows)
+    n_rows = len(codes)
     n_bits = int(codes.max()).bit_length()
-    for bit in range(n_bits):
-        # A piece holds the codes of a row that agree in all higher bits, in their order.
-        piece = (row << n_bits) + (codes >> bit + 1)
-        order = np.argsort(piece, kind="stable")
-        starts = np.flatnonzero(np.diff(piece[order], prepend=-1))
-        has_bit = codes[order] >> bit & 1
-        # Counted in all pieces so far, from which those before the piece are taken off.
-        zeros_before = np.cumsum(1 - has_bit)
-        before_piece = zeros_before[starts] - (1 - has_bit[starts])
-        zeros_before -= np.repeat(before_piece, np.diff(starts, append=len(codes)))
-        counts += np.bincount(row[order], weights=has_bit * zeros_before, minlength=n_rows)
+    # Each row from its end, so that larger codes come before.
+    codes = (np.arange(n_rows)[:, None] << n_bits | codes[:, ::-1]).ravel()
+    place = np.argsort(codes, kind="stable")
+    codes = codes[place]
+    counts = np.zeros(n_rows)
+    for bit in range(1, n_bits + 1):
+        # Codes that agree in all bits from this one on, in two halves. This kind of sort merges what is in order.
+        order = np.argsort((codes >> bit) * len(codes) + place, kind="stable")
+        n_passed = np.maximum(np.arange(len(codes)) - order, 0)
+        codes, place = codes[order], place[order]
+        counts += np.bincount(codes >> n_bits, weights=n_passed)
     return counts
 
 

@@ -11,15 +11,16 @@ from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.options import NAMES
-from skrank_metrics._cli.output import ByQuery, Record, records, show
+from skrank_metrics._cli.output import Record, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.interface import naming_options
-from skrank_metrics._output.result import columns_of
+from skrank_metrics._output.result import Parts, columns_of, parts_of, rows_of
 from skrank_metrics._output.table import Table, readable
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.gate import Decision
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
@@ -83,11 +84,19 @@ def _show_report(chosen: Chosen) -> int:
 
     def content() -> Record:
         columns = columns_of(report) if chosen.by_query else report.mean_columns()
-        rows = records(columns, ranking=name)
+        rows = rows_of(columns, {"ranking": name})
         return {"findings": {name: report.health.findings}, "rows": rows}
 
-    show(chosen, ByQuery(report) if chosen.by_query else report, content)
+    show(chosen, _by_query(report) if chosen.by_query else report, content)
     return 0
+
+
+def _by_query(report: RankingReport) -> Parts:
+    """A report with the values per query."""
+    # As text, since floats print with four decimals, in which different ids may agree.
+    ids = map(str, report.qid)
+    rows = list(zip(ids, *report.per_query.values(), strict=True))
+    return Parts([*parts_of(report), Table(("qid", *report.per_query), rows)])
 
 
 def _compare_chosen(chosen: Chosen) -> int:
@@ -118,10 +127,10 @@ def _show_comparison(chosen: Chosen, found: Comparison) -> int:
     decision = None if found.plan.margin is None else found.decision
 
     def content() -> Record:
-        rows = records(found.columns_of_pairs(), slice=ALL)
+        rows = rows_of(found.columns_of_pairs(), {"slice": ALL})
         for name, part in found.named_slices.items():
-            rows += records(part.columns_of_pairs(), slice=name)
-        rankings = records(columns_of(found))
+            rows += rows_of(part.columns_of_pairs(), {"slice": name})
+        rankings = rows_of(columns_of(found), {})
         return {
             "verdict": found.verdict,
             "decision": decision,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES
 from skrank_metrics._cli.parsing import Chosen
@@ -14,7 +13,6 @@ from skrank_metrics._cli.words import (
     short_paths,
     split_words,
 )
-from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.parameters import by_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
@@ -173,13 +171,12 @@ def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:
 
 def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> RankingReport:
     """A saved report, of the chosen metrics."""
-    bound, results = dict[str, BoundMetric](), dict[str, PerQuery]()
+    columns = {}
     for metric in metrics:
         column = column_of(metric, report.metrics)
         if not column:
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
         # By the names of this command, as a saved report may spell its parameters in another order.
-        bound[metric] = report.metrics[column]
-        results[metric] = report.results[column]
-    return replace(report, metrics=bound, results=results)
+        columns[metric] = column
+    return report.with_metrics(columns)

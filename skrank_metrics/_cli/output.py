@@ -6,46 +6,14 @@ import io
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from skrank_metrics._cli.parsing import Chosen
 from skrank_metrics._output.page import write_whole
-from skrank_metrics._output.result import (
-    Part,
-    Result,
-    headline_of,
-    page_of,
-    parts_of,
-)
-from skrank_metrics._output.table import Table
-from skrank_metrics.reports.ranking_report import RankingReport
-
-
-class ByQuery(Result):
-    """A report with the values per query."""
-
-    def __init__(self, report: RankingReport) -> None:
-        self._report = report
-
-    def _parts(self) -> Sequence[Part]:
-        # As text, since floats print with four decimals, in which different ids may agree.
-        ids = map(str, self._report.qid)
-        values = self._report.per_query
-        rows = list(zip(ids, *values.values(), strict=True))
-        return [*parts_of(self._report), Table(("qid", *values), rows)]
-
-    def _headline(self) -> str:
-        return headline_of(self._report)
-
+from skrank_metrics._output.result import Result, page_of
 
 Record: TypeAlias = dict[str, Any]
-
-
-def records(columns: Mapping[str, Any], **keys: str) -> list[Record]:
-    """Rows of columns, each with the same keys before it."""
-    rows = zip(*columns.values(), strict=True)
-    return [{**keys, **dict(zip(columns, row, strict=True))} for row in rows]
 
 
 def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:

@@ -128,10 +128,6 @@ def check_outputs(files: Sequence[str], chosen: Chosen) -> None:
             raise ValueError(f"{option} {path} would overwrite {other}. Choose another file.")
 
 
-def _identity(path: str) -> object:
-    """What is the same for all paths that lead to one file, which need not exist."""
-    if os.path.exists(path):
-        info = os.stat(path)
-        return info.st_dev, info.st_ino
-    # Some file systems ignore case.
+def _identity(path: str) -> str:
+    """What is the same for all paths that lead to one file, through links, too; some file systems ignore case."""
     return os.path.realpath(path).casefold()

@@ -7,6 +7,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import chain
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
@@ -107,6 +108,16 @@ class Result(ABC):
         return make_frame(library, self._columns(), self._index)
 
 
+class Parts(Result):
+    """Tables and sentences that are given."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._all = parts
+
+    def _parts(self) -> Sequence[Part]:
+        return self._all
+
+
 def make_frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
     """A data frame of pandas or polars; only pandas has an index."""
     check_choice(library, "library", LIBRARIES)
@@ -119,6 +130,18 @@ def make_frame(library: str, columns: Mapping[str, Any], index: str | None) -> A
     if library == "polars" or index is None:
         return frame
     return frame.set_index(index)
+
+
+def rows_of(columns: Mapping[str, Any], keys: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of columns, each after the same keys."""
+    rows = zip(*columns.values(), strict=True)
+    return [{**keys, **dict(zip(columns, row, strict=True))} for row in rows]
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of rows, some of which may lack a value."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
@@ -135,11 +158,6 @@ def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
 def parts_of(result: Result) -> Sequence[Part]:
     """The tables and sentences of a result, for results that are made of several."""
     return result._parts()
-
-
-def headline_of(result: Result) -> str:
-    """The heading of the page of a result, in plain words; empty if it is the title."""
-    return result._headline()
 
 
 def columns_of(result: Result) -> Mapping[str, Any]:

@@ -251,7 +251,9 @@ def _aligned(
     for other, report in reports.items():
         names = name, other
         columns = {metric: _column_of(metric, first, report, names) for metric in wanted}
-        found = _with_columns(_in_order(first, report, names), columns)
+        found = _in_order(first, report, names)
+        if list(columns) != list(columns.values()):
+            found = found.with_metrics(columns)
         aligned[other] = found.with_queries(**changes) if changes else found
         _check_alike(aligned[name], aligned[other], names)
     _share_folds(aligned)
@@ -284,15 +286,6 @@ def _column_of(
             f"{shown(names[1])}. Evaluate with the same function, convention and condense."
         )
     return column
-
-
-def _with_columns(report: RankingReport, columns: Mapping[str, str]) -> RankingReport:
-    """The report with its metrics named as in the first report."""
-    if list(columns) == list(columns.values()):
-        return report
-    metrics = {metric: report.metrics[column] for metric, column in columns.items()}
-    results = {metric: report.results[column] for metric, column in columns.items()}
-    return replace(report, metrics=metrics, results=results)
 
 
 def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
-from skrank_metrics._output.result import Part, Result, counted, make_frame, most_important
+from skrank_metrics._output.result import (
+    Part,
+    Parts,
+    Result,
+    counted,
+    make_frame,
+    most_important,
+)
 from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, gate, planning, wording
@@ -395,9 +402,9 @@ class Comparison(Result):
         """All sentences on what to keep in mind, the most important first; the print has four."""
         return list(self._notes())
 
-    def details(self) -> wording.Details:
+    def details(self) -> Parts:
         """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
-        return wording.Details([self._brief(), *self._details(), *self.notes()])
+        return Parts([self._brief(), *self._details(), *self.notes()])
 
     def _details(self) -> Iterator[Part]:
         return wording.details(self.outcomes)

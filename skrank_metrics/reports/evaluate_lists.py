@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, take_rows, to_float64
+from skrank_metrics._input.arrays import FloatArray, take_rows, to_float64
 from skrank_metrics._input.grouping import places_within
-from skrank_metrics._input.query_ids import check_order_of_queries
-from skrank_metrics._input.types import Numbers, SupportsArray
+from skrank_metrics._input.types import SupportsArray
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.evaluate import evaluate
@@ -22,12 +21,11 @@ def evaluate_lists(
     metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
     convention: ConventionName = "sklearn",
-    n_relevant: Numbers | None = None,
 ) -> RankingReport:
     """Evaluate lists without scores and ids: the labels of what was returned, first rank first.
 
-    Only the documents in the lists are known. If relevant ones are missing from them, pass ``n_relevant``, or use
-    evaluate_run, which finds them by their ids; otherwise recall, MAP and NDCG are too high.
+    Only the documents in the lists are known. If relevant ones are missing from them, use evaluate_run, which finds
+    them by their ids; otherwise recall, MAP and NDCG are too high.
 
     Parameters
     ----------
@@ -38,9 +36,6 @@ def evaluate_lists(
         Metrics to compute, as in evaluate.
     convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
-    n_relevant : array-like of int of shape (n_queries,), default=None
-        Number of relevant documents of each query, in its list or not. Only for labels of 0 and 1. If None, all are in
-        the lists.
 
     Returns
     -------
@@ -50,8 +45,7 @@ def evaluate_lists(
     Raises
     ------
     TypeError, ValueError
-        If ``labels`` is not a sequence of lists of numbers, a list holds more than ``n_relevant`` relevant documents,
-        or as in evaluate.
+        If ``labels`` is not a sequence of lists of numbers, or as in evaluate.
 
     See Also
     --------
@@ -68,14 +62,12 @@ def evaluate_lists(
     named = _named_lists(labels)
     lists = [_checked_list(values, name) for name, values in named.items()]
     n_ranked = np.array([len(values) for values in lists])
-    check_order_of_queries(n_relevant, np.fromiter(named, object, len(named)), "n_relevant")
-    n_missed = _numbers_missed(lists, n_relevant)
     # A list without any document has one that was not returned, so that the query counts.
-    sizes = np.maximum(n_ranked + n_missed, 1)
+    sizes = np.maximum(n_ranked, 1)
     query = np.repeat(np.arange(len(lists)), sizes)
     place = places_within(sizes)
     retrieved = place < n_ranked[query]
-    y_true = (n_missed > 0)[query].astype(np.float64)
+    y_true = np.zeros(len(query))
     y_true[retrieved] = np.concatenate(lists)
     # Places stand for scores, so that nothing ties.
     return evaluate(
@@ -110,21 +102,3 @@ def _checked_list(values: Any, name: Any) -> FloatArray:
             f"{name!r}. Pass documents by their ids to evaluate_run."
         )
     return array
-
-
-def _numbers_missed(lists: Sequence[FloatArray], n_relevant: Any) -> IntArray:
-    """How many relevant documents of each query are not in its list."""
-    if n_relevant is None:
-        return np.zeros(len(lists), dtype=np.intp)
-    # The grades of missing documents are unknown.
-    if not np.isin(np.concatenate(lists), (0, 1)).all():
-        raise ValueError("n_relevant must be left out unless all labels are 0 or 1.")
-    numbers = to_float64(n_relevant, "n_relevant")
-    n_found = np.array([labels.sum() for labels in lists])
-    is_one_each = numbers.shape == n_found.shape and not (numbers % 1).any()
-    if not is_one_each or (numbers < n_found).any():
-        raise ValueError(
-            "n_relevant must hold one whole number per list, which also counts the relevant documents of the list; got "
-            f"{n_relevant!r}."
-        )
-    return (numbers - n_found).astype(np.intp)

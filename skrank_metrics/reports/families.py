@@ -114,14 +114,12 @@ class Family:
             ascending = np.argsort(z[number], kind="stable")
             for pair in ascending:
                 null = part.null(one[pair], other[pair], flipped)
-                p_values[number, pair] = np.count_nonzero(null >= z[number, pair]) / len(null)
+                p_values[number, pair] = np.mean(null >= z[number, pair])
                 critical[number, pair] = np.partition(null, place)[place]
                 # Each is compared with the largest of those that are not larger (Westfall & Young 1993).
                 if self.members[pair]:
                     largest = np.maximum(largest, null)
-                    of_largest[number, pair] = np.count_nonzero(largest >= z[number, pair]) / len(
-                        null
-                    )
+                    of_largest[number, pair] = np.mean(largest >= z[number, pair])
             descending = ascending[::-1]
             of_largest[number, descending] = np.maximum.accumulate(of_largest[number, descending])
             p_values[number] = np.maximum(p_values[number], part.pairs.least_p[self.pairs])

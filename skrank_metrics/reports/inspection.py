@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Part, Result, columns_of_rows, counted, rows_of
 from skrank_metrics._output.table import ROUNDED_TO_0, Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 
@@ -108,18 +108,13 @@ class Inspection(Result):
         return [*parts, legend]
 
     def _columns(self) -> dict[str, list[Any]]:
-        blocks: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         for query in chain.from_iterable(self.queries):
-            n = len(query.columns["rank"])
-            blocks.append({"qid": [query.qid] * n, "ranking": [query.ranking] * n, **query.columns})
-        columns: dict[str, list[Any]] = {name: [] for name in chain.from_iterable(blocks)}
-        for block in blocks:
-            nothing = [None] * len(block["qid"])
-            for name, values in columns.items():
-                values.extend(block.get(name, nothing))
-        if len(self.queries[0]) == 1:
-            del columns["ranking"]
-        return columns
+            keys = {"qid": query.qid}
+            if query.ranking:
+                keys["ranking"] = query.ranking
+            rows += rows_of(query.columns, keys)
+        return columns_of_rows(rows)
 
 
 class Report(Protocol):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Averages to which Student's t does not apply.
@@ -156,8 +155,4 @@ def is_mean(metric: BoundMetric) -> bool:
 
 def weighting(weights: FloatArray | None) -> list[str]:
     """Say that values are weighted; no sentence if they are not."""
-    if weights is None:
-        return []
-    n_zero = int((weights == 0).sum())
-    without_weight = counted(n_zero, "query") if n_zero else "no query"
-    return [f"Weighted by sample_weight, {without_weight} with weight 0."]
+    return [] if weights is None else ["Weighted by sample_weight."]

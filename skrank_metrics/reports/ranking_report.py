@@ -142,6 +142,12 @@ class RankingReport(Result):
         """The report with other slices, groups, folds or weights of its queries; nothing is computed again."""
         return replace(self, queries=replace(self.queries, **columns))
 
+    def with_metrics(self, columns: Mapping[str, str]) -> RankingReport:
+        """The report with some of its metrics, by other names."""
+        metrics = {name: self.metrics[column] for name, column in columns.items()}
+        results = {name: self.results[column] for name, column in columns.items()}
+        return replace(self, metrics=metrics, results=results)
+
     @cached_property
     def values(self) -> dict[str, MetricValues]:
         """The values of each metric, from which its facts are computed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.outcome import Outcome, Standing
@@ -17,10 +17,8 @@ from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import largest, note_on_largest
 from skrank_metrics.reports.verdict import listed, some_of
 
-# Number of rankings that fit side by side into 80 columns.
+# Number of rankings, the best of all queries, whose means in slices are side by side.
 BESIDE = 5
-# Longer names of a baseline would take more room in the head of a column than its numbers.
-LONGEST_IN_HEAD = 16
 # What pages say about columns.
 _INTERVAL = (
     "The difference over all queries of this kind is probably between these numbers. "
@@ -78,8 +76,7 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         meaning = "How much worse the mean is than that of the leader."
     elif len(baselines) == 1:
-        name = baselines[0] if len(baselines[0]) <= LONGEST_IN_HEAD else "baseline"
-        head, meaning = f"minus {name}", f"The mean minus that of {baselines[0]}."
+        head, meaning = f"minus {baselines[0]}", f"The mean minus that of {baselines[0]}."
     return [
         Column(head, text, meaning=meaning),
         rival,
@@ -114,13 +111,11 @@ def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
     first = next(iter(outcomes.values()))
     sizes = {value: outcome.sample.n_queries for value, outcome in outcomes.items()}
     shown = largest(outcomes, sizes)
-    are_beside = len(first.names) <= BESIDE
-    heads = first.names if are_beside else [f"leader's {first.metric}"]
+    names = first.names[:BESIDE]
     known = "status" if first.plan.baselines else "best"
-    columns = [Column("slice", str), Column("queries"), *map(Column, heads), Column(known, str)]
+    columns = [Column("slice", str), Column("queries"), *map(Column, names), Column(known, str)]
     rows = []
     for value, outcome in shown.items():
-        names = first.names if are_beside else outcome.ranked[:1]
         means = [outcome.means[name] for name in names]
         rows.append((value, sizes[value], *means, _known_in_slice(outcome)))
     yield Table(columns, rows)
@@ -230,16 +225,6 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
 
 
 # Details
-
-
-class Details(Result):
-    """Tables and sentences."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._all = parts
-
-    def _parts(self) -> Sequence[Part]:
-        return self._all
 
 
 def details(outcomes: Sequence[Outcome]) -> Iterator[Part]:

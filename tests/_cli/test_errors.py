@@ -75,8 +75,6 @@ evaluate qrels run mrr --save x.json --output-file x.json -> --save x.json would
 evaluate qrels run mrr --save x.json --output-file ./x.json -> --save x.json would overwrite --output-file.
 evaluate qrels run mrr --save X.json --output-file x.json -> --save X.json would overwrite --output-file.
 evaluate qrels run mrr --save out.json --output-file new.json -> --save out.json would overwrite --output-file.
-evaluate qrels run mrr --save hard.json --output-file old.json -> --save hard.json would overwrite --output-file.
-evaluate qrels run mrr --exclude old.json --output-file hard.json -> --output-file hard.json would overwrite old.json.
 evaluate qrels run mrr --output-file - -> --output-file must name a file; without it, standard output is written.
 demo --picture no/picture.png -> --picture must be a file in an existing folder; got no
 demo --picture . -> --picture must be a file in an existing folder; got .
@@ -95,7 +93,6 @@ def test_bad_input_is_one_line_with_exit_code_2_and_changes_no_file(case, files,
     Path("link").symlink_to("run")
     Path("out.json").symlink_to("new.json")  # which is not there yet
     Path("old.json").write_text("")
-    Path("hard.json").hardlink_to("old.json")
     report_of(files).save("saved.json")
     before = contents()
     case = (

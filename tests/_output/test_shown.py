@@ -49,7 +49,7 @@ def test_report(report):
         assert len(set(row)) == len(row), "no number can be in the place of another"
     title = "6 queries, 36 documents"
     method = "Intervals: Student's t over queries, widened for metrics between 0 and 1."
-    weighted = "Weighted by sample_weight, no query with weight 0."
+    weighted = "Weighted by sample_weight."
     assert_shown(report, [means, slices], [title, method, weighted, *report.health.findings])
     assert report.health.findings
     by = ["de", "fr", "fr", "de", "de", "fr"]

@@ -282,7 +282,7 @@ def test_weights_are_those_of_all_reports():
     message = r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\."
     with pytest.raises(ValueError, match=message):
         compare([first, report_of_ranks(ranks, weights=weights + 1)])
-    said = "Weighted by sample_weight, 1 query with weight 0."
+    said = "Weighted by sample_weight."
     assert said in words(compare([first, first]).details())
 
 

@@ -38,17 +38,6 @@ def test_forms_of_lists():
     assert evaluate_lists(pd.Series({"x": [0, 1], "y": [1]}), "mrr").mean == {"mrr": 3 / 4}
 
 
-@pytest.mark.option("evaluate_lists.n_relevant")
-def test_relevant_documents_that_are_not_in_the_lists():
-    metrics = ["recall", "map", "ndcg@3"]
-    report = evaluate_lists([[1, 0, 1], [], [0]], metrics, n_relevant=[4, 1, 0])
-    assert report.per_query["recall"].tolist() == [2 / 4, 0, 0]
-    assert report.per_query["map"].tolist() == pytest.approx([(1 + 2 / 3) / 4, 0, 0])
-    log3 = np.log2(3)
-    assert report.per_query["ndcg@3"].tolist() == pytest.approx([1.5 / (1.5 + 1 / log3), 0, 0])
-    assert report.n_undefined == dict.fromkeys(metrics, 1)
-
-
 @pytest.mark.option("evaluate_lists.convention")
 def test_conventions_and_bound_metrics():
     assert evaluate_lists([[0]], "ndcg", convention="lightgbm").mean == {"ndcg": 1}
@@ -72,26 +61,3 @@ def test_conventions_and_bound_metrics():
 def test_bad_lists(labels, error, message):
     with pytest.raises(error, match=message):
         evaluate_lists(labels, "mrr")
-
-
-@pytest.mark.parametrize(
-    ("labels", "n_relevant", "message"),
-    [
-        ([1], [1, 2], "one whole number per list"),
-        ([1], [1.5], "one whole number per list"),
-        ([1, 1], [1], "also counts the relevant documents of the list"),
-        ([1, 2], [3], "unless all labels are 0 or 1"),
-    ],
-)
-def test_bad_numbers_of_relevant_documents(labels, n_relevant, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate_lists([labels], "mrr", n_relevant=n_relevant)
-
-
-def test_numbers_of_relevant_documents_must_be_in_the_order_of_the_lists():
-    lists = {"a": [1, 0], "b": [0, 1]}
-    numbers = pd.Series([1, 5], index=["b", "a"])
-    with pytest.raises(ValueError, match="n_relevant must be in the order of report"):
-        evaluate_lists(lists, "map", n_relevant=numbers)
-    report = evaluate_lists(lists, "map", n_relevant=numbers[["a", "b"]])
-    assert report.per_query["map"].tolist() == [1 / 5, 1 / 2]

@@ -130,6 +130,14 @@ class BoundMetric:
             raise ValueError(f"average={average!r} is not defined for {name}; pass 'macro'.")
         return average
 
+    def check_one_value(self) -> None:
+        """Refuse a metric that gives one value per query."""
+        if self.average is None:
+            raise ValueError(
+                f"average must not be None where a single value is needed; got {str(self)!r}. Leave it out: "
+                "report.per_query holds the values per query."
+            )
+
     @cached_property
     def replace_undefined_by(self) -> float:
         """Value of undefined queries; NaN leaves them out."""

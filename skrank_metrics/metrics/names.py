@@ -169,13 +169,8 @@ def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[s
         bound = get_metrics(*([metrics] if is_one else metrics), convention=convention)
     if not bound:
         raise ValueError("metrics must name at least one metric; got none.")
-    for metric in bound.values():
-        # A report averages, and keeps the values per query itself.
-        if metric.average is None:
-            raise ValueError(
-                f"metrics must not have average=None in a report; got {str(metric)!r}. Leave average out: "
-                "report.per_query holds the values per query."
-            )
+    for one in bound.values():
+        one.check_one_value()
     return bound
 
 
@@ -194,14 +189,14 @@ def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetr
         return bound
     # A key that is a metric's name must not be the title of another metric, in a table that is read later.
     is_same = meant.function is bound.function and meant.negative == bound.negative
-    if not is_same or not _agree(bound.replace(**meant.params), bound):
+    if not is_same or not agree(bound.replace(**meant.params), bound):
         raise ValueError(
             f"metrics must not hold {str(bound)!r} under the name {name!r}, a different metric."
         )
     return bound
 
 
-def _agree(one: BoundMetric, other: BoundMetric) -> bool:
+def agree(one: BoundMetric, other: BoundMetric) -> bool:
     """Whether two metrics give the same values and means."""
     return one.definition == other.definition and one.average == other.average
 
@@ -210,7 +205,7 @@ def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, A
     """Bind a metric with parameters that are meant for several metrics."""
     bound = bind(metric, convention)
     for name, value in params.items():
-        if name in bound.params and not _agree(bound.replace(**{name: value}), bound):
+        if name in bound.params and not agree(bound.replace(**{name: value}), bound):
             raise ValueError(
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
@@ -251,7 +246,7 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
         return None
     # Columns of equal definition hold equal values, so the first of them will do.
     for name, own in columns.items():
-        if own is not None and _agree(own, bound):
+        if own is not None and agree(own, bound):
             return name
     return None
 

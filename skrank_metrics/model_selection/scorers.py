@@ -319,10 +319,7 @@ def _scorers_of_metrics(
 ) -> list[Any]:
     declines = check_choice(retrieved, "retrieved", ("all", "scored")) == "scored"
     for metric in metrics:
-        if metric.average is None:
-            raise ValueError(
-                "average must not be None in a scorer, which returns a single number; leave it out."
-            )
+        metric.check_one_value()
     together = tuple(metrics)
     scorers = []
     # A scorer keeps its requests outside the context, where they do no harm.

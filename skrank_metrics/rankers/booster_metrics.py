@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from skrank_metrics._input.types import Booster
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.metrics.names import agree, get_metric
 
 # Names of XGBoost's own metrics; a custom metric of the same name would share their list of values.
 _COMPUTED_BY_XGBOOST = re.compile(r"(ndcg|map|auc)(@\d+)?")
@@ -247,19 +246,17 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
         raise ValueError(
             f"metric must be one that {booster} computes, {', '.join(names)}; got {name}."
         )
+    spelled, free = names[name], ["k"]
     # CatBoost's names say which of two gains it uses; all other parameters are as in the convention.
-    spelled, gains = names[name], {}
-    if spelled.endswith("type=Base"):
-        gains = {"linear": "type=Base", "exp2": "type=Exp"}
-        gain = bound.get("gain")
-        if not isinstance(gain, str) or gain not in gains:
-            raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
-        spelled = spelled.replace("type=Base", gains[gain])
-    expected = get_metric(name, convention=booster)
-    for parameter in bound.record.parameters.keys() - {"k", "gain" if gains else "k"}:
-        value, only = bound.get(parameter), expected.get(parameter)
-        if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
-            raise _not_computed(booster, name, parameter, value, repr(only))
+    if spelled.endswith("type=Base") and str(bound.get("gain")) == "exp2":
+        spelled = spelled.replace("type=Base", "type=Exp")
+        free.append("gain")
+    own = {parameter: value for parameter, value in bound.params.items() if parameter in free}
+    expected = get_metric(name, convention=booster, **own)
+    if not agree(bound, expected):
+        raise ValueError(
+            f"metric must be one that {booster} computes; got {bound}, but {booster} only has {expected}."
+        )
     if bound.k:
         return re.sub(r"\bk\b", str(bound.k), spelled)
     if booster == "xgboost":
@@ -269,15 +266,7 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
     return spelled.replace("top=k", "").replace(":;", ":").rstrip(":")
 
 
-def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:
-    got = f"{name} with {parameter}={value!r}, but {booster} only has {only}"
-    return ValueError(f"metric must be one that {booster} computes; got {got}.")
-
-
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
-    if bound.average is None:
-        raise ValueError(
-            "average must not be None in a booster, which needs a single number; leave it out."
-        )
+    bound.check_one_value()
     return bound

@@ -149,7 +149,7 @@ def explain_difference(
     To get lightgbm's value, pass convention='lightgbm'.
     """
     first, second = (in_convention(metric, convention) for convention in conventions)
-    check_one_value(first)
+    first.check_one_value()
     ranking = rows_or_report(y_true, y_score, qid)
     changed = {}
     for name in CAUSES:
@@ -172,14 +172,6 @@ def explain_difference(
         causes,
         remarks,
     )
-
-
-def check_one_value(metric: BoundMetric) -> None:
-    """Refuse a metric that gives one value per query."""
-    if metric.average is None:
-        raise ValueError(
-            "metric must not have average=None, since a single value is explained; leave average out."
-        )
 
 
 def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:

@@ -27,7 +27,6 @@ from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import (
     CAUSES,
     UNDEFINED,
-    check_one_value,
     rows_or_report,
 )
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -185,7 +184,7 @@ def match_convention(
     replace_undefined_by=1.0)@10
     """
     bound = bind(metric)
-    check_one_value(bound)
+    bound.check_one_value()
     value = check_number(value, "value")
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     if tolerance is None:

@@ -92,7 +92,7 @@ def test_parameters_of_the_metric():
         "make_scorer(ndcg(gain=exp2)@5,"
     )
     assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
-    with pytest.raises(ValueError, match="average must not be None in a scorer"):
+    with pytest.raises(ValueError, match="average must not be None where a single value"):
         make_ranking_scorer("ndcg", average=None)
     with pytest.raises(ValueError, match="Did you mean 'exp2'"):
         make_ranking_scorer("ndcg", gain="exp3")
@@ -115,7 +115,7 @@ def test_names():
     assert list(scorers) == ["ndcg@10", "map"]
     with pytest.raises(ValueError, match="metrics must name at least one metric"):
         ranking_scorers()
-    with pytest.raises(ValueError, match="metrics must not have average=None"):
+    with pytest.raises(ValueError, match="average must not be None where a single value"):
         ranking_scorers("map(average=None)")
     with pytest.raises(TypeError, match=r"metric must be a name like .* got list"):
         ranking_scorers(["ndcg@10", "map"])

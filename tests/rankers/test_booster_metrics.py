@@ -199,17 +199,21 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
         (
             "ndcg(gain=linear)@10",
             "xgboost",
-            "got ndcg with gain='linear', but xgboost only has 'exp2'",
+            r"got ndcg\(.*gain=linear.*\)@10, but xgboost only has ndcg\(.*gain=exp2",
         ),
         (
             "ndcg(ties=average)@10",
             "catboost",
-            "got ndcg with ties='average', but catboost only has 'worst'",
+            r"got ndcg\(.*ties=average.*\)@10, but catboost only has ndcg\(.*ties=worst",
         ),
-        ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),
-        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, but catboost only has 0.85"),
-        ("map(relevance_threshold=2)", "catboost", "got map with relevance_threshold=2"),
-        ("ndcg(replace_undefined_by=nan)@3", "xgboost", "got ndcg with replace_undefined_by=nan"),
+        ("ndcg(discount=reciprocal)@10", "catboost", r"got ndcg\(.*discount=reciprocal"),
+        (
+            "pfound(p=0.5)@10",
+            "catboost",
+            r"got pfound\(.*p=0.5\)@10, but catboost only has pfound\(",
+        ),
+        ("map(relevance_threshold=2)", "catboost", r"got map\(.*relevance_threshold=2"),
+        ("ndcg(replace_undefined_by=nan)@3", "xgboost", r"got ndcg\(.*replace_undefined_by=nan"),
         (
             "ndcg@10",
             "lightgbm",
@@ -252,7 +256,7 @@ def test_parameters_are_those_of_the_metric():
         builtin_metric("ndcg", "xgboost", k=None)
     with pytest.raises(
         ValueError,
-        match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'",
+        match=r"got ndcg\(.*gain=\[0, 1, 5\]\), but catboost only has ndcg\(",
     ):
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
@@ -274,7 +278,9 @@ def test_direction_convention_name_and_pickle():
 def test_what_is_wrong_is_said(halves):
     (X, y, qid, _), _ = halves
     for make in (lightgbm_metric, xgboost_metric):
-        with pytest.raises(ValueError, match="average must not be None in a booster"):
+        with pytest.raises(
+            ValueError, match="average must not be None where a single value is needed"
+        ):
             make("ndcg", average=None)
         with pytest.raises(ValueError, match=r"Unknown metric 'ndgc'. Did you mean 'ndcg'"):
             make("ndgc")

@@ -102,7 +102,8 @@ def test_takes_functions_and_bound_metrics(rows):
 @pytest.mark.parametrize("metric", ["ndcg(average=none)", get_metric("ndcg", average=None)])
 def test_a_report_has_one_number_per_metric(rows, metric):
     with pytest.raises(
-        ValueError, match=r"must not have average=None .*; got 'ndcg\(average=.*report\.per_query"
+        ValueError,
+        match=r"average must not be None .*; got 'ndcg\(average=.*report.per_query",
     ):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=["map", metric])
     with pytest.raises(ValueError, match=r"report\.per_query"):

@@ -98,7 +98,7 @@ def test_undefined_queries_that_both_leave_out():
 
 
 def test_a_mean_is_explained():
-    with pytest.raises(ValueError, match="metric must not have average=None"):
+    with pytest.raises(ValueError, match="average must not be None where a single value"):
         explain_difference([1, 0], [1, 2], qid=[1, 1], metric=get_metric("ndcg", average=None))
 
 

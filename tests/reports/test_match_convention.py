@@ -301,7 +301,7 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
         (
             {"value": 0.5, "metric": get_metric("ndcg", average=None)},
             ValueError,
-            "must not have average=None",
+            "average must not be None where a single value",
         ),
         ({"value": 0.5, "qid": None}, TypeError, "query id"),
     ],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,18 @@ def taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | No
     return None if column is None else column[places]
 
 
-def _each_taken(columns: Queries | DocumentCounts, places: IntArray) -> list[Any]:
-    return [taken(getattr(columns, one.name), places) for one in fields(columns)]
+class OfQueries:
+    """A dataclass of arrays with one entry per query, or None."""
+
+    def take(self, places: IntArray) -> Self:
+        """What belongs to some of the queries, by position."""
+        of_each = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(taken(column, places) for column in of_each))
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
-    """What belongs to the queries: arrays with one entry per query, None if nothing was given."""
+class Queries(OfQueries):
+    """What belongs to the queries, None if nothing was given."""
 
     ids: NDArray[Any]
     weights: FloatArray | None = None
@@ -55,23 +60,15 @@ class Queries:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, places: IntArray) -> Queries:
-        """Some of the queries, by position."""
-        return Queries(*_each_taken(self, places))
-
 
 @dataclass(frozen=True, eq=False)
-class DocumentCounts:
-    """What is known of documents that were not kept: arrays with one entry per query."""
+class DocumentCounts(OfQueries):
+    """What is known of documents that were not kept."""
 
     n_documents: IntArray
     n_judged: IntArray
     digests: Hashes  # of the labels of judged documents
     id_digests: Hashes | None = None  # of their ids and labels; None if rows have no ids
-
-    def take(self, places: IntArray) -> DocumentCounts:
-        """Those of some of the queries, by position."""
-        return DocumentCounts(*_each_taken(self, places))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.documents import Documents
+from skrank_metrics._engine.documents import Documents, OfQueries
 from skrank_metrics._engine.ranked_blocks import RankedBlock, ranked_blocks
 from skrank_metrics._engine.ranking import Ranking, Sight
 from skrank_metrics._input.arrays import UNJUDGED, FloatArray, IntArray
@@ -44,15 +44,11 @@ class Computation:
 
 
 @dataclass(frozen=True)
-class PerQuery:
+class PerQuery(OfQueries):
     """Numerators and denominators of each query; NaN and 0 / 0 are undefined values."""
 
     numerators: FloatArray
     denominators: FloatArray
-
-    def take(self, places: IntArray) -> PerQuery:
-        """Those of some of the queries, by position."""
-        return PerQuery(self.numerators[places], self.denominators[places])
 
     @property
     def values(self) -> FloatArray:

@@ -313,10 +313,7 @@ def group_ids(
             raise ValueError(
                 f"{name} must not hold missing ids; got {different[place]} at row {first[place]}."
             )
-        replaced = np.full(len(different), None, dtype=object)
-        replaced[~missing] = to_objects(as_python(different[~missing]))
-        replaced[missing] = to_objects(list(map(_none_if_missing, different[missing])))
-        different = replaced
+        different = to_objects(list(map(_none_if_missing, as_python(different))))
     # Libraries distinguish some ids that are equal in Python.
     equal = group_rows(different)
     if len(equal.ids) == len(different):
@@ -416,7 +413,8 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
     if ids.dtype.kind in "mM" and np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
         # tolist turns nanoseconds into integers.
         in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
-        return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+        is_exact = np.array_equal(in_microseconds, ids, equal_nan=True)
+        return in_microseconds.tolist() if is_exact else list(ids)
     return list(map(_of_python, ids.tolist()))
 
 

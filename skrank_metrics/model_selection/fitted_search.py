@@ -55,18 +55,21 @@ def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
 
 def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
     """Key of the metric to rank by, by default that of ``refit``."""
-    if metric is None:
-        metric = search.refit
-        if not isinstance(metric, str):
-            metric = getattr(search.refit, "metric", None)
-        if metric is None and len(metrics) > 1:
-            raise ValueError(
-                f"metric must be one of {list(metrics)} if refit did not name one; got None."
-            )
-        # A callable can have an attribute of that name that means something else.
-        if metric not in metrics:
-            return next(iter(metrics))
-    return check_column(metric, metrics)
+    if metric is not None:
+        return check_column(metric, metrics)
+    key = named_by(search.refit, metrics)
+    if key is None and len(metrics) > 1:
+        raise ValueError(
+            f"metric must be one of {list(metrics)} if refit did not name one; got None."
+        )
+    return key or next(iter(metrics))
+
+
+def named_by(refit: Any, scorers: Mapping[str, Any]) -> str | None:
+    """The scorer that ``refit`` names: by a string, or by the attribute ``metric`` of a callable, as within_noise has."""
+    key = getattr(refit, "metric", None) if callable(refit) else refit
+    # A callable can have an attribute of that name that means something else.
+    return key if key in scorers else None
 
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:

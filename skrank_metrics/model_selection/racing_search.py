@@ -25,7 +25,7 @@ from skrank_metrics._output.progress import Progress
 from skrank_metrics._sklearn_internals import how_to_pass_ids
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.fitted_search import metric_of_scorer
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer, named_by
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
@@ -240,8 +240,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _raced_by(self, scorers: Mapping[str, Any]) -> str:
         """Name of the scorer to race by."""
-        key = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
-        return str(key) if key in scorers else next(iter(scorers))
+        return named_by(self.refit, scorers) or next(iter(scorers))
 
     def _watch(self, scorers: Mapping[str, Any], *, has_paths: bool) -> Watched | None:
         """Scorers that keep values per query and score first trees; None if there is neither."""

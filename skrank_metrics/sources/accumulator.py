@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import places_in
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
@@ -141,12 +140,8 @@ class RankingAccumulator:
             groups=groups,
             beside={"y_score": y_score, "retrieved": retrieved},
         )
-        models = scores_by_model(y_true, y_score)
-        rankings = {
-            name: rank_rows(truth, scores, retrieved=retrieved)
-            for name, scores in ({ONLY: y_score} if models is None else models).items()
-        }
-        self._values.add(self._evaluation.of_rankings(truth, rankings, sample_weight))
+        scores = scores_by_model(y_true, y_score) or {ONLY: y_score}
+        self._values.add(self._evaluation.of_scores(truth, scores, retrieved, sample_weight))
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
@@ -212,10 +207,10 @@ class Evaluation:
         }
         return metrics, self.condense
 
-    def of_rankings(
-        self, documents: Documents, rankings: Mapping[str, Ranking], sample_weight: Any
+    def of_scores(
+        self, documents: Documents, scores: Mapping[str, Any], retrieved: Any, sample_weight: Any
     ) -> QueryValues:
-        """Evaluate rankings of the same documents, with optional weights of the rows."""
+        """Evaluate rankings of the same documents, given scores, a mask and weights of the rows."""
         queries, ids = documents.queries, documents.grouping.ids
         weights = None
         if sample_weight is not None:
@@ -231,7 +226,8 @@ class Evaluation:
         kept |= {name: column for name, column in optional.items() if column is not None}
         values = QueryValues()
         computations = [metric.computation for metric in self.metrics.values()]
-        for ranking, ranked in rankings.items():
+        for ranking, of_rows in scores.items():
+            ranked = rank_rows(documents, of_rows, retrieved=retrieved)
             results = dict(zip(self.metrics, per_query(ranked, computations), strict=True))
             values.counts[ranking] = count(ranked)
             for name, result in results.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
+from skrank_metrics._engine.from_rows import documents_from_rows
 from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.types import Order
@@ -73,11 +73,9 @@ class TableEvaluation(Evaluation):
             if len(back):
                 raise ValueError(CAME_BACK.format(as_python(back[:1])[0]))
         scores = take("score")
-        rankings = {
-            name: rank_rows(truth, column, retrieved=take("retrieved"))
-            for name, column in (scores if isinstance(scores, dict) else {ONLY: scores}).items()
-        }
-        return self.of_rankings(truth, rankings, take("sample_weight"))
+        if not isinstance(scores, dict):
+            scores = {ONLY: scores}
+        return self.of_scores(truth, scores, take("retrieved"), take("sample_weight"))
 
     def of_partition(self, rows: Any) -> QueryValues:
         """Evaluate all rows of some queries, a table of pandas or pyarrow, in any process."""

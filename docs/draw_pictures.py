@@ -65,7 +65,7 @@ def results():
 
 def draw_displays(look, found):
     """All displays in one figure; those with several panels take the whole width."""
-    with style.offscreen(style.WIDTH, look):
+    with style.offscreen(look):
         figure = Figure(figsize=(12, 13), layout="constrained")
         grid = figure.add_gridspec(4, 2, height_ratios=[2.4, 3.2, 3, 2.2])
         places = (grid[0, :], grid[1, 0], grid[1, 1], grid[2, 0], grid[2, 1], grid[3, :])
@@ -80,7 +80,7 @@ def draw_dcg(look, *, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
     """The terms of DCG, for a ranking and for the ideal order; for phones, one below the other."""
     rank = np.arange(1, len(grades) + 1)
     orders = {"ranking": grades, "ideal order": sorted(grades, reverse=True)}
-    with style.offscreen(style.WIDTH, look):
+    with style.offscreen(look):
         figure = Figure(figsize=(4.6, 5.6) if narrow else (9, 3), layout="constrained")
         axes = figure.subplots(*((2, 1) if narrow else (1, 2)), sharey=True)
         for ax, (name, gain) in zip(axes, orders.items(), strict=True):
@@ -98,9 +98,9 @@ def draw_dcg(look, *, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
     return figure
 
 
-def draw_demo(look, board, width):
+def draw_demo(look, board):
     """The board as the demo draws it."""
-    with style.offscreen(width, look):
+    with style.offscreen(look):
         return board.plot(metric=_demo.METRICS[0]).figure_
 
 
@@ -112,8 +112,7 @@ if __name__ == "__main__":
             f"displays_{theme}": (draw_displays(look, found), 80),
             f"dcg_{theme}": (draw_dcg(look), 80),
             f"dcg_{theme}_narrow": (draw_dcg(look, narrow=True), 120),
-            f"demo_{theme}": (draw_demo(look, board, style.WIDTH), 150),
-            f"demo_{theme}_narrow": (draw_demo(look, board, 4.6), 150),
+            f"demo_{theme}": (draw_demo(look, board), 150),
         }
         for name, (figure, dpi) in figures.items():  # dark pages differ in their black
             with mpl.rc_context(style.settings(look)):

@@ -45,7 +45,7 @@ def run(picture: Path) -> None:
     board = tune_and_compare()
     print(f"\n{board}\n")
     try:
-        with style.offscreen(style.WIDTH):
+        with style.offscreen():
             board.plot(metric=METRICS[0]).figure_.savefig(picture, dpi=150)
         print(f"Picture of the models, with the best highlighted: {picture}")
     except ImportError:

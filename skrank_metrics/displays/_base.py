@@ -75,7 +75,7 @@ class Display(ABC):
         return self.panels(ax, height)[0]
 
     def panels(self, ax: Any, height: float, n_panels: int = 1, title: str = "") -> list[Any]:
-        """Axes of panels with the same rows: side by side, or one below the other in narrow pictures.
+        """Axes of panels with the same rows: side by side.
 
         A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``. A new figure has the
         height in inches, and a title above its panels.

@@ -72,10 +72,10 @@ class GridDisplay(Display):
         look = style.polish(ax, "y")
         means = self.scores.mean(axis=-1)
         *row_labels, label = [style.broken(name.rpartition("__")[2]) for name in self._names]
-        ax.set_xticks(range(len(columns)), style.names_in_rows(columns))
+        ax.set_xticks(range(len(columns)), map(style.broken, columns))
         if rows:
             self._draw_cells(ax, means, look)
-            ax.set_yticks(range(len(rows[0])), style.names_in_rows(rows[0]))
+            ax.set_yticks(range(len(rows[0])), map(style.broken, rows[0]))
             ax.set_ylabel(*row_labels)
             ax.set_xlabel(f"{label}\n{style.broken(f'{self._metric}, mean over folds')}")
         else:

@@ -56,7 +56,7 @@ class MetricAtKDisplay(Display):
     def _draw(self, ax: Any) -> None:
         # The leader at one cutoff may be second at another; the eye goes to the ends of the curves.
         names = self._ranked()
-        labels = style.names_in_rows(names)
+        labels = list(map(style.broken, names))
         ax = self.panel(ax, max(HEIGHT, 1 + style.height_of_lines(labels)))
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]

@@ -71,8 +71,7 @@ class QueryPairDisplay(Display):
         one, other = pair.values
         points: Any = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.5}
         for where, colour, text in kinds:
-            (label,) = style.names_in_rows([text])
-            ax.plot(other[where], one[where], color=colour, label=label, **points)
+            ax.plot(other[where], one[where], color=colour, label=style.broken(text), **points)
         ax.set_aspect("equal")
         ax.set_xlabel(style.broken(f"{pair.metric} of {pair.second}{style.DIRECTION[is_better]}"))
         ax.set_ylabel(style.broken(f"{pair.metric} of {pair.first}{style.DIRECTION[is_better]}"))

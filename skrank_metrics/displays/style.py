@@ -13,12 +13,12 @@ import numpy as np
 
 from skrank_metrics._output.table import visible, wrapped
 
-# Width of new figures, and below which panels are stacked, in inches.
-WIDTH, _NARROW = 8.0, 6.0
+# Width of new figures, in inches.
+WIDTH = 8.0
 # Heights in inches: a row, a line of text, and the axis below the rows.
 _ROW, _LINE, _AXIS = 0.34, 0.195, 0.65
-# Longer names are wrapped, in wide and in narrow pictures, and longer labels of axes.
-_NAME_WIDTHS, _LABEL_WIDTH = (36, 17), 36
+# Longer names and labels of axes are wrapped.
+LONGEST = 36
 WEIGHTS = {True: "bold", False: "normal"}
 # Added to labels of axes; the name of a metric does not tell which values are better.
 DIRECTION = {True: "", False: "\n(lower is better)"}
@@ -69,60 +69,46 @@ def variables(look: Theme) -> dict[str, str]:
     return {f"--skrank-{name}": colour for name, colour in asdict(look).items()}
 
 
-# Width in inches of figures for a file or a page; None: figures are shown, by windows or notebooks.
-_hidden_width: ContextVar[float | None] = ContextVar("hidden_width", default=None)
+# Whether figures are for a file or a page; otherwise, windows or notebooks show them.
+_is_hidden: ContextVar[bool] = ContextVar("is_hidden", default=False)
 
 
 @contextmanager
-def offscreen(width: float, look: Theme = LIGHT) -> Iterator[None]:
-    """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
+def offscreen(look: Theme = LIGHT) -> Iterator[None]:
+    """Draw in this theme, into figures that no window or notebook shows."""
     from matplotlib import rc_context
 
-    token = _hidden_width.set(width)
+    token = _is_hidden.set(True)
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
         rc: Any = {
             **settings(look),
             "svg.fonttype": "none",
-            "svg.hashsalt": f"skrank {width}",  # ids of two drawings on a page differ
+            "svg.hashsalt": "skrank",  # the same ids each time
             "font.size": 10,
         }
         with rc_context(rc):
             yield
     finally:
-        _hidden_width.reset(token)
+        _is_hidden.reset(token)
 
 
 def new_panels(height: float, n_panels: int, title: str) -> list[Any]:
-    """Axes in a new figure, with panels of this height in inches below a title; wider for more than three panels.
-
-    They are one below the other in narrow pictures, as a phone has no room for panels side by side.
-    """
+    """Axes in a new figure, with panels of this height in inches below a title; wider for more than three panels."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     # A figure made by pyplot would be shown by notebooks, and stay in memory until it is closed.
-    make = Figure if _hidden_width.get() else plt.figure
-    width = _hidden_width.get() or WIDTH
-    shape = (1, n_panels)
-    if is_narrow():
-        shape = (n_panels, 1)
-        height *= n_panels
-    else:
-        width *= max(1, n_panels / 3)
+    make = Figure if _is_hidden.get() else plt.figure
+    width = WIDTH * max(1, n_panels / 3)
     text = textwrap.fill(plain(title), int(11 * width))
     if title:
         height += height_of_lines([text])
     figure = make(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
     figure.suptitle(text, x=0.012, ha="left", size="medium")
-    axes = figure.subplots(*shape, sharey="row", squeeze=False)
+    axes = figure.subplots(1, n_panels, sharey="row", squeeze=False)
     return list(axes.flat)
-
-
-def is_narrow() -> bool:
-    """Whether the picture is drawn for a phone."""
-    return (_hidden_width.get() or WIDTH) < _NARROW
 
 
 def polish(ax: Any, grid: str = "x") -> Theme:
@@ -158,23 +144,18 @@ def signed(number: float) -> str:
     return spelled(number, "+z.4f")
 
 
-def broken(text: str, width: int = _LABEL_WIDTH) -> str:
+def broken(text: str) -> str:
     """A text on several lines if it is long."""
     # Wrapping would treat line breaks of the text as blanks.
     lines = list[str]()
     for line in text.split("\n"):
-        lines += wrapped(plain(line), width)
+        lines += wrapped(plain(line), LONGEST)
     return "\n".join(lines)
-
-
-def names_in_rows(names: Sequence[str]) -> list[str]:
-    """Names of rows, wrapped."""
-    return [broken(name, _NAME_WIDTHS[is_narrow()]) for name in names]
 
 
 def height_of(names: Sequence[str], row: float = _ROW) -> float:
     """Height of a figure with one row per name, each of this height or as high as the longest name needs, in inches."""
-    highest = max(height_of_lines([name]) for name in names_in_rows(names))
+    highest = max(height_of_lines([broken(name)]) for name in names)
     return _AXIS + len(names) * max(row, 0.1 + highest)
 
 
@@ -190,7 +171,7 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = ()) -> Non
     """Put the names beside their rows, the first on top."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.set_yticks(range(len(names)), names_in_rows(names))
+    ax.set_yticks(range(len(names)), map(broken, names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium", labelcolor=theme().ink)
     for label, colour in zip(ax.get_yticklabels(), colours, strict=False):

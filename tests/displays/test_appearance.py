@@ -237,13 +237,12 @@ def texts_of(figure):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [style.WIDTH, 4.6], ids=["wide", "narrow"])
 @pytest.mark.parametrize("name", ["model {}", LONG, "runs/2024-05-01/very_long_names/of_files/{}"])
 @pytest.mark.parametrize("n_names", [1, 2, 20])
 @pytest.mark.parametrize("make", MAKE)
-def test_no_text_is_cut_off_or_covers_another(make, n_names, name, width):
+def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
     names = [name.format(number) for number in range(n_names)]
-    with style.offscreen(width):
+    with style.offscreen():
         figure = draw(make, names).figure_
     found = texts_of(figure)
     width, height = figure.canvas.get_width_height()
@@ -306,7 +305,6 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert len(html) < 60_000
     root = ET.fromstring(html)
     assert root.tag == "figure"
-    assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
     ids = re.findall(r'\bid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
     used = re.findall(r'="#([^"]*)"', html) + re.findall(r"url\(#([^)]*)\)", html)

@@ -19,9 +19,9 @@ from skrank_metrics._output.table import Table, readable
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.gate import Decision
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
+from skrank_metrics.reports.verdict import Decision
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -23,8 +23,7 @@ from skrank_metrics._output.result import (
 )
 from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports import comparison_columns, gate, planning, wording
-from skrank_metrics.reports.gate import Decision
+from skrank_metrics.reports import comparison_columns, planning, wording
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, outcomes_of_slices
@@ -43,7 +42,7 @@ from skrank_metrics.reports.saved_values import (
     write_saved,
 )
 from skrank_metrics.reports.slices import names_of_slices, queries_of_slices
-from skrank_metrics.reports.verdict import verdict_of
+from skrank_metrics.reports.verdict import Decision, decisions, overall, verdict_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -230,12 +229,12 @@ class Comparison(Result):
         if self.plan.margin is None:
             raise ValueError("A decision needs a margin. Pass margin= to compare.")
         self._tested()
-        return gate.decisions(self.outcomes)
+        return decisions(self.outcomes)
 
     @property
     def decision(self) -> Decision:
         """One decision on all rankings: with a baseline, every other one must pass; without, one is enough."""
-        return gate.overall(self.decisions.values(), against_baseline=bool(self.plan.baselines))
+        return overall(self.decisions.values(), against_baseline=bool(self.plan.baselines))
 
     def standings(self) -> tuple[Standing, ...]:
         """What is known about each ranking, best first."""

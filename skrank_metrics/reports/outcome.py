@@ -21,8 +21,7 @@ from skrank_metrics.reports.mean_intervals import bounds_of, moments
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.sample import Sample, sample_of
-from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
-from skrank_metrics.reports.signs import hash_units
+from skrank_metrics.reports.sign_flips import SignFlips, hash_units, without_rounding
 
 PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]

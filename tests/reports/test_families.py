@@ -6,8 +6,7 @@ import pytest
 from skrank_metrics import RankingReport, compare
 from skrank_metrics.reports.corrections import lower_by_chains, make_transitive
 from skrank_metrics.reports.families import Family
-from skrank_metrics.reports.sign_flips import SignFlips
-from skrank_metrics.reports.signs import MOST_UNITS
+from skrank_metrics.reports.sign_flips import MOST_UNITS, SignFlips
 
 
 def symmetric(p_values):

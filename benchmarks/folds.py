@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 from skrank_metrics import ndcg_score
 from skrank_metrics._output.table import Table
 from skrank_metrics.reports import signs
-from skrank_metrics.reports.corrections import adjust
+from skrank_metrics.reports.families import adjust
 from skrank_metrics.reports.families import Family
 from skrank_metrics.reports.sign_flips import SignFlips
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from skrank_metrics import RankingReport, compare
-from skrank_metrics.reports.corrections import lower_by_chains, make_transitive
-from skrank_metrics.reports.families import Family
+from skrank_metrics.reports.families import Family, lower_by_chains, make_transitive
 from skrank_metrics.reports.sign_flips import MOST_UNITS, SignFlips
 
 

@@ -354,15 +354,15 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
 
 def _share_folds(reports: dict[str, RankingReport]) -> None:
     """Give all the folds that some have; a ranking that was not fitted has none of its own."""
-    in_folds = [name for name, report in reports.items() if report.folds is not None]
+    known = {name: report.folds for name, report in reports.items() if report.folds is not None}
+    if not known:
+        return
+    first, folds = next(iter(known.items()))
     for name, report in reports.items():
-        if not in_folds or name == in_folds[0]:
-            continue
-        folds = reports[in_folds[0]].folds
-        if name not in in_folds:
+        if name not in known:
             reports[name] = report.with_queries(folds=folds)
         elif not _equal(folds, report.folds):
             raise ValueError(
-                f"reports must have been tested in the same folds; {shown(in_folds[0])} and {shown(name)} differ. "
+                f"reports must have been tested in the same folds; {shown(first)} and {shown(name)} differ. "
                 "Pass the same cv to cross_evaluate."
             )

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 from skrank_metrics._engine.from_rows import ranking_from_rows
-from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.types import Ids, Numbers
 from skrank_metrics._output.result import Part, Result
@@ -18,6 +17,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import bind, in_convention
+from skrank_metrics.reports.facts import values_of
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # The parameter that is the value of undefined queries.
@@ -193,11 +193,7 @@ def _means_by_changes(
     for n_changed in range(len(changed) + 1):
         for names in combinations(changed, n_changed):
             metrics[frozenset(names)] = first.replace(**{name: changed[name] for name in names})
-    results = per_query(ranking, [metric.computation for metric in metrics.values()])
-    means = {}
-    for (subset, metric), result in zip(metrics.items(), results, strict=True):
-        means[subset] = float(metric.aggregate(result, ranking.documents.weights))
-    return means
+    return {subset: values.mean for subset, values in values_of(ranking, metrics).items()}
 
 
 def _cause(name: str, first: BoundMetric, new: Any, means: Mapping[frozenset[str], float]) -> Cause:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.per_query import PerQuery
+from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._output.table import Column
@@ -22,6 +23,8 @@ from skrank_metrics.reports.mean_intervals import (
     mean_interval,
     moments,
 )
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,16 @@ class MetricValues:
         if self.groups is not None:
             values, weights = _by_group(values, weights, self.groups)
         return moments(values, weights)
+
+
+def values_of(ranking: Ranking, metrics: Mapping[Name, BoundMetric]) -> dict[Name, MetricValues]:
+    """Several metrics of one ranking, computed in one pass."""
+    results = per_query(ranking, [metric.computation for metric in metrics.values()])
+    queries = ranking.documents.queries
+    return {
+        name: MetricValues(metric, result, queries.weights, queries.groups)
+        for (name, metric), result in zip(metrics.items(), results, strict=True)
+    }
 
 
 def _by_group(

@@ -28,7 +28,6 @@ _NUMERIC = "biufmM"
 _DTYPES = re.compile(
     r"object|str|bool|u?int(8|16|32|64)|float(16|32|64)|\|?S\d+|(datetime|timedelta)64(\[\d*\w+\])?"
 )
-_MOST_CHARACTERS = 50_000_000
 
 
 def write_saved(kind: str, body: Mapping[str, Any], path: Any) -> None:
@@ -143,11 +142,8 @@ def _restored_array(written: list[Any]) -> NDArray[Any]:
         data = base64.b64decode(values, validate=True)
         # Without a copy, the array would be read-only, like the bytes that it is made from.
         return np.frombuffer(data, little_endian).astype(dtype)
-    if dtype == "str":
-        # All strings of an array take the memory of the longest.
-        is_large = len(values) * max(map(len, values), default=0) > _MOST_CHARACTERS
-        dtype = "object" if is_large else "U"
-    if dtype == "object":
+    # In an array of strings, each would take the memory of the longest.
+    if dtype in ("object", "str"):
         return to_objects(values)
     return np.array(values, dtype=dtype)
 

@@ -17,7 +17,7 @@ from skrank_metrics import RankingReport, compare, evaluate
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection.search_report import expected_score
-from skrank_metrics.reports import signs
+from skrank_metrics.reports import sign_flips
 from skrank_metrics.reports.families import Family
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 from skrank_metrics.reports.sign_flips import SignFlips
@@ -341,7 +341,7 @@ def main() -> None:
     n_samples = parser.parse_args().samples
     speed()
     growth()
-    signs.N_SIGNS = 2_000
+    sign_flips.N_SIGNS = 2_000
     for part in (families, differences, means, dependence, folds, planning, winners):
         part(n_samples)
 

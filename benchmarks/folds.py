@@ -18,9 +18,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from skrank_metrics import ndcg_score
 from skrank_metrics._output.table import Table
-from skrank_metrics.reports import signs
-from skrank_metrics.reports.families import adjust
-from skrank_metrics.reports.families import Family
+from skrank_metrics.reports import sign_flips
+from skrank_metrics.reports.families import Family, adjust
 from skrank_metrics.reports.sign_flips import SignFlips
 
 Values = NDArray[np.float64]
@@ -201,7 +200,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=6, help="number of models")
     parser.add_argument("--queries", type=int, nargs="*", default=[100, 400])
     options = parser.parse_args()
-    signs.N_SIGNS = 2_000
+    sign_flips.N_SIGNS = 2_000
     started = time.perf_counter()
     errors, powers = [], []
     for n_queries in options.queries:

@@ -654,7 +654,7 @@ RACED_METRICS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [1])
 @pytest.mark.parametrize(("metric", "retrieved"), RACED_METRICS)
 def test_the_report_of_a_race_is_that_of_a_grid_search_in_every_field(metric, retrieved, seed):
     rng = np.random.default_rng(seed)

@@ -41,7 +41,7 @@ from skrank_metrics.reports.saved_values import (
     saved_or_text,
     write_saved,
 )
-from skrank_metrics.reports.slices import names_of_slices, queries_of_slices
+from skrank_metrics.reports.slices import largest, names_of_slices, queries_of_slices
 from skrank_metrics.reports.verdict import Decision, decisions, overall, verdict_of
 
 
@@ -384,11 +384,11 @@ class Comparison(Result):
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
     def _parts(self) -> list[Part]:
-        of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
+        of_slices = {name: part.outcome() for name, part in largest(self.named_slices).items()}
         parts: list[Part] = [self.verdict] if self.verdict else []
         parts += [self._brief(), wording.table_of_rankings(self.outcomes)]
         parts += most_important(self._notes(), ".details()")
-        return [*parts, *wording.slices(of_slices)]
+        return [*parts, *wording.slices(of_slices, len(self.slices))]
 
     def _notes(self) -> Iterator[str]:
         """Sentences below the table, the most important first; subclasses add theirs."""

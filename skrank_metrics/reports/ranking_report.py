@@ -421,13 +421,7 @@ class RankingReport(Result):
     def shown_slices(self) -> dict[str, RankingReport]:
         """The largest slices by name."""
         names = names_of_slices(self.slices)
-        shown = largest(self.slices, {value: part.n_queries for value, part in self.slices.items()})
-        return {names[value]: part for value, part in shown.items()}
-
-    def note_on_slices(self) -> list[str]:
-        """Say that not all slices are shown; no sentence if they are."""
-        n_shown, n_all = len(self.shown_slices), len(self.slices)
-        return [note_on_largest(n_shown, n_all, "to_frame('means')")] if n_shown < n_all else []
+        return {names[value]: part for value, part in largest(self.slices).items()}
 
     def _parts(self) -> list[Part]:
         title = counted(self.n_queries, "query")
@@ -436,7 +430,8 @@ class RankingReport(Result):
         parts: list[Part] = [title, table_of_facts(self.values)]
         slices = {name: report.values for name, report in self.shown_slices.items()}
         if slices:
-            parts += [table_of_slices(slices), *self.note_on_slices()]
+            note = note_on_largest(len(slices), len(self.slices), "to_frame('means')")
+            parts += [table_of_slices(slices), *note]
         printed = [values for part in (self.values, *slices.values()) for values in part.values()]
         method = f"Intervals: {interval_method(printed)}."
         notes = most_important(self.health.findings, ".health")

@@ -97,12 +97,10 @@ def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def without_repetitions(reports: Mapping[str, dict[str, Any]]) -> list[list[Any]]:
     """Names and fields of reports; what is the same as in the first is left out."""
-    first = next(iter(reports.values()))
-    written: list[list[Any]] = []
-    for name, fields in reports.items():
-        repeated = {
-            field for field in _SHARED if fields is not first and fields[field] == first[field]
-        }
+    (name, first), *others = reports.items()
+    written = [[name, first]]
+    for name, fields in others:
+        repeated = {field for field in _SHARED if fields[field] == first[field]}
         own = {field: value for field, value in fields.items() if field not in repeated}
         written.append([name, own])
     return written

@@ -83,8 +83,8 @@ def saved(value: Any) -> Any:
     """A value as JSON's types; others are a dict of one item, whose key begins with a dollar sign."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
-        return {_escaped(name): saved(own) for name, own in value.items()}
+    if isinstance(value, Mapping) and all(map(_is_plain, value)):
+        return {name: saved(own) for name, own in value.items()}
     if isinstance(value, list):
         return list(map(saved, value))
     if value is None or isinstance(value, bool | int | str):
@@ -102,24 +102,24 @@ def saved(value: Any) -> Any:
 
 def saved_or_text(value: Any) -> Any:
     """A value as JSON's types; what a file cannot hold, such as an estimator, as its text."""
-    if isinstance(value, Mapping):
-        return {_escaped(name): saved_or_text(own) for name, own in value.items()}
+    if isinstance(value, Mapping) and all(map(_is_plain, value)):
+        return {name: saved_or_text(own) for name, own in value.items()}
     try:
         return saved(value)
     except TypeError:
         return repr(value)
 
 
-def _escaped(name: str) -> str:
-    """A key that is not taken for the name of a type."""
-    return f"${name}" if name.startswith("$") else name
+def _is_plain(name: object) -> bool:
+    """Whether a key is text that is not taken for the name of a type."""
+    return isinstance(name, str) and not name.startswith("$")
 
 
 def _restored(value: dict[str, Any]) -> Any:
     for _, name, _, read in _WRITTEN:
         if value.keys() == {name}:
             return read(value[name])
-    return {name.removeprefix("$"): own for name, own in value.items()}
+    return value
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:

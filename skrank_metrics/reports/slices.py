@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,16 @@ MOST_SLICES = 20
 # Name of all queries together, beside slices.
 ALL = "all"
 
-T = TypeVar("T")
+
+class Slice(Protocol):
+    """A report or a comparison of some of the queries."""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+
+
+T = TypeVar("T", bound=Slice)
 
 
 def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
@@ -60,17 +69,19 @@ def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     return names
 
 
-def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
+def largest(slices: Mapping[Any, T]) -> dict[Any, T]:
     """The slices to show in their order: if there are many, the largest."""
-    shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
+    shown = set(sorted(slices, key=lambda value: -slices[value].n_queries)[:MOST_SLICES])
     return {value: part for value, part in slices.items() if value in shown}
 
 
-def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> str:
-    """Say that not all slices are shown, and where they are in Python."""
+def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> list[str]:
+    """Say where all slices are in Python; no sentence if all are shown."""
+    if n_shown == n_all:
+        return []
     if on_command_line():
         everywhere = "--output json"
-    return f"These are the largest {n_shown} of {n_all}; {everywhere} has all."
+    return [f"These are the largest {n_shown} of {n_all}; {everywhere} has all."]
 
 
 def flat_slice(value: Any) -> str:

@@ -14,7 +14,7 @@ from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import largest, note_on_largest
+from skrank_metrics.reports.slices import note_on_largest
 from skrank_metrics.reports.verdict import listed, some_of
 
 # Number of rankings, the best of all queries, whose means in slices are side by side.
@@ -104,37 +104,30 @@ def _marked(cell: tuple[float, bool]) -> str:
 # Slices
 
 
-def slices(outcomes: Mapping[str, Outcome]) -> Iterator[Part]:
-    """One row per slice, for the largest slices by their names."""
+def slices(outcomes: Mapping[str, Outcome], n_slices: int) -> Iterator[Part]:
+    """One row per slice that is shown, by its name."""
     if not outcomes:
         return
     first = next(iter(outcomes.values()))
-    sizes = {value: outcome.sample.n_queries for value, outcome in outcomes.items()}
-    shown = largest(outcomes, sizes)
     names = first.names[:BESIDE]
     known = "status" if first.plan.baselines else "best"
     columns = [Column("slice", str), Column("queries"), *map(Column, names), Column(known, str)]
     rows = []
-    for value, outcome in shown.items():
+    for value, outcome in outcomes.items():
         means = [outcome.means[name] for name in names]
-        rows.append((value, sizes[value], *means, _known_in_slice(outcome)))
+        rows.append((value, outcome.sample.n_queries, *means, _known_in_slice(outcome)))
     yield Table(columns, rows)
     n_tests = counted(first.tests.family.n_tests, "comparison")
     yield f"Slices are compared by {first.metric}, with {n_tests} tested together."
-    if len(shown) < len(outcomes):
-        yield note_on_largest(len(shown), len(outcomes), ".slices")
+    yield from note_on_largest(len(outcomes), n_slices, ".slices")
 
 
 def _known_in_slice(outcome: Outcome) -> str:
     """The rankings that may be the best of a slice, or what is known beside baselines."""
-    known = []
-    if outcome.plan.baselines:
-        for status, names in outcome.by_status.items():
-            if status not in ("baseline", "undecided"):
-                known.append(f"{some_of(names)} {status}")
-    elif len(outcome.best_set) < len(outcome.names):
-        known = [some_of(outcome.best_set, "or")]
-    return listed(known) if known else "not clear"
+    if not outcome.plan.baselines:
+        return some_of(outcome.best_set, "or")
+    by_status = outcome.by_status
+    return listed([f"{some_of(by_status[one])} {one}" for one in by_status if one != "baseline"])
 
 
 # Notes

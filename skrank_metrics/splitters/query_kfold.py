@@ -96,6 +96,10 @@ class QueryKFold(QuerySplitter):
             amounts.append(relevant)
             strata = (relevant == 0).astype(np.intp)
         balanced = np.column_stack(amounts).astype(float)
+        if len(amounts) > 1:
+            balanced /= balanced.sum(axis=0).clip(min=1)
+            # More than what the shares of a turn can add up to: queries without a relevant row come first.
+            balanced = np.column_stack((balanced, 2.0 * strata))
         for _ in range(self.n_repeats):
             order = self._order(grouping, strata, random)
             folds = deal(order, balanced, self.n_splits)
@@ -158,9 +162,6 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     folds hold. For a single amount, this deals the largest to the fold that holds the least.
     """
     is_single = amounts.shape[1] == 1
-    if not is_single:
-        # A single amount stays in whole numbers, so that equal folds compare equal.
-        amounts = amounts / amounts.sum(axis=0).clip(min=1)
     folds = np.empty(len(order), dtype=np.intp)
     loads = np.zeros((n_folds, amounts.shape[1]))
     for first in range(0, len(order), n_folds):

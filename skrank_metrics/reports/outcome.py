@@ -184,7 +184,7 @@ class Outcome:
     @cached_property
     def ranked(self) -> tuple[str, ...]:
         """Names of the rankings, best first."""
-        return self.best_first(np.ones(len(self.names), dtype=bool))
+        return tuple(self.means)
 
     @cached_property
     def means(self) -> dict[str, float]:

@@ -305,6 +305,8 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert len(html) < 60_000
     root = ET.fromstring(html)
     assert root.tag == "figure"
+    assert root.get("class") == "wide", "it scrolls on phones"
+    assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 1
     ids = re.findall(r'\bid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
     used = re.findall(r'="#([^"]*)"', html) + re.findall(r"url\(#([^)]*)\)", html)

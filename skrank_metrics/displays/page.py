@@ -11,7 +11,7 @@ from skrank_metrics.displays import style
 
 # Text has the font of the page. On a phone, the picture scrolls, as it would be too small to read.
 _STYLE = (
-    "figure svg{width:100%;min-width:36rem;height:auto;display:block}"
+    "figure svg{width:100%;min-width:52rem;height:auto;display:block}"
     "figure text{font-family:system-ui,sans-serif!important}"
 )
 _VARIABLES = style.variables(style.LIGHT)

@@ -135,7 +135,8 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
         )
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {error}") from None
-    return found.reports
+    # A comparison puts the best first, but the first one that is named is the baseline of a gate.
+    return {name: found.reports[name] for name in columns.of("score")}
 
 
 def _columns_of(table: TableFile, file: str, chosen: Chosen) -> Columns:

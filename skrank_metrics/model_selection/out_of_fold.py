@@ -65,14 +65,9 @@ class Rows:
     y: Any
     documents: Documents  # with slices, groups, masks and weights
     retrieved: Mask | None
+    qid: NDArray[Any]  # of each row
     groups: NDArray[Any]  # the units that splits keep together
     params: dict[str, Any]  # of fit
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        """The query id of each row."""
-        grouping = self.documents.grouping
-        return grouping.spread(grouping.ids)
 
     def ranking(self, scores: FloatArray, tested: Mask, *, declines: bool = False) -> Ranking:
         """Rank the documents of the tested queries by the scores of all rows."""
@@ -97,9 +92,10 @@ def check_rows_of_models(
     units = queries if groups is None else group_ids(groups, len(labels), "groups", "y")
     # Units of one query each say nothing about which queries depend on each other.
     depend = not np.array_equal(units.codes, queries.codes)
+    ids = queries.spread(queries.ids)
     documents = documents_from_rows(
         without_labels(y),
-        qid=queries.spread(queries.ids),
+        qid=ids,
         by=by,
         groups=without_labels(groups) if depend else None,
     )
@@ -108,7 +104,8 @@ def check_rows_of_models(
         without_labels(y),
         documents,
         None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape, "y"),
-        units.spread(units.ids),
+        ids,
+        ids if groups is None else units.spread(units.ids),
         {name: without_labels(value) for name, value in given.items()},
     )
 
@@ -153,10 +150,9 @@ def evaluate_out_of_fold(
     models = _estimators(estimators)
     grouping = rows.documents.grouping
     # Metrics that the labels do not allow are noticed before anything is fitted.
-    blank = rows.ranking(
-        np.zeros(rows.documents.n_documents), np.ones(len(grouping.ids), dtype=bool)
-    )
-    per_query(blank, [metric.computation for metric in how.metrics.values()])
+    computations = [metric.computation for metric in how.metrics.values()]
+    every_query = np.ones(len(grouping.ids), dtype=bool)
+    per_query(rows.ranking(np.zeros(rows.documents.n_documents), every_query), computations)
     splitter = check_cv(QueryKFold(5) if cv is None else cv)
     ids = {"qid": rows.qid, "groups": rows.groups}
     splits = split_rows(splitter, rows.X, rows.y, **ids)

@@ -17,7 +17,6 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from skrank_metrics._input.arrays import count_rows
 from skrank_metrics._input.parameters import check_int, check_number, check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
@@ -226,9 +225,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             ids = {"qid": queries.spread(queries.ids), "groups": units.spread(units.ids)}
             splits = split_rows(cv, X, y, **ids)
             check_splits(splits, cv, X, np.asarray(y), **ids)
-        # A side may be a mask, too.
-        rows = np.arange(count_rows(X))
-        return Folds(cv, [(rows[train], rows[test]) for train, test in splits], codes)
+        return Folds(cv, splits, codes)
 
     def _get_scorers(self) -> Any:
         """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
+from skrank_metrics._input.arrays import IntArray, Mask, check_label_column, count_rows
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
@@ -197,16 +197,18 @@ def _text_of_splitter(cv: Any) -> str:
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:
-    """Split rows with a splitter of any kind, passing the ids that it accepts."""
-    splitter = check_cv(cv)
-    taken = inspect.signature(splitter.split).parameters
+    """Numbers of rows from a splitter, which gets the ids that it accepts."""
+    taken = inspect.signature(cv.split).parameters
     ids = {name: value for name, value in {"groups": groups, "qid": qid}.items() if name in taken}
+    # A side may be a mask, too. All folds are kept at once, so rows are of the smallest type.
+    n_rows = count_rows(y if X is None else X)
+    rows = np.arange(n_rows, dtype=np.min_scalar_type(-n_rows))
     with warnings.catch_warnings():
         # KFold warns if it gets groups; the report shows what follows from ignoring them.
         warnings.filterwarnings(
             "ignore", message="The groups parameter is ignored", category=UserWarning
         )
-        return list(splitter.split(X, y, **ids))
+        return [(rows[train], rows[test]) for train, test in cv.split(X, y, **ids)]
 
 
 def _count(grouping: Grouping, rows: Mask) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, lengths, places_in
+from skrank_metrics._input.arrays import FloatArray, IntArray, places_in
 from skrank_metrics._input.interface import on_command_line, setting
 from skrank_metrics.sources.document_columns import values_by_id
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
@@ -29,16 +29,16 @@ def join_documents(
     All lists number the same queries alike. Labels are below 0 if nobody judged a document.
     """
     if judged.given is not None and returned.given is not None and not len(excluded):
-        places = _look_up(judged.given, returned.given)
+        places = _look_up(judged.queries, judged.given, returned.given)
     else:
         of_judged, of_returned, of_excluded = pair_keys([judged, returned, excluded])
         judged, of_judged = without_duplicates(judged, of_judged, duplicates)
         returned, of_returned = without_duplicates(returned, of_returned, duplicates)
         if len(excluded):
-            kept = np.flatnonzero(_find(of_returned, np.sort(of_excluded)) < 0)
+            kept = np.flatnonzero(_find(of_returned, np.sort(of_excluded, kind="stable")) < 0)
             returned, of_returned = returned.take(kept), of_returned[kept]
         # Judgments are few, so these are sorted, and the run is searched in its own order.
-        order = np.argsort(of_judged)
+        order = np.argsort(of_judged, kind="stable")
         places = _find(of_returned, of_judged[order])
         places[places >= 0] = order[places[places >= 0]]
     values = _narrow(judged.values)
@@ -61,18 +61,20 @@ def _narrow(labels: FloatArray) -> NDArray[Any]:
 
 
 def _look_up(
-    judged: Mapping[Any, Collection[Any]], returned: Mapping[Any, Collection[Any]]
+    queries: list[Any],
+    judged: Mapping[Any, Collection[Any]],
+    returned: Mapping[Any, Collection[Any]],
 ) -> IntArray:
     """The place of each returned document among those that were judged for its query, -1 if it is not there.
 
     This takes half of the time of numbering all documents.
     """
-    sizes = lengths(judged.values())
-    starts = dict(zip(judged, (np.cumsum(sizes) - sizes).tolist(), strict=True))
     places = list[int]()
-    for query, row in returned.items():
-        place_of = dict(zip(judged[query], count(starts[query])))
-        places += map(place_of.get, row, repeat(-1))
+    first = 0
+    for query in queries:
+        place_of = dict(zip(judged[query], count(first)))
+        first += len(place_of)
+        places += map(place_of.get, returned.get(query, ()), repeat(-1))
     return np.fromiter(places, np.intp, len(places))
 
 
@@ -115,8 +117,8 @@ def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
 
 def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tuple[Lists, Keys]:
     """Refuse documents that are twice in a list, or keep the first or the best of each; with their keys."""
-    # Hardly any list has duplicates, and this sort is faster than that of rows.
-    if not equal_to_next(np.sort(keys)).any():
+    # Hardly any list has duplicates. Rows are in the order of their queries, for which a stable sort is the fastest.
+    if not equal_to_next(np.sort(keys, kind="stable")).any():
         return lists, keys
     # Rows of a pair in the order in which they came, or the best first.
     by_pair = np.argsort(keys, kind="stable")

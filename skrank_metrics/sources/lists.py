@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
 from skrank_metrics._input.codes import holds_strings
-from skrank_metrics._input.grouping import places_within
+from skrank_metrics._input.grouping import places_within, stable_order
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 from skrank_metrics.sources.id_types import kinds_of
 
@@ -176,22 +176,21 @@ class Lists:
             codes=self.codes[rows],
             documents=self.documents[rows],
             values=self.values[rows],
-            given=None,
         )
 
     def of_queries(self, queries: list[Any]) -> Lists:
-        """The rows of some queries, which are numbered in the given order."""
-        if queries == self.queries:
-            return self
-        # Queries of the run that are not in qrels get no place, and lose their rows.
-        place = {query: number for number, query in enumerate(queries)}
-        places = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)
-        lists = replace(self, queries=queries, codes=places[self.codes])
-        lists = lists.take(np.flatnonzero(lists.codes >= 0))
-        if self.given is None:
+        """The rows of some queries, in the order of these queries."""
+        codes = self.codes
+        if queries != self.queries:
+            # Queries of the run that are not in qrels come last, and lose their rows.
+            place = {query: number for number, query in enumerate(queries)}
+            places = [place.get(query, len(queries)) for query in self.queries]
+            codes = np.array(places, dtype=np.intp)[codes]
+        lists = replace(self, queries=queries, codes=codes)
+        n_kept = np.count_nonzero(codes < len(queries))
+        if n_kept == len(codes) and (codes[1:] >= codes[:-1]).all():
             return lists
-        given = {query: row for query, row in self.given.items() if query in place}
-        return replace(lists, given=given)
+        return lists.take(stable_order(codes)[:n_kept])
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""

@@ -415,7 +415,9 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
         in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
         is_exact = np.array_equal(in_microseconds, ids, equal_nan=True)
         return in_microseconds.tolist() if is_exact else list(ids)
-    return list(map(_of_python, ids.tolist()))
+    values: list[Any] = ids.tolist()
+    # Only objects can still be of NumPy.
+    return list(map(_of_python, values)) if ids.dtype.kind == "O" else values
 
 
 def _of_python(value: Any) -> Any:

@@ -143,7 +143,7 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     # A passage may not be twice in a list, but its document may.
     (keys,) = pair_keys([lists])
     lists, _ = without_duplicates(lists, keys, duplicates)
-    passages, places = lists.documents.different()
+    passages, places = lists.documents.numbered()
     of_passages = parents
     if callable(parents):
         of_passages = {passage: parents(passage) for passage in passages}

@@ -76,7 +76,11 @@ class Ids:
             return self.places.tolist()
         return list(map(self.names.__getitem__, self.places.tolist()))
 
-    def different(self) -> tuple[Sequence[Any], IntArray]:
+    def different(self) -> Sequence[Any]:
+        """All ids, each at least once."""
+        return np.unique(self.places).tolist() if self.names is None else self.names
+
+    def numbered(self) -> tuple[Sequence[Any], IntArray]:
         """All ids, each at least once, and the place of each row's id among them."""
         if self.names is not None:
             return self.names, self.places
@@ -139,7 +143,7 @@ def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:
     table: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
     numbered = []
     for ids in columns:
-        names, places = ids.different()
+        names, places = ids.numbered()
         numbers = np.fromiter(map(table.__getitem__, names), np.intp, len(names))
         numbered.append(numbers[places])
     return numbered
@@ -183,14 +187,14 @@ class Lists:
         codes = self.codes
         if queries != self.queries:
             # Queries of the run that are not in qrels come last, and lose their rows.
-            place = {query: number for number, query in enumerate(queries)}
-            places = [place.get(query, len(queries)) for query in self.queries]
-            codes = np.array(places, dtype=np.intp)[codes]
+            place = dict(zip(queries, itertools.count()))
+            places = map(place.get, self.queries, itertools.repeat(len(queries)))
+            codes = np.fromiter(places, np.intp, len(self.queries))[codes]
         lists = replace(self, queries=queries, codes=codes)
         n_kept = np.count_nonzero(codes < len(queries))
         if n_kept == len(codes) and (codes[1:] >= codes[:-1]).all():
             return lists
-        return lists.take(stable_order(codes)[:n_kept])
+        return lists.take(stable_order(codes)[:n_kept].astype(np.intp))
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""

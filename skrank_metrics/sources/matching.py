@@ -26,11 +26,11 @@ def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
     kinds = [lists.documents.kinds for lists in (judged, returned, excluded)]
     if len(frozenset[str]().union(*kinds)) == 1:
         return  # almost always
-    known, given = judged.documents.different()[0], returned.documents.different()[0]
+    known, given = judged.documents.different(), returned.documents.different()
     unlike = kinds[0].isdisjoint(kinds[1])
     refuse_unlike("run", given, "qrels has the document", known, whole_kind=unlike)
     refuse_unlike("qrels", known, "run has the document", given)
-    names = excluded.documents.different()[0]
+    names = excluded.documents.different()
     others_have = "qrels and run have documents such as"
     refuse_unlike("exclude", names, others_have, [*given, *known], whole_kind=True)
 
@@ -38,6 +38,8 @@ def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
 def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list[str]:
     """Findings about queries of one of the two; words before a colon are a kind."""
     known, ranked = set(judged.queries), set(returned.queries)
+    if known == ranked:
+        return []
     refuse_unlike("run", returned.queries, "qrels has the query", judged.queries)
     refuse_unlike("qrels", judged.queries, "run has the query", returned.queries)
     if known.isdisjoint(ranked):
@@ -63,8 +65,8 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
 def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
     """A finding if no excluded document occurs, as in a run without them."""
     # Whoever excludes judged documents has the right ids, too.
-    known = [*returned.documents.different()[0], *judged.documents.different()[0]]
-    example = _apart(excluded.documents.different()[0], known)
+    known = [*returned.documents.different(), *judged.documents.different()]
+    example = _apart(excluded.documents.different(), known)
     if not example:
         return []
     return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
@@ -72,7 +74,7 @@ def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> l
 
 def find_no_hit(judged: Lists, returned: Lists) -> list[str]:
     """A finding if no returned document was judged for any query."""
-    example = _apart(returned.documents.different()[0], judged.documents.different()[0])
+    example = _apart(returned.documents.different(), judged.documents.different())
     if not example:
         return []
     return [f"No document in common: run and qrels share none, {example}, so no list has a hit."]

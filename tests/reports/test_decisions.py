@@ -351,6 +351,44 @@ def check_best(part, losers):
         )
 
 
+def check_frames(comparison):
+    """The columns of frames are what the methods of each metric say."""
+    frame, pairs = comparison.to_frame(), comparison.to_frame(pairs=True)
+    assert frame.index.tolist() == list(comparison.names)
+    n_pairs = 0
+    for metric in comparison.metrics:
+        own = comparison.by_metric(metric)
+        rows = {row.name: row for row in own.standings()}
+        for name in comparison.names:
+            row, facts = rows[name], frame.loc[name]
+            ends = comparison.reports[name].intervals(own.plan.confidence)[metric]
+            columns = {
+                "": own.means()[name],
+                " low": ends[0],
+                " high": ends[1],
+                " difference": row.difference,
+                " difference low": row.interval[0],
+                " difference high": row.interval[1],
+                " p": row.p_value,
+                " regret": own.regret[name],
+            }
+            for column, value in columns.items():
+                assert same(facts[f"{metric}{column}"], value), column
+            words = facts[f"{metric} status"], facts[f"{metric} letters"]
+            assert words == (row.status, own.letters[name])
+        n_pairs += len(own.pairs())
+    assert len(pairs) == n_pairs
+    for row in pairs.to_dict("records"):
+        # Of all metrics, in the order of the first one.
+        pair = comparison.by_metric(row["metric"]).pair(row["first"], row["second"])
+        assert row["verdict"] == pair.verdict
+        assert (row["wins"], row["ties"], row["losses"]) == (pair.wins, pair.ties, pair.losses)
+        ends = (row["low"], row["high"], row["simultaneous low"], row["simultaneous high"])
+        assert same(ends, (*pair.interval, *pair.simultaneous))
+        numbers = (row["difference"], row["p_value"], row["p_adjusted"])
+        assert same(numbers, (pair.difference, pair.p_value, pair.p_adjusted))
+
+
 def check(seed):
     random = np.random.default_rng(seed)
     queries, values, options = random_comparison(random)
@@ -359,6 +397,9 @@ def check(seed):
         return
     comparison, expected = found
     comparison = taken_through(comparison, random, options)
+    if seed < 60:
+        for one in (comparison, *comparison.slices.values()):
+            check_frames(one)
     check_gate(comparison, {kind: by_slice[None][0] for kind, by_slice in expected.items()})
     for kind, by_slice in expected.items():
         larger = METRICS[kind][2]

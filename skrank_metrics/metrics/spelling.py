@@ -20,7 +20,8 @@ _FLAT = re.compile(r"(?i)\A([a-z0-9_]*)_at_([1-9][0-9]*)\Z")
 _CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
 # The cutoff in a library's name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
 _RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
-# Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention.
+# Names of peers for the same number. Those of trec_eval, such as "P_5" and "ndcg_cut_10", are in its convention. A name
+# of one of scikit-learn's scorers, such as "average_precision", would mean two things in searches.
 _OF_PEERS = {
     "p": "precision",
     "r": "recall",
@@ -31,7 +32,6 @@ _OF_PEERS = {
     "hr": "hit_rate",
     "accuracy": "hit_rate",
     "ap": "map",
-    "average_precision": "map",
     "mean_average_precision": "map",
     "reciprocal_rank": "mrr",
     "gmap": "map(average=geometric)",
@@ -140,4 +140,5 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
         if own:
             return f" Did you mean {own!r}, or get_metric({spec!r}, convention={convention!r})?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
-    return nearest(word, known, f"@{k}" if k else "")
+    # Whoever writes "average_precision" does not mean "precision".
+    return nearest(word, [*known, "mean_average_precision"], f"@{k}" if k else "")

@@ -190,6 +190,7 @@ fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'err@5'
 roc_auc -> 'auc'
+average_precision -> 'mean_average_precision' or 'r_precision' or 'precision'
 ndgc_at_10 -> 'ndcg@10'"""
 
 
@@ -307,6 +308,9 @@ nDCG@10 -> ndcg@10
 accuracy@5 -> hit_rate@5
 R_cap@5 -> recall(normalizer=min)@5
 AP -> map
+mean_average_precision -> map
+reciprocal_rank@3 -> mrr@3
+gmap -> map(average=geometric)
 P(relevance_threshold=2)@5 -> precision(relevance_threshold=2)@5
 AP(normalizer=relevant)@5 -> map(normalizer=relevant)@5"""
 

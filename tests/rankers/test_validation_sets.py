@@ -40,22 +40,24 @@ def sorted_by_query(X, y, qid, *others):
     return X[order], y[order], codes[order], *(other[order] for other in others)
 
 
-def by_hand(model, X, y, codes, X_val, y_val, codes_val, weights=None):
-    """Fit with the interface of each booster; weights are one per row to validate on."""
+def by_hand(model, X, y, codes, X_val, y_val, codes_val, weights=None, of_fit=None):
+    """Fit with the interface of each booster; weights are one per row to validate on, or to fit."""
     first = np.flatnonzero(np.diff(codes_val, prepend=-1))
     if isinstance(model, CatBoostRanker):
         pool = Pool(X_val, y_val, group_id=codes_val, group_weight=weights)
-        return model.fit(X, y, group_id=codes, eval_set=pool)
+        return model.fit(X, y, group_id=codes, group_weight=of_fit, eval_set=pool)
     if isinstance(model, XGBRanker):
         of_queries = None if weights is None else [weights[first]]
         sets = {"eval_set": [(X_val, y_val)], "eval_qid": [codes_val]}
-        return model.fit(X, y, qid=codes, sample_weight_eval_set=of_queries, verbose=False, **sets)
+        sets |= {"sample_weight_eval_set": of_queries, "verbose": False}
+        firsts = None if of_fit is None else of_fit[np.flatnonzero(np.diff(codes, prepend=-1))]
+        return model.fit(X, y, qid=codes, sample_weight=firsts, **sets)
     sets = {"eval_group": [np.bincount(codes_val)], "eval_sample_weight": [weights]}
     if "eval_X" in LGBMRanker.fit.__annotations__:
         sets |= {"eval_X": (X_val,), "eval_y": (y_val,)}
     else:
         sets |= {"eval_set": [(X_val, y_val)]}
-    return model.fit(X, y, group=np.bincount(codes), **sets)
+    return model.fit(X, y, group=np.bincount(codes), sample_weight=of_fit, **sets)
 
 
 @pytest.mark.option("QueryRanker.fit.eval_set")
@@ -74,6 +76,42 @@ def test_the_curve_is_that_of_the_booster_on_sorted_rows(model, weighted, parts)
         np.testing.assert_array_equal(fitted.curve()[name], curve)
     curve = next(iter(expected.curve().values()))
     assert len(set(curve)) > 3
+
+
+def random_part(random, n, prefix):
+    """Rows of queries of unequal lengths, mixed, and a weight for each query."""
+    query = random.permutation(np.repeat(np.arange(n), random.integers(1, 9, n)))
+    X = random.normal(size=(len(query), 4))
+    y = np.clip(np.round(X[:, 0] + random.normal(size=len(query))), 0, 3).astype(int)
+    weights = random.choice([0.5, 1.0, 4.0], n)[query]
+    return X, y, np.array([f"{prefix}{number}" for number in query]), weights
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_weights_ids_and_sets_crossed_are_those_of_the_booster_by_hand(model, seed):
+    random = np.random.default_rng(seed)
+    (X, y, qid, of_fit), (X_val, y_val, qid_val, weights) = (
+        random_part(random, 25, "fit"),
+        random_part(random, 12, "val"),
+    )
+    of_fit, weights = of_fit if seed else None, weights if seed < 2 else None
+    labels = with_qid(y_val, qid_val, sample_weight=weights)
+    sets = {"eval_set": [(X_val, labels)]} if seed % 2 else {"X_val": X_val, "y_val": labels}
+    ids = {"groups": qid} if seed == 2 else {"qid": qid}
+    found = QueryRanker(model).fit(X, y, sample_weight=of_fit, **ids, **sets)
+    X_fit, y_fit, codes, *own = sorted_by_query(X, y, qid, *([] if of_fit is None else [of_fit]))
+    of_rows = [] if weights is None else [weights]
+    expected = by_hand(
+        clone(model),
+        *(X_fit, y_fit, codes),
+        *sorted_by_query(X_val, y_val, qid_val, *of_rows),
+        of_fit=own[0] if own else None,
+    )
+    np.testing.assert_array_equal(found.predict(X_val), expected.predict(X_val))
+    for name, curve in expected.curve().items():
+        np.testing.assert_array_equal(found.estimator_.curve()[name], curve)
 
 
 def test_the_last_value_is_the_metric_of_the_set(parts):

@@ -30,23 +30,25 @@ def join_documents(
     """
     if judged.given is not None and returned.given is not None and not len(excluded):
         places = _look_up(judged.queries, judged.given, returned.given)
+        rows = np.flatnonzero(places >= 0)
+        found = places[rows]
     else:
         of_judged, of_returned, of_excluded = pair_keys([judged, returned, excluded])
         judged, of_judged = without_duplicates(judged, of_judged, duplicates)
         returned, of_returned = without_duplicates(returned, of_returned, duplicates)
         if len(excluded):
-            kept = np.flatnonzero(_find(of_returned, np.sort(of_excluded, kind="stable")) < 0)
+            rows, _ = _find(of_returned, np.sort(of_excluded, kind="stable"))
+            kept = np.delete(np.arange(len(returned)), rows)
             returned, of_returned = returned.take(kept), of_returned[kept]
         # Judgments are few, so these are sorted, and the run is searched in its own order.
         order = np.argsort(of_judged, kind="stable")
-        places = _find(of_returned, of_judged[order])
-        places[places >= 0] = order[places[places >= 0]]
+        rows, places = _find(of_returned, of_judged[order])
+        found = order[places]
     values = _narrow(judged.values)
     labels = np.full(len(returned), -1, dtype=values.dtype)
     unranked = judged.values >= 0
-    rows = np.flatnonzero(places >= 0)
-    labels[rows] = values[places[rows]]
-    unranked[places[rows]] = False
+    labels[rows] = values[found]
+    unranked[found] = False
     return (
         returned,
         np.concatenate((labels, values[unranked])),
@@ -78,17 +80,17 @@ def _look_up(
     return np.fromiter(places, np.intp, len(places))
 
 
-def _find(wanted: Keys, ordered: Keys) -> IntArray:
-    """The places of keys among sorted ones, -1 for those that are not there."""
-    if not len(ordered):
-        return np.full(len(wanted), -1)
-    places = np.empty(len(wanted), dtype=np.intp)
+def _find(wanted: Keys, ordered: Keys) -> tuple[IntArray, IntArray]:
+    """The rows of keys that are among sorted ones, and their places there."""
+    rows, places = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     # Slabs keep temporary arrays small.
-    for start in range(0, len(wanted), SLAB):
-        rows = slice(start, start + SLAB)
-        found = places_in(ordered, wanted[rows])
-        places[rows] = np.where(ordered[found] == wanted[rows], found, -1)
-    return places
+    for start in range(0, len(wanted) if len(ordered) else 0, SLAB):
+        slab = wanted[start : start + SLAB]
+        found = places_in(ordered, slab)
+        known = np.flatnonzero(ordered[found] == slab)
+        rows.append(start + known)
+        places.append(found[known])
+    return np.concatenate(rows), np.concatenate(places)
 
 
 def pair_keys(lists: Sequence[Lists]) -> list[Keys]:

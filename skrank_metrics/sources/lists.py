@@ -155,7 +155,7 @@ class Lists:
 
     argument: str  # that they came as
     queries: list[Any]  # different ids, also of queries without rows
-    codes: IntArray  # the number of the query of each row
+    codes: NDArray[np.int32]  # the number of the query of each row
     documents: Ids
     values: FloatArray
     # The documents of each query in Python's lists or dicts; None if one is twice.
@@ -168,7 +168,7 @@ class Lists:
     def empty(cls, argument: str) -> Lists:
         """No lists at all."""
         empty = np.empty(0)
-        return cls(argument, [], empty.astype(np.intp), Ids(empty.astype(np.int64)), empty)
+        return cls(argument, [], empty.astype(np.int32), Ids(empty.astype(np.int64)), empty)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -189,7 +189,7 @@ class Lists:
             # Queries of the run that are not in qrels come last, and lose their rows.
             place = dict(zip(queries, itertools.count()))
             places = map(place.get, self.queries, itertools.repeat(len(queries)))
-            codes = np.fromiter(places, np.intp, len(self.queries))[codes]
+            codes = np.fromiter(places, np.int32, len(self.queries))[codes]
         lists = replace(self, queries=queries, codes=codes)
         n_kept = np.count_nonzero(codes < len(queries))
         if n_kept == len(codes) and (codes[1:] >= codes[:-1]).all():
@@ -204,7 +204,7 @@ class Lists:
 
 def listed(argument: str, queries: list[Any], sizes: IntArray, documents: Ids) -> Lists:
     """Lists of the documents in their order, which is that of the ranks of a run; otherwise, each has the value 1."""
-    codes = np.repeat(np.arange(len(sizes)), sizes)
+    codes = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     if argument != "run":
         return Lists(argument, queries, codes, documents, np.ones(len(codes)))
     ranks = places_within(sizes).astype(np.float64)

@@ -311,7 +311,7 @@ def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> L
     return Lists(
         argument,
         python_ids(grouping.ids),
-        grouping.codes,
+        grouping.codes.astype(np.int32),
         Ids.from_column(documents, f"documents of {argument}"),
         np.ones(len(queries)) if values is None else _to_values(values, argument),
     )

@@ -36,14 +36,17 @@ def rank_lists(
     # A query without documents gets one that was neither returned nor judged.
     sizes = np.bincount(codes, minlength=n_queries)
     empty = np.flatnonzero(sizes == 0)
-    codes = np.concatenate((codes, empty))
-    codes = codes.astype(np.min_scalar_type(n_queries))  # sorting is fastest for small types
+    codes = np.concatenate((codes, empty), dtype=np.int32)
     order = np.argsort(codes, kind="stable")
     if by_id:
         # Sorting by query is stable, so this order remains within each query.
         rows = np.concatenate((_by_score_and_id(returned), np.arange(len(returned), len(codes))))
         order = rows[np.argsort(codes[rows], kind="stable")]
     del codes
+    # Documents that were not returned get any score, which spares a copy.
+    scores = _filled(returned.values, 1 - len(returned), 0).take(order, mode="clip")
+    # The report keeps the order.
+    order = order.astype(np.min_scalar_type(len(order)))
     sizes[empty] = 1
     retrieved = order < len(returned)
     labels = _filled(labels, len(empty), -1)[order]
@@ -60,8 +63,6 @@ def rank_lists(
         columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
         document_ids=DocumentIds(partial(_names_at, returned.documents, others.documents), order),
     )
-    # Documents that were not returned get any score, which spares a copy.
-    scores = _filled(returned.values, 1 - len(returned), 0).take(order, mode="clip")
     return Ranking(documents, scores, None if retrieved.all() else retrieved)
 
 

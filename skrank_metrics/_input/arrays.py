@@ -232,7 +232,7 @@ def ordinal_codes(values: NDArray[Any]) -> IntArray:
 
 def python_list(column: Any) -> Any:
     """The entries of a column of pandas, polars, pyarrow or NumPy as Python's; anything else as it is."""
-    for method in ("to_pylist", "to_list", "tolist"):
+    for method in ("to_pylist", "tolist", "to_list"):
         if hasattr(column, method):
             return getattr(column, method)()
     return column

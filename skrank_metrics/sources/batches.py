@@ -136,17 +136,23 @@ def evaluate_batches(
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
     tables = tables_of(source, evaluation.columns, batch_rows, signed=evaluation.signed)
-    with Progress(verbose) as progress, ExitStack() as stack:
-        # Only progress and the number of files need the number of rows, for which files are opened.
-        known = n_rows(source) if progress.shown or order == "shuffle" else None
-        tables = _count_rows(tables, known, progress)
-        if order == "check":
-            whole = _whole_queries(tables, qid, batch_rows)
-            return evaluation.result_of(
-                evaluation.of_table(table, contiguous=True) for table in whole
-            )
-        parts = _evaluate_shuffled(evaluation, tables, known or 0, n_threads, stack)
-        return evaluation.result_of(progress.count(*parts, "parts evaluated"))
+    try:
+        with Progress(verbose) as progress, ExitStack() as stack:
+            # Only progress and the number of files need the number of rows, for which files are opened.
+            known = n_rows(source) if progress.shown or order == "shuffle" else None
+            tables = _count_rows(tables, known, progress)
+            if order == "check":
+                whole = _whole_queries(tables, qid, batch_rows)
+                return evaluation.result_of(
+                    evaluation.of_table(table, contiguous=True) for table in whole
+                )
+            parts = _evaluate_shuffled(evaluation, tables, known or 0, n_threads, stack)
+            return evaluation.result_of(progress.count(*parts, "parts evaluated"))
+    except MemoryError as error:
+        raise MemoryError(
+            "Not enough memory. All rows of a query must fit into memory at once, as must those of a batch or a "
+            "temporary file."
+        ) from error
 
 
 def _evaluate_shuffled(

@@ -630,3 +630,12 @@ def test_pandas_is_loaded_where_an_interrupt_is_noticed():
         ).stdout
         == "True\n"
     )
+
+
+def test_too_little_memory_names_what_must_fit():
+    def batches():
+        yield {"y": [1], "s": [1.0], "q": ["a"]}
+        raise MemoryError
+
+    with pytest.raises(MemoryError, match="All rows of a query must fit into memory"):
+        evaluate_batches(batches(), label="y", score="s", qid="q")

@@ -27,45 +27,67 @@ METRICS = {
 def random_values(random, n, m):
     """Values of queries in [0, 1] by ranking: with ties, sparse, two-valued, noisy, lopsided, all equal or constant."""
     kind = random.integers(7)
+    shape = n, m
     base = random.random((n, 1))
     shifts = np.r_[0, random.choice([0, 0.05, 0.3], m - 1)]
     if kind == 0:
-        values = base + random.normal(0, 0.1, (n, m)) + shifts
+        noise = random.normal(0, 0.1, shape)
+        values = base + noise + shifts
     elif kind == 1:
-        values = np.round(base + random.normal(0, 0.1, (n, m)) + shifts, 1)
+        noise = random.normal(0, 0.1, shape)
+        values = np.round(base + noise + shifts, 1)
     elif kind == 2:
-        values = (random.random((n, m)) < 0.3 + shifts).astype(float)
+        values = (random.random(shape) < 0.3 + shifts).astype(float)
     elif kind == 3:
-        changed = random.random((n, m)) < 0.15
-        values = 0.5 + changed * random.choice([-0.25, 0.25, 0.5], (n, m))
+        is_changed = random.random(shape) < 0.15
+        changes = random.choice([-0.25, 0.25, 0.5], shape)
+        values = 0.5 + is_changed * changes
     elif kind == 4:
-        values = base + random.choice([0.01, 0.3], m) * random.normal(0, 0.3, (n, m)) + shifts
+        noisiness = random.choice([0.01, 0.3], m)
+        noise = random.normal(0, 0.3, shape)
+        values = base + noisiness * noise + shifts
     elif kind == 5:
-        values = 0.5 - np.where(random.random((n, m)) < 0.1, 0.45, -0.05 - shifts / 5)
+        is_low = random.random(shape) < 0.1
+        values = 0.5 - np.where(is_low, 0.45, -0.05 - shifts / 5)
     else:
-        values = np.repeat(np.round(base, 2), m, axis=1) + shifts / 3
+        rounded = np.round(base, 2)
+        values = np.repeat(rounded, m, axis=1) + shifts / 3
     return np.clip(values, 0.0, 1.0)
 
 
-def random_comparison(random):
-    """Columns of queries, values by metric, and options of compare."""
-    n = int(random.choice([random.integers(1, 9), random.integers(5, 20), random.integers(15, 61)]))
-    m = int(random.choice([2, 2, 3, 4, 6, random.integers(2, 13)]))
-    kinds = random.choice(list(METRICS), int(random.integers(1, 3)), replace=False).tolist()
-    ids = random.choice(
-        [np.arange(n), 100 * np.arange(n) + 7, np.array([f"q{i}" for i in range(n)])]
-    )
+def random_queries(random, n):
+    """Columns of queries: ids, and each of the others or not."""
+    numbers = np.arange(n)
+    names = np.array([f"q{number}" for number in numbers])
+    ids = random.choice([numbers, 100 * numbers + 7, names])
     queries = {"qid": random.permutation(ids)}
     if random.random() < 0.35:
-        spread = [0.0, 1.0, 2.0, 9.0] if random.random() < 0.5 else random.exponential(1, 5) + 0.01
+        few_values = random.random() < 0.5
+        spread = [0.0, 1.0, 2.0, 9.0] if few_values else random.exponential(1, 5) + 0.01
         queries["weight"] = random.choice(spread, n)
         queries["weight"][0] += 1.0  # not all are 0
     if random.random() < 0.3:
         queries["group"] = random.integers(0, max(2, n // 3), n)
     if random.random() < 0.3:
-        queries["by"] = random.choice(["x", "y", "z"][: random.integers(1, 4)], n)
+        names = ["x", "y", "z"]
+        n_slices = random.integers(1, 4)
+        queries["by"] = random.choice(names[:n_slices], n)
     if random.random() < 0.15:
-        queries["fold"] = random.integers(0, random.integers(2, 6), n)
+        n_folds = random.integers(2, 6)
+        queries["fold"] = random.integers(0, n_folds, n)
+    return queries
+
+
+def random_comparison(random):
+    """Columns of queries, values by metric, and options of compare."""
+    few = random.integers(1, 9)
+    some = random.integers(5, 20)
+    many = random.integers(15, 61)
+    n = int(random.choice([few, some, many]))
+    m = int(random.choice([2, 2, 3, 4, 6, random.integers(2, 13)]))
+    n_metrics = int(random.integers(1, 3))
+    kinds = random.choice(list(METRICS), n_metrics, replace=False).tolist()
+    queries = random_queries(random, n)
     values = {}
     for kind in kinds:
         values[kind] = random_values(random, n, m)
@@ -151,7 +173,18 @@ def compared(queries, values, options, random):
 
 
 def same(found, expected):
-    return found == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True)
+    """Whether numbers, or two tuples of them, are equal but for rounding."""
+    ours = np.atleast_1d(found)
+    theirs = np.atleast_1d(expected)
+    assert ours.shape == theirs.shape
+    return all(map(same_number, ours.tolist(), theirs.tolist()))
+
+
+def same_number(found, expected):
+    # This is asked often, and pytest.approx takes long.
+    if math.isnan(expected):
+        return math.isnan(found)
+    return math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def turned(interval, larger_is_better):
@@ -163,35 +196,34 @@ def turned(interval, larger_is_better):
 def check_as_reference(part, decision, larger):
     """All numbers of a comparison by its first metric, in all queries or in a slice."""
     number = {name: int(name[1:]) for name in part.names}
+    values, weights = decision.part.values, decision.part.weights
     sign = 1 if larger else -1
     for name, mean in part.means().items():
-        own = decision.part.values[:, number[name]]
-        assert same(sign * mean, np.average(own, weights=decision.part.weights))
+        expected = np.average(values[:, number[name]], weights=weights)
+        assert same(sign * mean, expected)
     for pair in part.pairs():
         i, j = number[pair.first], number[pair.second]
+        interval = decision.interval(i, j)
+        simultaneous = decision.simultaneous(i, j)
         assert same(sign * pair.difference, decision.part.tests[i, j].mean)
         assert same(pair.p_value, decision.part.p_value(i, j))
         assert same(pair.p_adjusted, decision.p_adjusted(i, j))
-        assert same(pair.interval, turned(decision.interval(i, j), larger))
-        assert same(pair.simultaneous, turned(decision.simultaneous(i, j), larger))
+        assert same(pair.interval, turned(interval, larger))
+        assert same(pair.simultaneous, turned(simultaneous, larger))
         assert (pair.wins, pair.ties, pair.losses) == decision.counted(i, j)
-        assert pair.n_queries == len(decision.part.values)
+        assert pair.n_queries == len(values)
         assert pair.verdict == decision.verdict(i, j, part.outcome().margin)
     assert {number[name] for name in part.best_set} == decision.best_set
     for name, regret in part.regret.items():
         assert same(regret, decision.regret(number[name]))
-    for name in part.names:
+    for name, j in number.items():
         ahead = {number[other] for other in part.outcome().better_than(name)}
-        assert ahead == {
-            i for i, j in decision.better if j == number[name] and decision.better[i, j]
-        }
-    different = {
-        (a, b): decision.decided[number[a], number[b]] <= decision.level
-        for a, b in itertools.combinations(part.names, 2)
-    }
+        assert ahead == {i for i in decision.rankings if i != j and decision.better[i, j]}
     letters = part.letters
-    for (a, b), apart in different.items():
-        assert bool(set(letters[a]) & set(letters[b])) != apart
+    for a, b in itertools.combinations(part.names, 2):
+        is_different = decision.decided[number[a], number[b]] <= decision.level
+        shared = set(letters[a]) & set(letters[b])
+        assert bool(shared) != is_different
 
 
 def check_default_pair(part):
@@ -199,16 +231,18 @@ def check_default_pair(part):
     best_first = list(part.means())
     baselines = [name for name in best_first if name in part.plan.baselines]
     first, *others = [name for name in best_first if name not in baselines]
+    second = baselines[0] if baselines else others[0]
     pair = part.pair()
-    assert (pair.first, pair.second) == (first, (baselines or others)[0])
+    assert (pair.first, pair.second) == (first, second)
 
 
 def check_queries(part, larger):
     """The queries that the first of two rankings loses and wins, the largest first."""
-    lead = part.pair().differences * (1 if larger else -1)
-    for rows, sign in ((part.worst(4), -1), (part.best(4), 1)):
-        ahead = np.sort(sign * lead[sign * lead > 0])[::-1]
-        assert [abs(row.difference) for row in rows] == ahead[:4].tolist()
+    differences = part.pair().differences
+    lead = differences if larger else -differences
+    for rows, signed in ((part.worst(4), -lead), (part.best(4), lead)):
+        descending = sorted(signed[signed > 0].tolist(), reverse=True)
+        assert [abs(row.difference) for row in rows] == descending[:4]
 
 
 def check_planning(part, decision):
@@ -217,14 +251,17 @@ def check_planning(part, decision):
     leader = next(iter(means))
     leaders = [name for name, mean in means.items() if same(mean, means[leader])]
     is_clear = part.plan.baselines or len(leaders) == 1
-    assert same(part.detectable, decision.detectable(number[leader])) or not is_clear
+    expected = decision.detectable(number[leader])
+    assert same(part.detectable, expected) or not is_clear
     pair = part.pair()
     i, j = number[pair.first], number[pair.second]
-    if decision.part.tests[i, j].error > 0:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            found = part.queries_needed(0.05, power=0.7)
-        assert found == pytest.approx(decision.queries_needed(i, j, 0.05, 0.7), rel=1e-6, abs=1)
+    if decision.part.tests[i, j].error == 0:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = part.queries_needed(0.05, power=0.7)
+    expected = decision.queries_needed(i, j, 0.05, 0.7)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1)
 
 
 def check_standings(part, decision, larger):
@@ -255,17 +292,13 @@ def check_standings(part, decision, larger):
         elif len(decision.best_set) == 1:
             expected = "best"
         assert row.status == expected
-        rivals = [
-            name
-            for name in part.names
-            if same(means[name], row.mean - row.difference) and name != row.name
-        ]
+        mean_of_rival = row.mean - row.difference
+        others = [name for name in part.names if name != row.name]
+        rivals = [name for name in others if same(means[name], mean_of_rival)]
         pairs = [part.pair(row.name, name) for name in rivals]
-        assert any(
-            row.p_value == pair.p_adjusted
-            and row.interval == pytest.approx(pair.simultaneous, nan_ok=True)
-            for pair in pairs
-        )
+        alike = [pair for pair in pairs if pair.p_adjusted == row.p_value]
+        expected = [pytest.approx(pair.simultaneous, nan_ok=True) for pair in alike]
+        assert row.interval in expected
 
 
 def check_gate(comparison, decisions):
@@ -276,9 +309,8 @@ def check_gate(comparison, decisions):
     expected = {}
     for name in comparison.names:
         if name not in plan.baselines:
-            by_metric = [
-                own.decision(int(name[1:]), plan.margin_of(kind)) for kind, own in decisions.items()
-            ]
+            i = int(name[1:])
+            by_metric = [own.decision(i, plan.margin_of(kind)) for kind, own in decisions.items()]
             expected[name] = joint_decision(by_metric)
     assert comparison.decisions == expected
     overall = joint_decision(expected.values())
@@ -344,11 +376,9 @@ def check_best(part, losers):
     assert any(claim in part.verdict for claim in claims) == (len(inside) == 1)
     assert excludes_zero(rows[0].interval) == (rows[0].status == "best")
     for row in rows[1:]:
-        assert (
-            excludes_zero(row.interval)
-            == (row.status == "worse")
-            == (row.p_value <= part.plan.level)
-        )
+        is_worse = row.status == "worse"
+        assert excludes_zero(row.interval) == is_worse
+        assert (row.p_value <= part.plan.level) == is_worse
 
 
 def check_frames(comparison):

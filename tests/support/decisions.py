@@ -46,7 +46,9 @@ class PairTest:
         self.level = round(1 - plan["confidence"], 12)
         self.mass = masses.sum()
         self.n_effective = self.mass**2 / (masses**2).sum()
-        self.total = d.sum() if abs(d.sum()) > 1e-14 * np.abs(d).sum() else 0.0
+        self.total = d.sum()
+        if abs(self.total) <= 1e-14 * np.abs(d).sum():
+            self.total = 0.0
         self.mean = self.total / self.mass
         self.n_changed = int((d != 0).sum())
         self.least_p = min(1.0, 2.0 ** (1 - self.n_changed))
@@ -64,6 +66,11 @@ class PairTest:
         self.out_of_fold = error, n_degrees
         tail = student_sf(abs(self.mean) / error, n_degrees)
         self.z = min(self.z, 38.0, float(normal_isf(tail)))
+
+    def largest_error(self):
+        if self.out_of_fold is None:
+            return self.error
+        return max(self.error, self.out_of_fold[0])
 
     def statistic(self):
         if self.test == "permutation":
@@ -118,11 +125,9 @@ class PairTest:
     def by_flips(self, c, n_tests):
         # |A - x W| <= c sqrt(Q2 - 2 x Q1 + x^2 Q0 + L^2 / 2) as a quadratic inequality in x.
         half_largest = np.abs(self.d).max() ** 2 / 2
-        squares, cross, square_mass = (
-            (self.d**2).sum(),
-            self.masses @ self.d,
-            (self.masses**2).sum(),
-        )
+        squares = (self.d**2).sum()
+        cross = self.masses @ self.d
+        square_mass = (self.masses**2).sum()
         leading = self.mass**2 - c**2 * square_mass
         if leading <= 0 or self.least_p > self.level:
             return self.by_counts(self.level / n_tests)
@@ -135,11 +140,14 @@ class PairTest:
         """Bounds by Clopper and Pearson on the shares of units that lose and that win, times the largest difference."""
         if math.isinf(self.span):
             return math.nan, math.nan
-        shares = [
-            beta_ppf(1 - level / 2, count + 1, max(self.n_effective - count, 1e-9))
-            for count in (int((self.d < 0).sum()), int((self.d > 0).sum()))
-        ]
-        return -self.span * shares[0], self.span * shares[1]
+        n_lost = int((self.d < 0).sum())
+        n_won = int((self.d > 0).sum())
+        return -self.span * self.most(n_lost, level), self.span * self.most(n_won, level)
+
+    def most(self, count, level):
+        """The upper bound of the share of so many units."""
+        others = max(self.n_effective - count, 1e-9)
+        return beta_ppf(1 - level / 2, count + 1, others)
 
 
 def ratio_error(sums, masses):
@@ -178,9 +186,10 @@ class PartTests:
 
     def __init__(self, values, weights, units, folds, plan, bounds, *, enumerates):
         worst, best = bounds
-        span = best - worst
-        self.largest_loss = values.max() - min(worst, values.min())
-        self.span = max(span, max((np.ptp(row) for row in values), default=0.0))
+        lowest = min(worst, values.min())
+        self.largest_loss = values.max() - lowest
+        spans = [np.ptp(row) for row in values]
+        self.span = max(best - worst, *spans)
         self.values = np.array([without_rounding(row) for row in values])
         self.n = values.shape[1]
         self.weights = weights / weights.max()
@@ -189,8 +198,7 @@ class PartTests:
         masses = np.array([self.weights[own].sum() for own in members])
         self.tests = {}
         for i, j in itertools.permutations(range(self.n), 2):
-            each = self.weights * (self.values[:, i] - self.values[:, j])
-            d = np.array([each[own].sum() for own in members])
+            d = self.sums(i, j, members)
             d[np.abs(d) <= 1e-14] = 0.0
             self.tests[i, j] = PairTest(d, masses, plan, self.span)
         if folds is not None and len(set(folds.tolist())) > 1:
@@ -202,6 +210,11 @@ class PartTests:
     def pairs(self):
         return list(itertools.combinations(range(self.n), 2))
 
+    def sums(self, i, j, members):
+        """Weighted differences of two rankings, added up in each set of queries."""
+        each = self.weights * (self.values[:, i] - self.values[:, j])
+        return np.array([each[own].sum() for own in members])
+
     def set_fold_errors(self, folds):
         """Variances over queries and over fits, which is pooled, as skrank_metrics/reports/fold_error.py says."""
         members = [folds == fold for fold in sorted(set(folds.tolist()))]
@@ -209,28 +222,42 @@ class PartTests:
         of_queries = {pair: self.tests[pair].error ** 2 for pair in self.pairs()}
         of_folds = {}
         for i, j in self.pairs():
-            each = self.weights * (self.values[:, i] - self.values[:, j])
-            sums = np.array([each[own].sum() for own in members])
+            sums = self.sums(i, j, members)
             of_folds[i, j] = ratio_error(sums, masses) ** 2
-        n_folds, k = len(members), self.n
-        shared = (k - 2) / (k - 1) / (n_folds - 1)
-        n_degrees = max(masses.sum() ** 2 / (masses**2).sum() - 1, ALMOST_EQUAL)
-        if k > 2:
-            of_pair = (1 + 1 / (k - 1)) / 2
-            n_degrees /= of_pair**2 + (1 - of_pair) ** 2 / (k - 2)
+        n_folds = len(members)
+        shared = (self.n - 2) / (self.n - 1) / (n_folds - 1)
+        factor = 1 + n_folds * shared
+        n_degrees = self.degrees_of_fits(masses)
         mean_of_queries = np.mean(list(of_queries.values()))
         mean_of_folds = np.mean(list(of_folds.values()))
         for i, j in self.pairs():
-            q = (1 + n_folds * shared) * of_queries[i, j]
-            pooled = (1 + n_folds * shared) * (of_folds[i, j] + mean_of_folds) / 2
-            expected = (1 + n_folds * shared) * (of_queries[i, j] + mean_of_queries) / 2
-            fits = pooled - expected if pooled > expected * (1 + ALMOST_EQUAL) else 0.0
-            if not self.tests[i, j].n_changed or q + fits <= of_queries[i, j]:
+            own = self.tests[i, j]
+            q = factor * of_queries[i, j]
+            pooled = factor * (of_folds[i, j] + mean_of_folds) / 2
+            expected = factor * (of_queries[i, j] + mean_of_queries) / 2
+            n_queries = max(own.n_effective - 1, ALMOST_EQUAL)
+            fits = 0.0
+            uncertainty = q**2 / n_queries
+            if pooled > expected * (1 + ALMOST_EQUAL):
+                fits = pooled - expected
+                uncertainty += pooled**2 / n_degrees
+            variance = q + fits
+            if not own.n_changed or variance <= of_queries[i, j]:
                 continue
-            n_queries = max(self.tests[i, j].n_effective - 1, ALMOST_EQUAL)
-            uncertainty = q**2 / n_queries + (pooled**2 / n_degrees if fits > 0 else 0)
-            for pair in ((i, j), (j, i)):
-                self.tests[pair].set_fold_error(math.sqrt(q + fits), (q + fits) ** 2 / uncertainty)
+            error = math.sqrt(variance)
+            degrees = variance**2 / uncertainty
+            own.set_fold_error(error, degrees)
+            self.tests[j, i].set_fold_error(error, degrees)
+
+    def degrees_of_fits(self, masses):
+        """Degrees of freedom of a pooled variance over folds: half is of one pair, half of all."""
+        n_effective = masses.sum() ** 2 / (masses**2).sum()
+        n_degrees = max(n_effective - 1, ALMOST_EQUAL)
+        if self.n == 2:
+            return n_degrees
+        of_pair = (1 + 1 / (self.n - 1)) / 2
+        of_others = 1 - of_pair
+        return n_degrees / (of_pair**2 + of_others**2 / (self.n - 2))
 
     def signs(self, codes, masses, plan, *, enumerates):
         """All combinations of signs if few units differ, else the random ones of the units."""
@@ -261,11 +288,14 @@ def without_rounding(values):
     """Values with those that differ by rounding only made equal, to the smallest of them."""
     found = list(values)
     for place in np.argsort(values, kind="stable"):
-        below = [(values[i], found[i]) for i in range(len(values)) if values[i] < values[place]]
-        if below:
-            nearest, its_value = max(below)
-            if values[place] - nearest <= ALMOST_EQUAL * max(abs(nearest), abs(values[place])):
-                found[place] = its_value
+        value = values[place]
+        below = [(values[i], found[i]) for i in range(len(values)) if values[i] < value]
+        if not below:
+            continue
+        nearest, its_value = max(below)
+        largest = max(abs(nearest), abs(value))
+        if value - nearest <= ALMOST_EQUAL * largest:
+            found[place] = its_value
     return found
 
 
@@ -281,12 +311,8 @@ def corrected(parts, pairs, plan):
     if correction == "holm":
         return holm(alone)
     if correction == "bh":
-        return {
-            key: min(1.0, float(p))
-            for key, p in zip(
-                alone, stats.false_discovery_control(list(alone.values())), strict=True
-            )
-        }
+        adjusted = stats.false_discovery_control(list(alone.values()))
+        return dict(zip(alone, np.minimum(adjusted, 1.0).tolist(), strict=True))
     z = {(k, pair): parts[k].tests[pair].z - TIED for k, pair in alone}
     nulls = {(k, pair): parts[k].nulls[pair] for k, pair in alone}
     if len(parts) > 1:
@@ -317,14 +343,14 @@ def holm(p_values):
     return found
 
 
-def made_transitive(p_values, better):
-    """Raise p-values of ordered pairs until one along a chain of two is never below both of its links."""
+def made_transitive(p_values, order):
+    """Raise p-values of pairs until one along a chain of two, best first, is never below both of its links."""
     while True:
         raised = dict(p_values)
-        for (a, b), (b_again, c) in itertools.permutations(better, 2):
-            if b != b_again:
-                continue
-            first, second, both = p_values[a, b], p_values[b, c], p_values[a, c]
+        for a, b, c in itertools.combinations(order, 3):
+            first = p_values[a, b]
+            second = p_values[b, c]
+            both = p_values[a, c]
             if both <= max(first, second):
                 continue
             if first >= second:
@@ -342,10 +368,9 @@ class Family:
     def __init__(self, parts, baselines, plan):
         self.parts, self.baselines, self.plan = parts, baselines, plan
         self.level = round(1 - plan["confidence"], 12)
-        n = parts[0].n
         self.pairs = parts[0].pairs()
         if baselines:
-            candidates = sorted(set(range(n)) - set(baselines))
+            candidates = sorted(set(range(parts[0].n)) - set(baselines))
             self.pairs = [(i, j) for i in candidates for j in baselines]
         self.n_tests = len(self.pairs) * len(parts)
         nulls = [part.nulls[pair] for part in parts for pair in self.pairs]
@@ -357,14 +382,15 @@ class Family:
         self.p_adjusted = []
         for k, part in enumerate(parts):
             # By pairs of which the first is ahead; of equal ones, the order does not matter.
-            order = sorted(range(n), key=lambda i, part=part: -part_total(part, i))
-            better = list(itertools.combinations(order, 2))
-            of_part = {
-                (i, j): adjusted.get((k, (i, j)), adjusted.get((k, (j, i)))) for i, j in better
-            }
+            order = best_first(part)
+            of_part = {}
+            for i, j in itertools.combinations(order, 2):
+                reversed_pair = adjusted.get((k, (j, i)))
+                of_part[i, j] = adjusted.get((k, (i, j)), reversed_pair)
             if not baselines:
-                of_part = made_transitive(of_part, better)
-            self.p_adjusted.append(of_part | {(j, i): p for (i, j), p in of_part.items()})
+                of_part = made_transitive(of_part, order)
+            of_reversed = {(j, i): p for (i, j), p in of_part.items()}
+            self.p_adjusted.append(of_part | of_reversed)
 
     def simultaneous(self, k, i, j, p):
         """Interval that holds together with those of all other pairs."""
@@ -372,18 +398,20 @@ class Family:
         low, high = part.own_interval(i, j)
         if self.plan["correction"] is not None and self.n_tests > 1:
             critical = max(self.critical, pair.critical(part.nulls[i, j]))
-            together = pair.interval(critical, self.n_tests)
-            low, high = (
-                (math.nan, math.nan)
-                if any(map(math.isnan, (low, *together)))
-                else (min(low, together[0]), max(high, together[1]))
-            )
+            lowest, highest = pair.interval(critical, self.n_tests)
+            # NaN, if one of them is.
+            low = float(np.minimum(low, lowest))
+            high = float(np.maximum(high, highest))
         return excluding_zero((low, high), rejected=p <= self.level, ahead=part.ahead(i, j))
 
 
 def part_total(part, i):
     """Sum of a ranking minus the first one, up to rounding."""
     return 0.0 if i == 0 else part.tests[i, 0].total
+
+
+def best_first(part):
+    return sorted(range(part.n), key=lambda i: -part_total(part, i))
 
 
 # What is said
@@ -413,11 +441,11 @@ class Decision:
         for pair, p in self.family.p_adjusted[self.k].items():
             if p is not None:
                 self.decided[pair] = min(self.decided[pair], p)
-        best_first = sorted(self.rankings, key=lambda i: -part_total(self.part, i))
+        order = best_first(self.part)
         before = None
         while before != self.decided:
             before = dict(self.decided)
-            for a, b, c in itertools.combinations(best_first, 3):
+            for a, b, c in itertools.combinations(order, 3):
                 chain = max(self.decided[a, b], self.decided[b, c])
                 smallest = min(self.decided[a, c], chain)
                 self.decided[a, c] = self.decided[c, a] = smallest
@@ -477,36 +505,32 @@ class Decision:
             losses.append(math.inf if math.isnan(low) else -low)
         return max(losses)
 
-    def rival(self, i):
-        """The ranking that another one is compared with, if there is no baseline."""
-        others = sorted(
-            (j for j in self.rankings if j != i), key=lambda j: -part_total(self.part, j)
-        )
-        if i not in self.best_set:
-            return next(j for j in others if self.better[j, i])
-        return next((j for j in others if j in self.best_set), others[0])
-
     def detectable(self, leader):
         """Median over the others of the difference to the leader, or baselines, that is detected with a power of .8."""
         compared = self.family.baselines or [leader]
         others = set(self.rankings) - set(compared)
         tests = [self.part.tests[i, j] for i in compared for j in others]
-        errors = [max(own.error, own.out_of_fold[0] if own.out_of_fold else 0) for own in tests]
+        errors = [own.largest_error() for own in tests]
+        errors = [error for error in errors if error > 0]
+        if not errors:
+            return math.nan
         factor = self.family.critical + normal_isf(1 - POWER)
-        found = [factor * error for error in errors if error > 0]
-        return float(np.median(found)) if found else math.nan
+        return factor * float(np.median(errors))
 
     def queries_needed(self, i, j, difference, power):
         """First the number of units of equal weight, on which the statistic itself depends."""
         pair = self.part.tests[i, j]
+        values = self.part.values
         spread = pair.error * math.sqrt(pair.n_effective)
         effect = difference / spread
-        largest = np.abs(self.part.values[:, i] - self.part.values[:, j]).max() / spread
+        largest = np.abs(values[:, i] - values[:, j]).max() / spread
+        z_of_power = normal_isf(1 - power)
         needed = 6.0
         for _ in range(100):
-            noise = self.family.critical * math.sqrt(1 + effect**2 + largest**2 / (2 * needed))
-            needed = max(6.0, (noise + normal_isf(1 - power)) ** 2 / effect**2)
-        return needed * len(self.part.values) / pair.n_effective
+            norm = math.sqrt(1 + effect**2 + largest**2 / (2 * needed))
+            noise = self.family.critical * norm
+            needed = max(6.0, (noise + z_of_power) ** 2 / effect**2)
+        return needed * len(values) / pair.n_effective
 
 
 # From what compare gets

@@ -2,7 +2,8 @@
 
 Each query has 100 returned documents and 20 judged ones, half of which were returned. The clock includes what each
 library needs to get from the source to the values: ranx its Qrels and Run, pytrec_eval its evaluator and, from files
-and frames, the dicts. ``--memory N`` measures the memory of N returned rows in a frame instead.
+and frames, the dicts. Users have short lists, which are compared with a loop and with NumPy by hand.
+``--memory N`` measures the memory of N returned rows in a frame instead.
 """
 
 from __future__ import annotations
@@ -151,6 +152,71 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
     ]
 
 
+def average_precision_by_hand(liked: dict[str, list[str]], lists: dict[str, list[str]]) -> float:
+    """Mean average precision at 10, as recommenders compute it in a loop."""
+    total = 0.0
+    for user, items in liked.items():
+        relevant = set(items)
+        n_found = 0
+        for rank, item in enumerate(lists[user][:10], start=1):
+            if item in relevant:
+                n_found += 1
+                total += n_found / rank / len(items)
+    return total / len(liked)
+
+
+def ndcg_by_hand(users: Any, items: Any, run: Any) -> float:
+    """Mean NDCG at 10 of users that are numbered from 0."""
+    n = max(items.max(), run.max()) + 1
+    numbers = np.arange(len(run))[:, None]
+    found = np.isin(numbers * n + run[:, :10], users * n + items)
+    weights = 1 / np.log2(np.arange(2, 12))
+    ideal = np.cumsum(weights)[np.minimum(np.bincount(users), 10) - 1]
+    return float((found @ weights / ideal).mean())
+
+
+def comparisons_of_users(n_users: int) -> list[Comparison]:
+    """Short lists: 12 strings per user, 6 of which would be right; 20 integers, with judgments in random order."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    names = [f"item-{number}" for number in range(50_000)]
+    liked = dict[str, list[str]]()
+    lists = dict[str, list[str]]()
+    scored = dict[str, dict[str, float]]()
+    for number in range(n_users):
+        items = [names[item] for item in rng.integers(0, 50_000, 15)]
+        user = f"user-{number}"
+        liked[user] = list(dict.fromkeys(items[:6]))
+        lists[user] = list(dict.fromkeys(items[3:]))
+        scored[user] = {item: -float(rank) for rank, item in enumerate(lists[user])}
+    by_hand = partial(average_precision_by_hand, liked, lists)
+    found = [
+        Comparison(
+            f"evaluate_run, {n_users:,} users, {name}",
+            partial(evaluate_run, liked, run, "map@10"),
+            "a loop by hand",
+            by_hand,
+            2.0,
+            rounds=5,
+        )
+        for name, run in {"lists": lists, "dicts": scored}.items()
+    ]
+    n_users *= 2
+    order = rng.permutation(5 * n_users)
+    users = np.repeat(np.arange(n_users), 5)[order]
+    liked_items = (rng.integers(0, 9000, (n_users, 1)) + np.arange(0, 500, 100)).ravel()[order]
+    run = rng.integers(0, 9000, (n_users, 1)) + rng.permutation(500)[:20]
+    numpy_by_hand = partial(ndcg_by_hand, users, liked_items, run)
+    for first in (0, 10**9):
+        qrels = pd.DataFrame({"user": first + users, "item": first + liked_items})
+        ids = first + np.arange(n_users)
+        ours = partial(evaluate_run, qrels, first + run, "ndcg@10", queries=ids)
+        name = f"evaluate_run, {n_users:,} users, integers from {first:,}"
+        found.append(Comparison(name, ours, "NumPy by hand", numpy_by_hand, rounds=5))
+    return found
+
+
 def measure_memory(n_rows: int) -> None:
     """Print the memory that evaluating a frame takes beyond the frame."""
     qrels, run = frames(n_rows // RETURNED)
@@ -187,6 +253,7 @@ def main() -> None:
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         print_table(comparisons(chosen.queries, Path(folder), with_ranx=with_ranx))
+    print_table(comparisons_of_users(10 * chosen.queries))
 
 
 if __name__ == "__main__":

@@ -168,12 +168,13 @@ def test_a_file_that_must_not_be_written_stays(results, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_file_that_was_not_finished(results, tmp_path, monkeypatch, error):
+    def failing(*_, **__):
+        raise error
 
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left on device"):
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(type(error)):
         results["health"].to_html(tmp_path / "page.html")
     assert os.listdir(tmp_path) == []
 

@@ -292,7 +292,8 @@ def loop_over_prefixes(
 
 def by_the_clock(data: str, models: list[str]) -> None:
     """Processor time of real searches, which other work on the machine changes less than that of the clock."""
-    rows = []
+    n_candidates = len(RATES) * len(COUNTS)
+    print(f"\n{n_candidates} candidates on {N_FOLDS} folds, n_jobs=1, medians of {N_ROUNDS} rounds")
     for name, X, y in list(data_sets())[:2]:
         for label in models if data in name else ():
             model, resource, settings = MODELS[label]
@@ -309,13 +310,11 @@ def by_the_clock(data: str, models: list[str]) -> None:
                 best.append(ways[way]())
                 seconds[turn, way] = time.process_time() - started
             grid, race, loop = np.median(seconds, axis=0)
-            same = len(set(best)) == 1
-            rows.append((f"{name}, {label}", grid, race / grid, loop / grid, same))
-    print(
-        f"\n{len(RATES) * len(COUNTS)} candidates on {N_FOLDS} folds, n_jobs=1, medians of {N_ROUNDS}"
-    )
-    heads = ("data and model", "grid, s", "race / grid", "loop / grid", "same winner")
-    print(Table(heads, rows).as_text(), flush=True)
+            print(
+                f"{name}, {label}: grid {grid:.1f} s; of that, race {race / grid:.2f}, loop over prefixes "
+                f"{loop / grid:.2f}; {'the same' if len(set(best)) == 1 else 'ANOTHER'} best mean",
+                flush=True,
+            )
 
 
 def search(make: Any, model: Any, values: dict[str, list[Any]], X: Any, y: Any) -> float:

@@ -12,6 +12,7 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
+    check_cv,
 )
 
 from skrank_metrics import (
@@ -23,6 +24,7 @@ from skrank_metrics import (
     audit_splits,
     with_qid,
 )
+from skrank_metrics.splitters.audit import split_rows
 
 QID = np.random.default_rng(0).permutation(np.repeat(np.arange(20), np.arange(1, 21)))
 Y = np.random.default_rng(1).integers(0, 2, len(QID)) * (QID % 3 > 0)
@@ -248,3 +250,12 @@ def test_a_column_of_strings_that_are_the_query_ids():
     frame = pd.DataFrame({"x": Y, "name": names})
     assert audit_splits(QueryKFold(3), frame, Y, qid=names).id_columns == ["name"]
     assert audit_splits(QueryKFold(3), frame, Y, qid=QID).id_columns == []
+
+
+def test_sides_of_splits_may_be_masks_and_are_kept_as_small_integers():
+    is_train = np.array([True, True, False, True])
+    splits = split_rows(check_cv([(is_train, ~is_train)]), None, np.zeros(4), groups=None, qid=None)
+    [(train, test)] = splits
+    assert train.tolist() == [0, 1, 3]
+    assert test.tolist() == [2]
+    assert train.dtype == test.dtype == np.int8

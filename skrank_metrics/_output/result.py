@@ -21,7 +21,7 @@ MOST_NOTES = 4
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
 
-Part: TypeAlias = str | Table
+Section: TypeAlias = str | Table
 
 
 class Result(ABC):
@@ -31,12 +31,14 @@ class Result(ABC):
     _display: ClassVar[str | None] = None  # class of the picture, in skrank_metrics.displays
 
     @abstractmethod
-    def _parts(self) -> Sequence[Part]:
+    def _sections(self) -> Sequence[Section]:
         """The title, then tables and sentences."""
 
     def _columns(self) -> Mapping[str, Any]:
         """Columns of the frame by name, by default those of the first table."""
-        return next(part for part in self._parts() if isinstance(part, Table)).for_frame()
+        return next(
+            section for section in self._sections() if isinstance(section, Table)
+        ).for_frame()
 
     def _brief(self) -> str:
         """What the result is about, in a few words that need no computation."""
@@ -54,11 +56,11 @@ class Result(ABC):
         return visible(f"<{type(self).__name__}: {self._brief()}>".replace(": >", ">"))
 
     def __str__(self) -> str:
-        return text_of(self._parts())
+        return text_of(self._sections())
 
     def _repr_html_(self) -> str:
-        title, *parts = self._parts()
-        shown = "".join(map(_part_as_html, parts))
+        title, *sections = self._sections()
+        shown = "".join(map(_section_as_html, sections))
         return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{shown}</div>'
 
     def plot(self, **options: Any) -> Any:
@@ -84,14 +86,14 @@ class Result(ABC):
         write_whole(self._page(title), path)
 
     def _page(self, title: str | None = None) -> str:
-        first, *parts = self._parts()
+        first, *sections = self._sections()
         headline = title or self._headline()
         if headline:
-            parts = [first, *parts]
-        tables = [part for part in parts if isinstance(part, Table)]
-        blocks = list(map(_part_as_html, parts))
+            sections = [first, *sections]
+        tables = [section for section in sections if isinstance(section, Table)]
+        blocks = list(map(_section_as_html, sections))
         # Below the first table.
-        place = parts.index(tables[0]) + 1 if tables else 0
+        place = sections.index(tables[0]) + 1 if tables else 0
         displays = importlib.import_module("skrank_metrics.displays")
         blocks.insert(place, displays.page_picture(self))
         # What every reader needs comes first, and is darker.
@@ -108,14 +110,18 @@ class Result(ABC):
         return make_frame(library, self._columns(), self._index)
 
 
-class Parts(Result):
-    """Tables and sentences that are given."""
+class Sections(Result):
+    """Tables and sentences that are given, and the heading of their page."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._all = parts
+    def __init__(self, sections: Sequence[Section], heading: str = "") -> None:
+        self._all = sections
+        self._heading = heading
 
-    def _parts(self) -> Sequence[Part]:
+    def _sections(self) -> Sequence[Section]:
         return self._all
+
+    def _headline(self) -> str:
+        return self._heading
 
 
 def make_frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
@@ -155,9 +161,14 @@ def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
     return [*sentences[:MOST_NOTES], f"For {counted(n_more, 'further note')}, see {everywhere}."]
 
 
-def parts_of(result: Result) -> Sequence[Part]:
+def sections_of(result: Result) -> Sequence[Section]:
     """The tables and sentences of a result, for results that are made of several."""
-    return result._parts()
+    return result._sections()
+
+
+def headline_of(result: Result) -> str:
+    """The heading of the page of a result; empty if it is the title."""
+    return result._headline()
 
 
 def columns_of(result: Result) -> Mapping[str, Any]:
@@ -174,22 +185,22 @@ def _html(text: str) -> str:
     return escape(readable(text))
 
 
-def _part_as_html(part: Part) -> str:
-    if isinstance(part, Table):
+def _section_as_html(section: Section) -> str:
+    if isinstance(section, Table):
         # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
-        return f'<div class="wide" tabindex="0">{part.as_html()}</div>'
-    return f'<div style="margin:.3em 0;max-width:46rem">{_html(part)}</div>'
+        return f'<div class="wide" tabindex="0">{section.as_html()}</div>'
+    return f'<div style="margin:.3em 0;max-width:46rem">{_html(section)}</div>'
 
 
-def text_of(parts: Iterable[Part]) -> str:
+def text_of(sections: Iterable[Section]) -> str:
     """Join tables and sentences into lines of at most 80 characters."""
-    return "\n".join(map(_part_as_text, parts))
+    return "\n".join(map(_section_as_text, sections))
 
 
-def _part_as_text(part: Part) -> str:
-    if isinstance(part, Table):
-        return part.as_text()
-    return textwrap.fill(readable(part), WIDTH, break_on_hyphens=False)
+def _section_as_text(section: Section) -> str:
+    if isinstance(section, Table):
+        return section.as_text()
+    return textwrap.fill(readable(section), WIDTH, break_on_hyphens=False)
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.types import Features, Ids, Numbers, Slices, Splits, SupportsFit
-from skrank_metrics._output.result import Part
+from skrank_metrics._output.result import Section
 from skrank_metrics._output.table import Column, Table, plus_minus
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._record import Metrics
@@ -52,7 +52,7 @@ class CrossEvaluation(Comparison):
             for name, report in self.reports.items()
         }
 
-    def _details(self) -> Iterator[Part]:
+    def _details(self) -> Iterator[Section]:
         yield from super()._details()
         # Three metrics fit side by side into 80 columns.
         for start in range(0, len(self.metrics), 3):

@@ -16,7 +16,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Features, Ids, Numbers
-from skrank_metrics._output.result import Part
+from skrank_metrics._output.result import Section
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
@@ -70,13 +70,13 @@ class SearchReport(CrossEvaluation):
     expected_score: float = np.nan
     changed: float = 0.0
 
-    def _parts(self) -> list[Part]:
-        parts = super()._parts()
+    def _sections(self) -> list[Section]:
+        sections = super()._sections()
         table = self._table_of_params()
         if table.rows:
-            place = next(i for i, part in enumerate(parts) if isinstance(part, Table))
-            parts.insert(place + 1, table)
-        return parts
+            place = next(i for i, section in enumerate(sections) if isinstance(section, Table))
+            sections.insert(place + 1, table)
+        return sections
 
     def _table_of_params(self) -> Table:
         """The parameters that vary, of the candidates that were compared; no rows if none varies."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import (
-    Part,
-    Parts,
     Result,
+    Section,
+    Sections,
     counted,
     make_frame,
     most_important,
@@ -383,12 +383,12 @@ class Comparison(Result):
     def _brief(self) -> str:
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         of_slices = {name: part.outcome() for name, part in largest(self.named_slices).items()}
-        parts: list[Part] = [self.verdict] if self.verdict else []
-        parts += [self._brief(), wording.table_of_rankings(self.outcomes)]
-        parts += most_important(self._notes(), ".details()")
-        return [*parts, *wording.slices(of_slices, len(self.slices))]
+        sections: list[Section] = [self.verdict] if self.verdict else []
+        sections += [self._brief(), wording.table_of_rankings(self.outcomes)]
+        sections += most_important(self._notes(), ".details()")
+        return [*sections, *wording.slices(of_slices, len(self.slices))]
 
     def _notes(self) -> Iterator[str]:
         """Sentences below the table, the most important first; subclasses add theirs."""
@@ -401,11 +401,11 @@ class Comparison(Result):
         """All sentences on what to keep in mind, the most important first; the print has four."""
         return list(self._notes())
 
-    def details(self) -> Parts:
+    def details(self) -> Sections:
         """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
-        return Parts([self._brief(), *self._details(), *self.notes()])
+        return Sections([self._brief(), *self._details(), *self.notes()])
 
-    def _details(self) -> Iterator[Part]:
+    def _details(self) -> Iterator[Section]:
         return wording.details(self.outcomes)
 
     def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.types import Ids, Numbers
-from skrank_metrics._output.result import Part, Result
+from skrank_metrics._output.result import Result, Section
 from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
@@ -80,17 +80,17 @@ class Difference(Result):
     def _brief(self) -> str:
         return f"{self.metric} by {' and '.join(self.conventions)}"
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         first, second = self.conventions
         rows = [(cause.shown, cause.effect) for cause in self.causes]
         rows.append(("gap", self.end - self.start))
-        parts: list[Part] = [
+        sections: list[Section] = [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
             Table(("", Column("effect", signed)), rows),
         ]
         if self.causes:
-            parts.append(f"To get {second}'s value, pass convention={second!r}.")
-        return [*parts, *self.not_imitated]
+            sections.append(f"To get {second}'s value, pass convention={second!r}.")
+        return [*sections, *self.not_imitated]
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("cause", "change", "effect")

@@ -12,7 +12,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Result, Section, counted
 from skrank_metrics._output.table import ROUNDED_TO_0
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.facts import MetricValues
@@ -43,7 +43,7 @@ class Health(Result):
     def _brief(self) -> str:
         return counted(len(self.findings), "finding")
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         nothing = ["Nothing found that affects how to read the values."]
         return ["Findings about labels and scores", *(self.findings or nothing)]
 

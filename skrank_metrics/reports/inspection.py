@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
-from skrank_metrics._output.result import Part, Result, columns_of_rows, counted, rows_of
+from skrank_metrics._output.result import Result, Section, columns_of_rows, counted, rows_of
 from skrank_metrics._output.table import ROUNDED_TO_0, Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 
@@ -50,7 +50,7 @@ class InspectedQuery:
     n_relevant: int
     unranked: list[Any]
 
-    def _parts(self) -> Iterator[Part]:
+    def _sections(self) -> Iterator[Section]:
         yield self._title()
         heads = [_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)) for name in self.columns]
         yield Table(heads, list(zip(*self.columns.values(), strict=True)))
@@ -100,12 +100,12 @@ class Inspection(Result):
     def _brief(self) -> str:
         return f"{self.metric} of {counted(len(self.queries), 'query')}"
 
-    def _parts(self) -> list[Part]:
-        parts: list[Part] = [self._brief()]
+    def _sections(self) -> list[Section]:
+        sections: list[Section] = [self._brief()]
         for query in chain.from_iterable(self.queries):
-            parts += query._parts()
+            sections += query._sections()
         legend = f"adds: what a rank adds to {self.metric}, if it is a sum over ranks; =: tied; ?: not judged."
-        return [*parts, legend]
+        return [*sections, legend]
 
     def _columns(self) -> dict[str, list[Any]]:
         rows: list[dict[str, Any]] = []

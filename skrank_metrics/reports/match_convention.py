@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.parameters import check_number
 from skrank_metrics._input.types import Ids, Numbers
-from skrank_metrics._output.result import Part, Result
+from skrank_metrics._output.result import Result, Section
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import IDEALS
@@ -112,7 +112,7 @@ class ConventionMatch(Result):
     def _brief(self) -> str:
         return f"{self.metric} = {self.value:.10g}, {len(self.ways)} ways"
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         n = len(self.matches)
         by_value: dict[float, list[Way]] = {}
         for way in self.matches or self.ways:
@@ -130,10 +130,10 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}"
         )
-        parts: list[Part] = [title, Table(COLUMNS, rows)]
+        sections: list[Section] = [title, Table(COLUMNS, rows)]
         if n == 0:
-            parts.append(f"These are the nearest. {CHECK}")
-        return parts
+            sections.append(f"These are the nearest. {CHECK}")
+        return sections
 
 
 def match_convention(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Averages to which Student's t does not apply.
@@ -154,5 +155,9 @@ def is_mean(metric: BoundMetric) -> bool:
 
 
 def weighting(weights: FloatArray | None) -> list[str]:
-    """Say that values are weighted; no sentence if they are not."""
-    return [] if weights is None else ["Weighted by sample_weight."]
+    """Say that values are weighted, and how many queries do not count; no sentence if they are not."""
+    if weights is None:
+        return []
+    n_left_out = np.count_nonzero(weights == 0)
+    left_out = f", {counted(n_left_out, 'query')} with weight 0" if n_left_out else ""
+    return [f"Weighted by sample_weight{left_out}."]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Result, Section, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports.families import BestSet, Family, Interval
 from skrank_metrics.reports.letters import letters
@@ -61,7 +61,7 @@ class Pair(Result):
     def _brief(self) -> str:
         return f"{self.first} - {self.second} by {self.metric}, {signed(self.difference)}, {self.verdict}"
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         columns = (
             Column("", str, "family"),
             Column(f"{self.first} - {self.second}", signed, "difference"),

@@ -20,8 +20,8 @@ from skrank_metrics._input.parameters import check_bool, check_choice, check_int
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import (
     LIBRARIES,
-    Part,
     Result,
+    Section,
     counted,
     make_frame,
     most_important,
@@ -423,19 +423,19 @@ class RankingReport(Result):
         names = names_of_slices(self.slices)
         return {names[value]: part for value, part in largest(self.slices).items()}
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         title = counted(self.n_queries, "query")
         if self.n_documents is not None:
             title += f", {counted(self.n_documents, 'document')}"
-        parts: list[Part] = [title, table_of_facts(self.values)]
+        sections: list[Section] = [title, table_of_facts(self.values)]
         slices = {name: report.values for name, report in self.shown_slices.items()}
         if slices:
             note = note_on_largest(len(slices), len(self.slices), "to_frame('means')")
-            parts += [table_of_slices(slices), *note]
+            sections += [table_of_slices(slices), *note]
         printed = [values for part in (self.values, *slices.values()) for values in part.values()]
         method = f"Intervals: {interval_method(printed)}."
         notes = most_important(self.health.findings, ".health")
-        return [*parts, method, *weighting(self.weights), *notes]
+        return [*sections, method, *weighting(self.weights), *notes]
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 
-from skrank_metrics._output.result import Part, counted
+from skrank_metrics._output.result import Section, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.mean_intervals import weighting
-from skrank_metrics.reports.outcome import Outcome, Standing
+from skrank_metrics.reports.outcome import Outcome, PairVerdict, Standing
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import note_on_largest
 from skrank_metrics.reports.verdict import listed, some_of
 
-# Number of rankings, the best of all queries, whose means in slices are side by side.
+# Number of rankings whose means in slices are side by side; of more, only that of the leader is shown.
 BESIDE = 5
+# Longer names would take the room of other columns.
+LONGEST_IN_HEAD = 16
 # What pages say about columns.
 _INTERVAL = (
     "The difference over all queries of this kind is probably between these numbers. "
@@ -76,7 +79,8 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         meaning = "How much worse the mean is than that of the leader."
     elif len(baselines) == 1:
-        head, meaning = f"minus {baselines[0]}", f"The mean minus that of {baselines[0]}."
+        name = baselines[0] if len(baselines[0]) <= LONGEST_IN_HEAD else "baseline"
+        head, meaning = f"minus {name}", f"The mean minus that of {baselines[0]}."
     return [
         Column(head, text, meaning=meaning),
         rival,
@@ -104,16 +108,18 @@ def _marked(cell: tuple[float, bool]) -> str:
 # Slices
 
 
-def slices(outcomes: Mapping[str, Outcome], n_slices: int) -> Iterator[Part]:
+def slices(outcomes: Mapping[str, Outcome], n_slices: int) -> Iterator[Section]:
     """One row per slice that is shown, by its name."""
     if not outcomes:
         return
     first = next(iter(outcomes.values()))
-    names = first.names[:BESIDE]
+    are_beside = len(first.names) <= BESIDE
+    heads = first.names if are_beside else [f"leader's {first.metric}"]
     known = "status" if first.plan.baselines else "best"
-    columns = [Column("slice", str), Column("queries"), *map(Column, names), Column(known, str)]
+    columns = [Column("slice", str), Column("queries"), *map(Column, heads), Column(known, str)]
     rows = []
     for value, outcome in outcomes.items():
+        names = first.names if are_beside else outcome.ranked[:1]
         means = [outcome.means[name] for name in names]
         rows.append((value, outcome.sample.n_queries, *means, _known_in_slice(outcome)))
     yield Table(columns, rows)
@@ -127,7 +133,8 @@ def _known_in_slice(outcome: Outcome) -> str:
     if not outcome.plan.baselines:
         return some_of(outcome.best_set, "or")
     by_status = outcome.by_status
-    return listed([f"{some_of(by_status[one])} {one}" for one in by_status if one != "baseline"])
+    decided_first = [one for one in get_args(PairVerdict) if one in by_status]
+    return "; ".join(f"{some_of(by_status[one])} {one}" for one in decided_first)
 
 
 # Notes
@@ -220,7 +227,7 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
 # Details
 
 
-def details(outcomes: Sequence[Outcome]) -> Iterator[Part]:
+def details(outcomes: Sequence[Outcome]) -> Iterator[Section]:
     """Per metric, what the table leaves out: p-values, letters and regret."""
     tested = [outcome for outcome in outcomes if outcome.tested]
     for outcome in tested:

@@ -18,7 +18,7 @@ from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
-from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.result import Result, Section, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import mask_at
 
@@ -82,7 +82,7 @@ class SplitReport(Result):
                 names = ", ".join(map(str, ids[:3])) + ", ..." * (len(ids) > 3)
                 yield f"fold {fold} has {found} {_WHAT[name]}: {names}"
 
-    def _parts(self) -> list[Part]:
+    def _sections(self) -> list[Section]:
         columns = [Column(name.replace("_", " "), name=name) for name in self.table]
         rows = list(zip(range(len(self.ids["leaking"])), *self.table.values(), strict=True))
         table = Table(["fold", *columns], rows)

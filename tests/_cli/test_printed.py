@@ -84,6 +84,7 @@ def test_html(files, capsys):
     assert ">302</td>" not in printed
     printed = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--by-query", "--output", "html")
     assert ">302</td>" in printed
+    assert "<h1>mrr is 0.7500 over 2 queries</h1>" in printed
     printed = output_of(capsys, "compare", "qrels", "run", "other", "--output", "html")
     assert (
         f"<h1>{compare({name: evaluate_run('qrels', name) for name in ('run', 'other')}).verdict}</h1>"

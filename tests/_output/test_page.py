@@ -25,7 +25,7 @@ def page_of(result, tmp_path, **options):
 
 
 class Hostile(Result):
-    def _parts(self):
+    def _sections(self):
         return [HOSTILE, Table((HOSTILE, HOSTILE), [(HOSTILE, 1)]), HOSTILE, "not UTF-8: a\udc80b"]
 
 
@@ -89,7 +89,7 @@ def test_a_page_has_the_picture_of_its_result_if_there_is_one(results, tmp_path,
 
 def test_repr_is_one_line_and_computes_nothing(results, monkeypatch):
     for result in results.values():
-        monkeypatch.setattr(type(result), "_parts", None)
+        monkeypatch.setattr(type(result), "_sections", None)
         assert re.fullmatch(rf"<{type(result).__name__}: .*>", repr(result))
 
 

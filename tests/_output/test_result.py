@@ -128,7 +128,9 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
         if name.startswith("on") or name in ("src", "href")
     } == set()
     assert numbers(str(result)) <= numbers(re.sub(r"<[^>]*>", " ", page))
-    assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
+    assert all(
+        isinstance(section, Table) or escape(section) in page for section in result._sections()
+    )
 
 
 def test_frames_of_both_libraries_agree(result):

@@ -85,7 +85,7 @@ def test_control_characters_are_shown_as_escapes(hidden):
         def _brief(self):
             return hidden
 
-        def _parts(self):
+        def _sections(self):
             return [
                 f"title {hidden}",
                 Table((f"head {hidden}", "n"), [(f"cell {hidden}", 1)]),

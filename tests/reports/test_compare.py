@@ -282,8 +282,10 @@ def test_weights_are_those_of_all_reports():
     message = r"the same weights; '0' and '1' differ\. Evaluate with the same sample_weight\."
     with pytest.raises(ValueError, match=message):
         compare([first, report_of_ranks(ranks, weights=weights + 1)])
-    said = "Weighted by sample_weight."
+    said = "Weighted by sample_weight, 1 query with weight 0."
     assert said in words(compare([first, first]).details())
+    all_count = report_of_ranks(ranks, weights=weights + 1)
+    assert "Weighted by sample_weight." in words(compare([all_count, all_count]).details())
 
 
 def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
@@ -504,6 +506,30 @@ def test_slices_are_tested_together(reports, per):
         assert row[:-1] == [value, str(part.n_queries), *means]
         assert row[-1].startswith(part.best_set[0])
     assert "by mrr, with 6 comparisons tested together" in words(comparison)
+
+
+def test_many_rankings_show_the_mean_of_the_leader_of_each_slice():
+    is_rare = np.arange(60) < 12
+    ranks = {f"m{i}": np.full(60, 2) for i in range(5)}
+    ranks["specialist"] = np.where(is_rare, 1, 4)
+    comparison = of_ranks(ranks, by=np.where(is_rare, "rare", "usual"))
+    assert comparison.names[-1] == "specialist"
+    heads, rare, usual = html_of(comparison)[0][-1]
+    assert heads == ["slice", "queries", "leader's mrr", "best"]
+    assert rare == ["rare", "12", "1.0000", "specialist"]
+    assert usual[:3] == ["usual", "48", "0.5000"]
+
+
+def test_what_is_decided_in_a_slice_comes_first():
+    ranks = {
+        "baseline": np.full(60, 2),
+        "open": np.where(np.arange(60) < 3, 1, 2),
+        "worse": np.full(60, 4),
+    }
+    comparison = of_ranks(ranks, by=np.zeros(60, int), baseline="baseline")
+    assert comparison.names == ("open", "baseline", "worse")
+    (row,) = html_of(comparison)[0][-1][1:]
+    assert row[-1] == "worse worse; open undecided"
 
 
 def test_documents_of_a_slice_of_a_report_whose_queries_are_in_another_order():

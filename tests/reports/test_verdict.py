@@ -355,6 +355,18 @@ def test_prints_are_short(n_rankings, options):
     assert len(lines) <= 24 - 5 + n_rankings
 
 
+@pytest.mark.parametrize("baseline", ["lambdamart_production", "models/production/" * 5])
+def test_a_long_name_of_a_baseline_leaves_room_for_its_table(baseline):
+    values = {
+        "new": {"ndcg@10": noisy(0.5, 1), "mrr": noisy(0.5, 1)},
+        baseline: {"ndcg@10": noisy(0.5, 2), "mrr": noisy(0.5, 2)},
+    }
+    comparison = of_values(values, baseline=baseline)
+    heads = html_of(comparison)[0][0][0]
+    assert heads == ["", "ndcg@10", "minus baseline", "95% interval", "status", "mrr"]
+    assert "95% interval  status" in str(comparison), "in one block"
+
+
 def test_names_are_escaped(reports):
     two = compare({"<b>\x1b": reports["first"], "c": reports["second"]}, "mrr")
     assert "<b>\\x1b" in two.verdict

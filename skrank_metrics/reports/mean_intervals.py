@@ -158,6 +158,6 @@ def weighting(weights: FloatArray | None) -> list[str]:
     """Say that values are weighted, and how many queries do not count; no sentence if they are not."""
     if weights is None:
         return []
-    n_left_out = np.count_nonzero(weights == 0)
+    n_left_out = int((weights == 0).sum())
     left_out = f", {counted(n_left_out, 'query')} with weight 0" if n_left_out else ""
     return [f"Weighted by sample_weight{left_out}."]

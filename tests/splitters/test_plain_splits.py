@@ -24,43 +24,67 @@ class Rows:
     def __init__(self, random):
         n = int(random.integers(8, 20))
         sizes = random.choice([1, 2, 5, 9], n) + random.integers(0, 2, n)
-        self.query = random.permutation(np.repeat(np.arange(n), sizes))
-        self.qid = random.permutation([f"q{number}" for number in range(n)])[self.query]
-        self.user = random.integers(0, n // 2 + 2, n)[self.query]
-        self.y = random.integers(0, 2, len(self.qid)) * (random.random(n) < 0.8)[self.query]
-        self.X = random.normal(size=(len(self.qid), 2))
-        self.units = [self.qid, self.user][random.integers(2)]
-        self.groups = self.user if self.units is self.user else None
+        in_order = np.repeat(np.arange(n), sizes)
+        self.query = random.permutation(in_order)
+        names = random.permutation([f"q{number}" for number in range(n)])
+        self.qid = names[self.query]
+        users = random.integers(0, n // 2 + 2, n)
+        self.user = users[self.query]
+        labels = random.integers(0, 2, len(self.query))
+        has_relevant = random.random(n) < 0.8
+        self.y = labels * has_relevant[self.query]
+        self.X = random.normal(size=(len(self.query), 2))
+        self.units = self.qid
+        self.groups = None
+        if random.integers(2):
+            self.units = self.groups = self.user
 
     def split(self, splitter, way):
         """The ids as an argument, or in the index of the labels."""
-        y = self.y if way else with_qid(self.y, self.qid)
-        return list(splitter.split(self.X, y, qid=self.qid if way else None, groups=self.groups))
+        if way:
+            splits = splitter.split(self.X, self.y, qid=self.qid, groups=self.groups)
+        else:
+            labels = with_qid(self.y, self.qid)
+            splits = splitter.split(self.X, labels, groups=self.groups)
+        return list(splits)
+
+    def sizes(self):
+        """Number of rows of each unit."""
+        return sizes_of(self.units, np.arange(len(self.units)))
 
 
 def sizes_of(units, rows):
     """Number of rows of each unit among some rows."""
-    return dict(zip(*np.unique(units[rows], return_counts=True), strict=True))
+    values, counts = np.unique(units[rows], return_counts=True)
+    return dict(zip(values, counts, strict=True))
 
 
 def assert_whole(rows, splits):
     """Every unit is on one side with all of its rows, or not used; rows ascend."""
-    sizes = sizes_of(rows.units, np.arange(len(rows.units)))
+    sizes = rows.sizes()
     for train, test in splits:
         assert (np.diff(train) > 0).all()
         assert (np.diff(test) > 0).all()
-        trained, tested = sizes_of(rows.units, train), sizes_of(rows.units, test)
+        trained = sizes_of(rows.units, train)
+        tested = sizes_of(rows.units, test)
         assert trained
         assert tested
         assert not set(trained) & set(tested)
-        assert {unit: sizes[unit] for unit in trained | tested} == trained | tested
+        used = trained | tested
+        assert used == {unit: sizes[unit] for unit in used}
+
+
+def difference(numbers):
+    """Between the largest and the smallest."""
+    return max(numbers) - min(numbers)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_folds_by_plain_statements(seed):
     random = np.random.default_rng([seed, 1])
     rows = Rows(random)
-    n_splits, stratify = int(random.integers(2, 5)), [None, "relevance", "size", "both"][seed % 4]
+    n_splits = int(random.integers(2, 5))
+    stratify = [None, "relevance", "size", "both"][seed % 4]
     options = {"stratify": stratify, "random_state": seed}
     kinds = [
         QueryKFold(n_splits, stratify=stratify),
@@ -68,31 +92,40 @@ def test_folds_by_plain_statements(seed):
         RepeatedQueryKFold(n_splits, n_repeats=2, **options),
     ]
     splitter = kinds[random.integers(3)]
-    splits = rows.split(splitter, seed % 2)
+    n_repeats = 2 if splitter is kinds[2] else 1
+    way = seed % 2
+    splits = rows.split(splitter, way)
     assert_whole(rows, splits)
-    assert len(splits) == splitter.get_n_splits() == n_splits * (2 if splitter is kinds[2] else 1)
-    relevant = {unit: rows.y[rows.units == unit].sum() for unit in set(rows.units)}
-    for start in range(0, len(splits), n_splits):
-        repeat = splits[start : start + n_splits]
-        tested = np.concatenate([test for _, test in repeat])
-        assert sorted(tested) == list(range(len(rows.y)))
-        for train, test in repeat:
-            assert sorted([*train, *test]) == list(range(len(rows.y)))
-        units = [set(rows.units[test]) for _, test in repeat]
-        counts = [len(one) for one in units]
-        assert max(counts) - min(counts) <= 1
-        if stratify in ("relevance", "both"):
-            barren = [sum(relevant[unit] == 0 for unit in one) for one in units]
-            assert max(barren) - min(barren) <= 1
-        if stratify is None:
-            longest = max(sizes_of(rows.units, np.arange(len(rows.y))).values())
-            loads = [len(test) for _, test in repeat]
-            assert max(loads) - min(loads) <= longest
-    again = rows.split(splitter, 1 - seed % 2)
-    assert all(np.array_equal(one[1], other[1]) for one, other in zip(splits, again, strict=True))
-    if splitter is kinds[2] and n_splits > 2:
-        tests = [[test.tolist() for _, test in splits[k : k + n_splits]] for k in (0, n_splits)]
-        assert sorted(tests[0]) != sorted(tests[1]), "other folds in each repeat"
+    assert len(splits) == splitter.get_n_splits() == n_splits * n_repeats
+    repeats = [splits[:n_splits], splits[n_splits:]][:n_repeats]
+    for repeat in repeats:
+        check_repeat(rows, repeat, stratify)
+    tested = [test.tolist() for _, test in splits]
+    again = rows.split(splitter, 1 - way)
+    assert [test.tolist() for _, test in again] == tested
+    if n_repeats == 2 and n_splits > 2:
+        first, second = tested[:n_splits], tested[n_splits:]
+        assert sorted(first) != sorted(second), "other folds in each repeat"
+
+
+def check_repeat(rows, splits, stratify):
+    """Every row is tested once, and folds have as much of everything as each other."""
+    every_row = list(range(len(rows.y)))
+    tests = [test for _, test in splits]
+    assert sorted(np.concatenate(tests)) == every_row
+    for train, test in splits:
+        assert sorted([*train, *test]) == every_row
+    units = [set(rows.units[test]) for test in tests]
+    counts = [len(one) for one in units]
+    assert difference(counts) <= 1
+    if stratify in ("relevance", "both"):
+        with_relevant = set(rows.units[rows.y > 0])
+        barren = [len(one - with_relevant) for one in units]
+        assert difference(barren) <= 1
+    if stratify is None:
+        longest = max(rows.sizes().values())
+        loads = [len(test) for test in tests]
+        assert difference(loads) <= longest
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -116,8 +149,8 @@ def test_draws_by_plain_statements(seed):
     n_test = number(test_size or default, math.ceil)
     n_train = number(train_size, math.floor)
     for train, test in splits:
-        found = len(set(rows.units[train])), len(set(rows.units[test]))
-        assert found == (n_train or n - n_test, n_test or n - n_train)
+        assert len(set(rows.units[train])) == (n_train or n - n_test)
+        assert len(set(rows.units[test])) == (n_test or n - n_train)
     parts = query_train_test_split(
         rows.X,
         rows.y,
@@ -143,73 +176,105 @@ def test_splits_by_time_are_a_loop_over_queries(seed):
     rows = Rows(random)
     rows.units, rows.groups = rows.qid, None
     n = len(set(rows.qid))
-    n_splits, test_size = int(random.integers(2, 4)), int(random.integers(1, 3))
-    gap, most = int(random.integers(0, 2)), [None, 3][random.integers(2)]
-    first_times = np.cumsum(random.integers(1, 4, n))[random.permutation(n)]
+    n_splits = int(random.integers(2, 4))
+    test_size = int(random.integers(1, 3))
+    gap = int(random.integers(0, 2))
+    most = [None, 3][random.integers(2)]
+    ascending = np.cumsum(random.integers(1, 4, n))
+    first_times = ascending[random.permutation(n)]
     time = first_times[rows.query] * 2 + random.integers(0, 5, len(rows.qid))
-    kind = seed % 3  # without times, numbers, days with a gap in days
+    kind = ["no times", "numbers", "days"][seed % 3]
     options = {"gap": gap, "max_train_size": most, "test_size": test_size}
-    if kind:
-        days = pd.to_datetime("2026-01-01") + pd.to_timedelta(time, unit="D")
-        options["time"] = time if kind == 1 else days
-    if kind == 2:
-        options["gap"] = f"{gap * 2}D"
-    ids = list(dict.fromkeys(rows.qid.tolist()))
-    own = {one: time[rows.qid == one] for one in ids}
-    order = ids if kind == 0 else sorted(ids, key=lambda one: (own[one].min(), one))
+    gap_in_queries, gap_in_days = gap, 0
+    if kind == "numbers":
+        options["time"] = time
+    if kind == "days":
+        gap_in_queries, gap_in_days = 0, 2 * gap
+        options["time"] = pd.to_datetime("2026-01-01") + pd.to_timedelta(time, unit="D")
+        options["gap"] = f"{gap_in_days}D"
+    order = list(dict.fromkeys(rows.qid.tolist()))
+    begins = {one: time[rows.qid == one].min() for one in order}
+    ends = {one: time[rows.qid == one].max() for one in order}
+    if kind != "no times":
+        order.sort(key=lambda one: (begins[one], one))
     expected = []
     for part in range(n_splits):
         start = n - (n_splits - part) * test_size
         tested = order[start : start + test_size]
-        past = order[: max(start - (gap if kind < 2 else 0), 0)]
-        if kind:
-            begin = min(own[one].min() for one in tested) - (gap * 2 if kind == 2 else 0)
-            past = [one for one in past if own[one].max() < begin]
-        expected.append((set(past if most is None else past[-most:]), set(tested)))
+        past = order[: max(start - gap_in_queries, 0)]
+        if kind != "no times":
+            begin = min(begins[one] for one in tested) - gap_in_days
+            past = [one for one in past if ends[one] < begin]
+        if most is not None:
+            past = past[-most:]
+        expected.append((set(past), set(tested)))
     splitter = QueryTimeSeriesSplit(n_splits, **options)
+    way = seed % 2
     if not all(past for past, _ in expected):
-        with pytest.raises(
-            ValueError, match=r"must leave a query that ends before|Too many splits"
-        ):
-            rows.split(splitter, seed % 2)
+        message = "must leave a query that ends before|Too many splits"
+        with pytest.raises(ValueError, match=message):
+            rows.split(splitter, way)
         return
-    splits = rows.split(splitter, seed % 2)
+    splits = rows.split(splitter, way)
     assert_whole(rows, splits)
-    assert [(set(rows.qid[train]), set(rows.qid[test])) for train, test in splits] == expected
+    found = [(set(rows.qid[train]), set(rows.qid[test])) for train, test in splits]
+    assert found == expected
+
+
+def leaking_and_cut(units, train, test):
+    """Units on both sides, and those on one without all of their rows."""
+    sizes = sizes_of(units, np.arange(len(units)))
+    trained = sizes_of(units, train)
+    tested = sizes_of(units, test)
+    leaking = set(trained) & set(tested)
+    used = trained | tested
+    cut = {unit for unit in set(used) - leaking if used[unit] < sizes[unit]}
+    return {"leaking": leaking, "cut": cut}
+
+
+def random_splits(random, rows):
+    """Three of queries, rows or users, as rows or masks."""
+    splits = []
+    for _ in range(3):
+        parts = [rows.query, np.arange(len(rows.y)), rows.user][random.integers(3)]
+        sides = random.choice(3, parts.max() + 1, p=[0.5, 0.4, 0.1])
+        side = sides[parts]
+        side[:2] = 0, 1
+        train = random.permutation(np.flatnonzero(side == 0))
+        test = random.permutation(np.flatnonzero(side == 1))
+        as_masks = random.random() >= 0.5
+        splits.append((side == 0, side == 1) if as_masks else (train, test))
+    return splits
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_audits_are_loops_over_ids(seed):
     random = np.random.default_rng([seed, 4])
     rows = Rows(random)
-    n = len(rows.y)
-    splits = []
-    for _ in range(3):
-        parts = [rows.query, np.arange(n), rows.user][random.integers(3)]
-        side = random.choice(3, parts.max() + 1, p=[0.5, 0.4, 0.1])[parts]
-        side[:2] = 0, 1
-        train, test = (random.permutation(np.flatnonzero(side == value)) for value in (0, 1))
-        splits.append((train, test) if random.random() < 0.5 else (side == 0, side == 1))
+    every_row = np.arange(len(rows.y))
+    splits = random_splits(random, rows)
     X = pd.DataFrame(rows.X, columns=["a", "b"])
+    id_columns = []
     if seed % 2:
         X["which"] = rows.qid
-    labels = rows.y if seed % 3 else with_qid(rows.y, rows.qid)
-    groups = rows.user if seed % 5 else None
-    report = audit_splits(splits, X, labels, qid=rows.qid if seed % 3 else None, groups=groups)
-    units = {"": rows.qid} | ({} if groups is None else {"_groups": rows.user})
+        id_columns = ["which"]
+    units = {"": rows.qid}
+    groups = None
+    if seed % 5:
+        units["_groups"] = groups = rows.user
+    if seed % 3:
+        report = audit_splits(splits, X, rows.y, qid=rows.qid, groups=groups)
+    else:
+        report = audit_splits(splits, X, with_qid(rows.y, rows.qid), groups=groups)
     lines, n_leaks = [], 0
     for fold, (train, test) in enumerate(splits):
-        train, test = (np.arange(n)[part] for part in (train, test))
-        assert report.table["queries"][fold] == len(set(rows.qid[test]))
-        assert report.table["documents"][fold] == len(test)
-        assert report.table["share_relevant"][fold] == pytest.approx(np.mean(rows.y[test] > 0))
+        trained, tested = every_row[train], every_row[test]
+        share = np.mean(rows.y[tested] > 0)
+        assert report.table["queries"][fold] == len(set(rows.qid[tested]))
+        assert report.table["documents"][fold] == len(tested)
+        assert report.table["share_relevant"][fold] == pytest.approx(share)
         for suffix, column in units.items():
-            sizes = sizes_of(column, np.arange(n))
-            trained, tested = sizes_of(column, train), sizes_of(column, test)
-            leaking = set(trained) & set(tested)
-            used = trained | tested
-            cut = {one for one in set(used) - leaking if used[one] < sizes[one]}
-            for kind, expected in (("leaking", leaking), ("cut", cut)):
+            for kind, expected in leaking_and_cut(column, trained, tested).items():
                 assert set(report.ids[kind + suffix][fold]) == expected
                 assert report.table[kind + suffix][fold] == len(expected)
                 n_leaks += len(expected)
@@ -217,7 +282,7 @@ def test_audits_are_loops_over_ids(seed):
                     lines.append(f"fold {fold} has {len(expected)} ")
     assert report.leaks == n_leaks
     assert list(report.ids) == [kind + suffix for suffix in units for kind in ("leaking", "cut")]
-    assert report.id_columns == (["which"] if seed % 2 else [])
+    assert report.id_columns == id_columns
     text = " ".join(str(report).split())
     assert text.count("LEAK: ") == len(lines)
     assert all(f"LEAK: {line}" in text for line in lines)
@@ -237,11 +302,14 @@ def test_prescribed_folds_are_those_of_the_queries(seed):
     rows = Rows(random)
     rows.units, rows.groups = rows.qid, None
     n = rows.query.max() + 1
-    fold = random.permutation(np.r_[0, 4, 7, random.choice([0, 4, 7], n - 3)])
-    splitter = PredefinedQuerySplit(fold[rows.query])
+    numbers = [0, 4, 7]
+    others = random.choice(numbers, n - 3)
+    of_query = random.permutation([*numbers, *others])
+    of_row = of_query[rows.query]
+    splitter = PredefinedQuerySplit(of_row)
     splits = rows.split(splitter, seed % 2)
     assert len(splits) == splitter.get_n_splits() == 3
     assert_whole(rows, splits)
-    for number, (train, test) in zip((0, 4, 7), splits, strict=True):
-        assert test.tolist() == np.flatnonzero(fold[rows.query] == number).tolist()
+    for number, (train, test) in zip(numbers, splits, strict=True):
+        assert test.tolist() == np.flatnonzero(of_row == number).tolist()
         assert len(train) + len(test) == len(rows.y)

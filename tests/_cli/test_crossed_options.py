@@ -20,29 +20,36 @@ def random_table(random):
     n = int(random.integers(5, 12))
     query = np.repeat(random.permutation(n), random.integers(1, 8, n))
     rows = len(query)
-    y = random.integers(0, 3, rows) * (random.random(n) < 0.85)[query]
-    return pd.DataFrame(
-        {
-            "id": [f"q{number}" for number in query],
-            "y": y,
-            "a": np.round(y + random.normal(size=rows), 1),
-            "b": np.round(y / 2 + random.normal(size=rows), 1),
-            "c": random.integers(0, 3, rows),
-            "kind": random.choice(["x", "y"], n)[query],
-            "lang": random.choice(["de", "en"], n)[query],
-            "user": random.integers(0, 4, n)[query],
-            "w": (random.choice([0.0, 0.5, 2.0], n) + (np.arange(n) == 0))[query],
-            "seen": random.random(rows) < 0.8,
-            "known": random.random(rows) < 0.8,
-        }
-    )
+    labels = random.integers(0, 3, rows)
+    has_relevant = random.random(n) < 0.85
+    y = labels * has_relevant[query]
+    frame = pd.DataFrame({"id": [f"q{number}" for number in query], "y": y})
+    frame["a"] = np.round(y + random.normal(size=rows), 1)
+    frame["b"] = np.round(y / 2 + random.normal(size=rows), 1)
+    frame["c"] = random.integers(0, 3, rows)
+    of_queries = {
+        "kind": random.choice(["x", "y"], n),
+        "lang": random.choice(["de", "en"], n),
+        "user": random.integers(0, 4, n),
+        "w": random.choice([0.0, 0.5, 2.0], n),
+    }
+    of_queries["w"][0] += 1
+    for name, column in of_queries.items():
+        frame[name] = column[query]
+    frame["seen"] = random.random(rows) < 0.8
+    frame["known"] = random.random(rows) < 0.8
+    return frame
 
 
 def random_options(random, frame):
     """Words of the command, and the same arguments of evaluate."""
     words, options = [], {}
-    columns = {"weight": ("sample_weight", "w"), "groups": ("groups", "user")}
-    columns |= {"retrieved": ("retrieved", "seen"), "judged": ("judged", "known")}
+    columns = {
+        "weight": ("sample_weight", "w"),
+        "groups": ("groups", "user"),
+        "retrieved": ("retrieved", "seen"),
+        "judged": ("judged", "known"),
+    }
     for name, (argument, column) in columns.items():
         if random.random() < 0.4:
             words += [f"--{name}", column]
@@ -84,27 +91,36 @@ def random_decision(random, metrics, names):
         options["margin"] = 0.3
         words += ["--margin", "0.3"]
     elif kind == 2:
-        margins = dict(zip(metrics, random.choice([0.05, 0.5], len(metrics)).tolist(), strict=True))
-        options["margin"] = margins
-        for name, size in margins.items():
+        sizes = random.choice([0.05, 0.5], len(metrics)).tolist()
+        options["margin"] = dict(zip(metrics, sizes, strict=True))
+        for name, size in options["margin"].items():
             words += ["--margin", f"{name}={size}"]
-    options["baseline"] = ["a"] if baseline is None and kind else baseline
+    if baseline is None and "margin" in options:
+        baseline = [names["first"]]
+    options["baseline"] = baseline
     return words, options
 
 
 def run(capsys, words, random):
     """The exit code, and what a command prints, which may go to a file."""
-    path = Path("printed") if random.random() < 0.3 else None
+    to_file = random.random() < 0.3
+    if to_file:
+        words = [*words, "--output-file", "printed"]
     code = 0
     try:
-        main([*words, *(["--output-file", str(path)] if path else [])])
+        main(words)
     except SystemExit as done:
         code = done.code
     done = capsys.readouterr()
-    if path is None:
+    if not to_file:
         return code, done.out, done.err
     assert done.out == ""
-    return code, path.read_text(encoding="utf-8"), done.err
+    return code, Path("printed").read_text(encoding="utf-8"), done.err
+
+
+def json_of(capsys, words, random):
+    _, printed, _ = run(capsys, [*words, "--output", "json"], random)
+    return json.loads(printed)
 
 
 def plain(value):
@@ -121,7 +137,7 @@ def same_rows(found, expected):
     """Compare rows of JSON, whose numbers may differ in the last digits."""
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
-        assert {name: plain(value) for name, value in one.items()}.keys() == other.keys()
+        assert one.keys() == other.keys()
         for name, value in other.items():
             if isinstance(value, float) and isinstance(one[name], int | float):
                 assert one[name] == pytest.approx(value, rel=1e-9, abs=1e-12), name
@@ -129,17 +145,21 @@ def same_rows(found, expected):
                 assert one[name] == value, name
 
 
+def with_ranking(name, rows):
+    return [{"ranking": name} | row for row in rows]
+
+
 def pairs_of(comparison):
     """Rows of pairs, of all queries and of each slice."""
-    parts = {"all": comparison} | {
-        ", ".join(map(str, name)) if isinstance(name, tuple) else str(name): part
-        for name, part in comparison.slices.items()
-    }
-    return [
-        {"slice": name} | row
-        for name, part in parts.items()
-        for row in rows_of(part.to_frame(pairs=True))
-    ]
+    parts = {"all": comparison}
+    for value, part in comparison.slices.items():
+        several = value if isinstance(value, tuple) else (value,)
+        parts[", ".join(map(str, several))] = part
+    pairs = []
+    for name, part in parts.items():
+        rows = rows_of(part.to_frame(pairs=True))
+        pairs += [{"slice": name} | row for row in rows]
+    return pairs
 
 
 CODES = {"ship": 0, "do not ship": 1, "undecided": 3}
@@ -148,7 +168,9 @@ CODES = {"ship": 0, "do not ship": 1, "undecided": 3}
 def check_comparison(capsys, words, comparison, random):
     """What is printed of a comparison, as a table and in JSON."""
     found, text = comparison
-    expected_code = 0 if found.plan.margin is None else CODES[found.decision]
+    has_margin = found.plan.margin is not None
+    decision = found.decision if has_margin else None
+    expected_code = CODES[decision] if has_margin else 0
     code, printed, _ = run(capsys, words, random)
     assert code == expected_code
     assert printed.splitlines() == text.splitlines()
@@ -156,8 +178,8 @@ def check_comparison(capsys, words, comparison, random):
     record = json.loads(printed)
     assert code == expected_code
     assert record["verdict"] == found.verdict
-    assert record["decision"] == (None if found.plan.margin is None else found.decision)
-    assert (found.verdict in errors) == (found.plan.margin is not None)
+    assert record["decision"] == decision
+    assert (found.verdict in errors) == has_margin
     same_rows(record["rankings"], rows_of(found.to_frame().reset_index()))
     same_rows(record["rows"], pairs_of(found))
 
@@ -170,75 +192,85 @@ def test_commands_of_tables(seed, tmp_path, monkeypatch, capsys):
     frame = random_table(random)
     name = ["rows.csv", "rows.tsv", "rows.parquet"][seed % 3]
     write_table(frame, name)
-    metrics = random.choice(METRICS, int(random.integers(1, 4)), replace=False).tolist()
+    n_metrics = int(random.integers(1, 4))
+    metrics = random.choice(METRICS, n_metrics, replace=False).tolist()
     words, options = random_options(random, frame)
-    scores = random.permutation(list("abc")).tolist()[: 1 if seed % 2 else 3]
+    scores = random.permutation(list("abc")).tolist()
+    if seed % 2:
+        scores = scores[:1]
     given = [name, *metrics, "--label", "y", "--qid", "id", "--score", *scores, *words]
     reports = {
         score: evaluate(frame["y"], frame[score], qid=frame["id"], metrics=metrics, **options)
         for score in scores
     }
-    if len(scores) == 3:
-        check_comparison(capsys, ["evaluate", *given], as_command(compare, reports), random)
-        more, decision = random_decision(random, metrics, dict(zip("abc", "abc", strict=True)))
-        if decision["baseline"] == ["a"]:  # the first one that is named
-            decision["baseline"] = [scores[0]]
-        found = as_command(compare, reports, **decision)
-        check_comparison(capsys, ["compare", *given, *more], found, random)
+    if len(scores) == 1:
+        check_report(capsys, ["evaluate", *given], reports, random)
         return
-    (report,) = reports.values()
-    code, printed, _ = run(capsys, ["evaluate", *given, "--save", "report.json"], random)
+    check_comparison(capsys, ["evaluate", *given], as_command(compare, reports), random)
+    names = {"first": scores[0], "b": "b", "c": "c"}
+    more, decision = random_decision(random, metrics, names)
+    found = as_command(compare, reports, **decision)
+    check_comparison(capsys, ["compare", *given, *more], found, random)
+
+
+def check_report(capsys, words, reports, random):
+    """What is printed of one report, as a table, in JSON and by query, and what is saved."""
+    ((name, report),) = reports.items()
+    code, printed, _ = run(capsys, [*words, "--save", "report.json"], random)
     assert (code, printed) == (0, f"{report}\n")
     loaded = RankingReport.load("report.json")
     assert loaded.mean == pytest.approx(report.mean, nan_ok=True)
-    _, printed, _ = run(capsys, ["evaluate", *given, "--output", "json"], random)
-    record = json.loads(printed)
-    expected = [{"ranking": scores[0]} | row for row in rows_of(report.to_frame("means"))]
-    same_rows(record["rows"], expected)
-    assert record["findings"] == {scores[0]: list(report.health.findings)}
-    by_query = ["evaluate", *given, "--by-query", "--output", "json"]
-    rows = json.loads(run(capsys, by_query, random)[1])["rows"]
-    expected = report.to_frame().reset_index()
-    if "group" in expected and name != "rows.parquet":  # in a text, ids are strings
-        expected["group"] = expected["group"].astype(str)
-    expected = rows_of(expected)
-    same_rows(rows, [{"ranking": scores[0]} | row for row in expected])
+    record = json_of(capsys, words, random)
+    means = rows_of(report.to_frame("means"))
+    same_rows(record["rows"], with_ranking(name, means))
+    assert record["findings"] == {name: list(report.health.findings)}
+    record = json_of(capsys, [*words, "--by-query"], random)
+    frame = report.to_frame().reset_index()
+    if "group" in frame and "rows.parquet" not in words:  # in a text, ids are strings
+        frame["group"] = frame["group"].astype(str)
+    same_rows(record["rows"], with_ranking(name, rows_of(frame)))
+
+
+def random_lists(random, topics, largest):
+    """Some of the documents of each topic, with numbers below the largest."""
+    documents = [f"d{number}" for number in range(12)]
+    rows = []
+    for topic in topics:
+        mixed = random.permutation(documents).tolist()
+        n = random.integers(1, 9)
+        rows += [(topic, document, int(random.integers(0, largest))) for document in mixed[:n]]
+    return rows
 
 
 def write_lists(random, form):
     """Judgments, three runs and pairs to exclude, in files of TREC or tables; some topics lack a list."""
     topics = [f"t{number}" for number in range(int(random.integers(4, 9)))]
-    documents = [f"d{number}" for number in range(12)]
-    qrels = [
-        (topic, document, int(random.integers(0, 3)))
-        for topic in topics
-        for document in random.permutation(documents)[: random.integers(1, 9)].tolist()
-    ]
+    qrels = random_lists(random, topics, 3)
     runs = {}
     for name in "abc":
         listed = [topic for topic in topics if random.random() < 0.9] or topics
-        runs[name] = [
-            (topic, document, float(random.integers(0, 9)))
-            for topic in listed
-            for document in random.permutation(documents)[: random.integers(1, 9)].tolist()
-        ]
-    names = {"qrels": "qrels", **{name: name for name in runs}}
+        rows = random_lists(random, listed, 9)
+        runs[name] = [(topic, document, float(score)) for topic, document, score in rows]
+    names = {name: name for name in ("qrels", *runs)}
     if form == "lists":
         names = {name: f"{name}.csv" for name in names}
-        columns = ["query", "sku", "label"]
-        pd.DataFrame(qrels, columns=columns).to_csv("qrels.csv", index=False)
+        write_csv(qrels, ["query", "sku", "label"], names["qrels"])
         for name, rows in runs.items():
-            pd.DataFrame(rows, columns=["query", "sku", "score"]).to_csv(names[name], index=False)
+            write_csv(rows, ["query", "sku", "score"], names[name])
     else:
-        Path("qrels").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in qrels))
+        lines = [f"{q} 0 {d} {label}\n" for q, d, label in qrels]
+        Path("qrels").write_text("".join(lines))
         for name, rows in runs.items():
-            text = "".join(f"{q} Q0 {d} 1 {score} tag\n" for q, d, score in rows)
-            Path(name).write_text(text)
-    excluded = [row[:2] for rows in runs.values() for row in rows[::5]]
-    pd.DataFrame(excluded, columns=["query", "document"]).drop_duplicates().to_csv(
-        "out.csv", index=False
-    )
+            lines = [f"{q} Q0 {d} 1 {score} tag\n" for q, d, score in rows]
+            Path(name).write_text("".join(lines))
+    every_fifth = [row for rows in runs.values() for row in rows[::5]]
+    excluded = dict.fromkeys((query, document) for query, document, _ in every_fifth)
+    write_csv(excluded, ["query", "document"], "out.csv")
     return names
+
+
+def write_csv(rows, columns, name):
+    pd.DataFrame(list(rows), columns=columns).to_csv(name, index=False)
 
 
 @pytest.mark.slow
@@ -269,20 +301,15 @@ def test_commands_of_lists(seed, tmp_path, monkeypatch, capsys):
         given = ["evaluate", names["qrels"], names["a"], *metrics, *words]
         found, text = as_command(evaluate_run, names["qrels"], names["a"], metrics, **options)
         assert run(capsys, given, random)[:2] == (0, text)
-        rows = json.loads(run(capsys, [*given, "--output", "json"], random)[1])["rows"]
+        rows = json_of(capsys, given, random)["rows"]
+        (ranking,) = {row["ranking"] for row in rows}
         expected = rows_of(found.to_frame("means"))
-        same_rows(
-            [{**row, "ranking": ""} for row in rows], [{**r, "ranking": ""} for r in expected]
-        )
+        same_rows(rows, with_ranking(ranking, expected))
         return
     if options.get("missing") == "skip":  # runs without a topic have other queries
         words[words.index("skip")] = options["missing"] = "zero"
-    reports = {
-        names[name]: evaluate_run(names["qrels"], names[name], metrics, **options) for name in "cab"
-    }
-    more, decision = random_decision(random, metrics, names)
-    if decision["baseline"] == ["a"]:  # the first one that is named
-        decision["baseline"] = [names["c"]]
     files = [names[name] for name in "cab"]
+    reports = {file: evaluate_run(names["qrels"], file, metrics, **options) for file in files}
+    more, decision = random_decision(random, metrics, names | {"first": files[0]})
     given = ["compare", names["qrels"], *files, *metrics, *words, *more]
     check_comparison(capsys, given, as_command(compare, reports, **decision), random)

@@ -46,30 +46,38 @@ def test_discount_of_a_rank(discount, discounts):
 
 
 def test_gain_that_falls_is_ranked_by_gain_in_the_ideal():
+    scores = [[3, 2, 1]]
     # Grade 3 is worth less than grade 2, so that the order 2, 3, 0 is the best there is.
-    assert ndcg_score([[2, 3, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) == pytest.approx(1, abs=1e-12)
-    assert ndcg_score([[3, 2, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) < 0.9
+    gain = [0, 1, 5, 2]
+    best = ndcg_score([[2, 3, 0]], scores, gain=gain)
+    assert best == pytest.approx(1, abs=1e-12)
+    assert ndcg_score([[3, 2, 0]], scores, gain=gain) < 0.9
     # Grade 2 is worth less than grade 1, but grade 3 is worth most: 3, 1, 2.
-    value = ndcg_score([[3, 2, 1]], [[3, 2, 1]], gain=[0, 5, 1, 7])
-    assert value == pytest.approx(dcg([7, 1, 5]) / dcg([7, 5, 1]), abs=1e-12)
+    value = ndcg_score([[3, 2, 1]], scores, gain=[0, 5, 1, 7])
+    expected = dcg([7, 1, 5]) / dcg([7, 5, 1])
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_exponential_gain_of_small_fractions_keeps_its_digits():
     for label in (1e-3, 1e-9, 1e-17, 1e-300):
-        gain = float(mpmath.expm1(mpmath.mpf(label) * mpmath.log(2)))
-        assert dcg_score([[label]], [[1]], gain="exp2") == pytest.approx(gain, rel=1e-15)
-        assert get_metric("err")([[label]], [[1]]) == pytest.approx(gain / 2**4, rel=1e-15)
-        assert ndcg_score([[0, label]], [[2, 1]], gain="exp2") == pytest.approx(
-            1 / log2(3), rel=1e-15
-        )
+        exponent = mpmath.mpf(label) * mpmath.log(2)
+        gain = float(mpmath.expm1(exponent))
+        dcg = dcg_score([[label]], [[1]], gain="exp2")
+        err = get_metric("err")([[label]], [[1]])
+        ndcg = ndcg_score([[0, label]], [[2, 1]], gain="exp2")
+        assert dcg == pytest.approx(gain, rel=1e-15)
+        assert err == pytest.approx(gain / 2**4, rel=1e-15)
+        assert ndcg == pytest.approx(1 / log2(3), rel=1e-15)
 
 
 def test_gain_of_no_document_is_not_counted_as_one():
     # Padding has no gain even where grade 0 has: two queries of different length in one block.
-    value = dcg_score(
-        [0, 0, 0, 0, 0], [1, 2, 3, 1, 2], qid=[1, 1, 1, 2, 2], gain=[1.0], average=None
-    )
-    assert value == pytest.approx([1 + 1 / log2(3) + 1 / 2, 1 + 1 / log2(3)], abs=1e-12)
+    labels = [0, 0, 0, 0, 0]
+    scores = [1, 2, 3, 1, 2]
+    qid = [1, 1, 1, 2, 2]
+    values = dcg_score(labels, scores, qid=qid, gain=[1.0], average=None)
+    of_two = 1 + 1 / log2(3)
+    assert values == pytest.approx([of_two + 1 / 2, of_two], abs=1e-12)
 
 
 def test_gain_of_grade_0_counts_in_the_ideal_of_the_q_measure():
@@ -124,7 +132,10 @@ def test_a_gain_function_sees_the_labels_that_there_are_and_no_others():
     def known(labels):
         return np.array([{1.0: 1, 2.0: 3, 3.0: 7}[label] for label in labels])
 
-    y_true, y_score, qid = [1, 2, 3, 1, 2], [5, 4, 3, 2, 1], ["a", "a", "a", "b", "b"]
+    y_true = [1, 2, 3, 1, 2]
+    y_score = [5, 4, 3, 2, 1]
+    qid = ["a", "a", "a", "b", "b"]
     for metric in (dcg_score, ndcg_score):
-        own, exp2 = (metric(y_true, y_score, qid=qid, gain=gain) for gain in (known, "exp2"))
+        own = metric(y_true, y_score, qid=qid, gain=known)
+        exp2 = metric(y_true, y_score, qid=qid, gain="exp2")
         assert own == pytest.approx(exp2)

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -24,8 +25,13 @@ def exact_hazards(stops):
         falls = np.convolve(falls, [1, 1 - value])
         falls[:-1] += value * survive
         survive = np.convolve(survive, [1, 1 - value])
-    t = len(stops)
-    return [float(falls[j] / (t - j) / survive[j]) if survive[j] else None for j in range(t)]
+    exact = []
+    for j in range(len(stops)):
+        if survive[j] == 0:  # nobody comes so far
+            break
+        n_left = len(stops) - j
+        exact.append(float(falls[j] / n_left / survive[j]))
+    return exact
 
 
 @pytest.mark.parametrize("largest", [3, 9, 12, 40])
@@ -33,19 +39,23 @@ def exact_hazards(stops):
 def test_hazards_against_fractions(rng, largest, n_kinds):
     sizes = np.append(rng.integers(1, largest + 1, 6), largest)
     stops = rng.choice(STOPS[:n_kinds], sizes.sum())
+    n = sizes.sum()
     starts = np.cumsum(sizes) - sizes
-    got = hazards(stops[None], TieGroups(starts, sizes, (1, sizes.sum())), sizes.sum())[0]
+    groups = TieGroups(starts, sizes, (1, n))
+    (got,) = hazards(stops[None], groups, n)
     for start, size in zip(starts, sizes, strict=True):
-        for j, expected in enumerate(exact_hazards(stops[start : start + size].tolist())):
-            if expected is None:
-                break  # nobody comes so far
-            assert got[start + j] == pytest.approx(expected, rel=1e-13, abs=0)
+        of_group = stops[start : start + size].tolist()
+        expected = exact_hazards(of_group)
+        reached = got[start : start + len(expected)]
+        assert reached == pytest.approx(expected, rel=1e-13, abs=0)
 
 
 def one_group(stops, depth=None):
     """The hazards of documents that all tie."""
     n = len(stops)
-    return hazards(stops[None], TieGroups(np.array([0]), np.array([n]), (1, n)), depth or n)[0]
+    groups = TieGroups(np.array([0]), np.array([n]), (1, n))
+    (found,) = hazards(stops[None], groups, depth or n)
+    return found
 
 
 def precise_hazards(stops):
@@ -54,24 +64,22 @@ def precise_hazards(stops):
     The recursion loses a digit for every few documents, so it is given as many as there are documents.
     """
     n = len(stops)
+    result = []
     with mpmath.workdps(60 + n):
-        grades = [
-            (1 - mpmath.mpf(stop), mpmath.mpf(stop), count)
-            for stop, count in Counter(stops.tolist()).items()
-        ]
-        among, result = [mpmath.mpf(0)] * len(grades), []
+        # Documents that stop alike, by how many they are.
+        grades = [(mpmath.mpf(stop), count) for stop, count in Counter(stops.tolist()).items()]
+        after = [mpmath.mpf(1)] * len(grades)
         for j in range(n):
             if j:
-                next_ones = [
-                    q * (1 - chance) for (q, _, _), chance in zip(grades, among, strict=True)
+                weights = [
+                    (1 - stop) * chance for (stop, _), chance in zip(grades, after, strict=True)
                 ]
                 total = sum(
-                    count * share for (_, _, count), share in zip(grades, next_ones, strict=True)
+                    count * weight for (_, count), weight in zip(grades, weights, strict=True)
                 )
-                among = [j * share / total for share in next_ones]
+                after = [1 - j * weight / total for weight in weights]
             left = sum(
-                count * stop * (1 - chance)
-                for (_, stop, count), chance in zip(grades, among, strict=True)
+                count * stop * chance for (stop, count), chance in zip(grades, after, strict=True)
             )
             result.append(float(left / (n - j)))
     return np.array(result)
@@ -93,11 +101,25 @@ def test_hazards_of_long_groups_against_many_digits(rng, max_grade, mix, n):
     labels = rng.choice(5, n, p=GRADES[mix])
     labels[n // 2] = 4
     stops = (2.0**labels - 1) / 2.0**max_grade
-    got, expected = one_group(stops), precise_hazards(stops)
-    reached = np.cumprod(np.append(1, 1 - expected[:-1])) > 1e-290
+    got = one_group(stops)
+    expected = precise_hazards(stops)
+    reached = is_reached(expected)
     np.testing.assert_allclose(got[reached], expected[reached], rtol=1e-12, atol=0)
     first = np.flatnonzero(reached)[: n // 2]
     np.testing.assert_allclose(got[first], expected[first], rtol=1e-13, atol=0)
+
+
+def is_reached(hazards):
+    """Whether the chance to come to a rank is far from the smallest number."""
+    survive = 1 - hazards[:-1]
+    return np.cumprod(np.append(1, survive)) > 1e-290
+
+
+def weak_and_strong(rng, n):
+    is_strong = rng.random(n) < 0.2
+    strong = 1 - 1e-3 * rng.random(n)
+    weak = 1e-3 * rng.random(n)
+    return np.where(is_strong, strong, weak)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +128,7 @@ def test_hazards_of_long_groups_against_many_digits(rng, max_grade, mix, n):
         lambda rng, n: rng.random(n),
         lambda rng, n: 1e-3 * rng.random(n),
         lambda rng, n: 1 - np.exp(-9 * rng.random(n)),
-        lambda rng, n: np.where(
-            rng.random(n) < 0.2, 1 - 1e-3 * rng.random(n), 1e-3 * rng.random(n)
-        ),
+        weak_and_strong,
         lambda rng, n: rng.choice([0.0, 1e-9, 0.3, 1.0], n, p=[0.4, 0.3, 0.2, 0.1]),
     ],
     ids=["all", "weak", "strong", "weak and strong", "with 0 and 1"],
@@ -117,8 +137,9 @@ def test_long_groups_of_many_values_as_document_by_document(rng, draw, monkeypat
     stops = draw(rng, 900)
     expected = one_group(stops)
     monkeypatch.setattr(module, "LONGEST_SHORT", 800)
-    reached = np.cumprod(np.append(1, 1 - expected[:-1])) > 1e-290
-    np.testing.assert_allclose(one_group(stops)[reached], expected[reached], rtol=1e-12, atol=0)
+    got = one_group(stops)
+    reached = is_reached(expected)
+    np.testing.assert_allclose(got[reached], expected[reached], rtol=1e-12, atol=0)
 
 
 @pytest.mark.slow
@@ -129,15 +150,14 @@ def test_one_document_that_can_stop(n, stop):
     labels = np.where(np.arange(n) == n // 3, stop, 0.0)[None]
     scores = np.zeros((1, n))
     harmonic = float(mpmath.harmonic(n))
-    assert err_score(labels, scores, gain="linear") == pytest.approx(stop * harmonic / n, rel=1e-12)
-    assert err_score(labels, scores, gain="linear", k=3) == pytest.approx(
-        stop * (1 + 1 / 2 + 1 / 3) / n, rel=1e-12
-    )
-    assert err_score(labels, scores, gain="linear", normalize=True) == pytest.approx(
-        harmonic / n, rel=1e-12
-    )
-    assert pfound_score(labels, scores, p=1) == pytest.approx(stop, rel=1e-12)
-    assert pfound_score(labels, scores, p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
+    of_three = 1 + 1 / 2 + 1 / 3
+    err = partial(err_score, labels, scores, gain="linear")
+    pfound = partial(pfound_score, labels, scores)
+    assert err() == pytest.approx(stop * harmonic / n, rel=1e-12)
+    assert err(k=3) == pytest.approx(stop * of_three / n, rel=1e-12)
+    assert err(normalize=True) == pytest.approx(harmonic / n, rel=1e-12)
+    assert pfound(p=1) == pytest.approx(stop, rel=1e-12)
+    assert pfound(p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -152,7 +172,8 @@ def test_groups_of_many_documents_end(rng, max_grade):
 def test_hazards_up_to_a_depth(rng):
     stops = rng.choice(STOPS[:5], 40)
     got = one_group(stops, depth=7)
-    np.testing.assert_allclose(got[:7], exact_hazards(stops.tolist())[:7], rtol=1e-13)
+    expected = exact_hazards(stops.tolist())
+    np.testing.assert_allclose(got[:7], expected[:7], rtol=1e-13)
 
 
 def test_long_groups_neither_overflow_nor_take_all_ranks():
@@ -160,14 +181,17 @@ def test_long_groups_neither_overflow_nor_take_all_ranks():
     stops = np.full(20_000, 0.5)
     stops[:100] = 0.75
     got = one_group(stops)
-    assert got[0] == pytest.approx((100 * 0.75 + 19_900 * 0.5) / 20_000, rel=1e-13)
+    mean = (100 * 0.75 + 19_900 * 0.5) / 20_000
+    assert got[0] == pytest.approx(mean, rel=1e-13)
     assert np.isfinite(got).all()
 
 
 def test_stop_probabilities_so_small_that_reading_never_ends():
     groups = TieGroups.from_tied(np.array([[False, True, True]]))
-    value = hazards(np.array([[2e-307, 1e-307, 0.0]]), groups, 3)
-    np.testing.assert_allclose(value, np.full((1, 3), (2e-307 + 1e-307) / 3), rtol=1e-12)
+    stops = np.array([[2e-307, 1e-307, 0.0]])
+    found = hazards(stops, groups, 3)
+    mean = (2e-307 + 1e-307) / 3
+    np.testing.assert_allclose(found, [[mean, mean, mean]], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -184,23 +208,31 @@ def test_stop_probabilities_so_small_that_reading_never_ends():
 )
 def test_bpref_of_one_group_across_the_cutoff(n, n_relevant, k):
     # Of the x documents ranked above a relevant one, the number of other relevant ones is hypergeometric.
-    x, hits = np.arange(k)[:, None], np.arange(n_relevant)
+    x = np.arange(k)[:, None]
+    hits = np.arange(n_relevant)
     chances = stats.hypergeom.pmf(hits, n - 1, n_relevant - 1, x)
-    misses = (chances * np.minimum(x - hits, n_relevant)).sum(axis=1)
-    got = bpref_score([np.arange(n) < n_relevant], np.zeros((1, n)), k=k)
-    expected = (1 - misses / min(n_relevant, n - n_relevant)).sum() / n
-    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-11)
+    misses = np.minimum(x - hits, n_relevant)
+    mean_misses = (chances * misses).sum(axis=1)
+    cap = min(n_relevant, n - n_relevant)
+    of_ranks = 1 - mean_misses / cap
+    is_relevant = np.arange(n) < n_relevant
+    got = bpref_score([is_relevant], np.zeros((1, n)), k=k)
+    np.testing.assert_allclose(got, of_ranks.sum() / n, rtol=0, atol=1e-11)
 
 
 def test_bpref_of_a_long_group_that_reaches_the_cap_at_its_end():
     # Sums that subtract chances step by step grow without bound here.
-    labels = np.r_[np.ones(2_999), np.zeros(4_000), np.ones(1_000)]
-    scores = np.r_[np.ones(2_999), np.zeros(5_000)]
+    labels = np.repeat([1, 0, 1], [2_999, 4_000, 1_000])
+    scores = np.repeat([1, 0], [2_999, 5_000])
     value = bpref_score([labels], [scores], k=len(labels) - 1)
     cap = 2_999 + 1_000
-    x = np.arange(4_999)  # only all 4,000 misses are more than the cap
-    misses = x * 4_000 / 4_999 - stats.hypergeom.pmf(4_000, 4_999, 4_000, x)
-    expected = (2_999 + 1_000 / 5_000 * (1 - misses / cap).sum()) / cap
+    x = np.arange(4_999)
+    # Only all 4,000 misses are more than the cap.
+    chances = stats.hypergeom.pmf(4_000, 4_999, 4_000, x)
+    misses = x * 4_000 / 4_999 - chances
+    of_ranks = 1 - misses / cap
+    of_tied = 1_000 / 5_000 * of_ranks.sum()
+    expected = (2_999 + of_tied) / cap
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
 
 

@@ -67,18 +67,23 @@ class Problem:
 
     def __init__(self, random, n_queries=(10, 25), noise=(0.3, 0.5, 1.0, 3.0), *, is_defined=False):
         self.n_queries = int(random.integers(*n_queries))
+        numbers = np.arange(self.n_queries)
         sizes = random.integers(1, 7, self.n_queries) + is_defined
-        self.query = random.permutation(np.repeat(np.arange(self.n_queries), sizes))
-        names = random.permutation(100)[: self.n_queries]
-        self.ids = [names, np.array([f"query {name}" for name in names])][random.integers(2)]
+        in_order = np.repeat(numbers, sizes)
+        self.query = random.permutation(in_order)
+        self.ids = random.permutation(100)[: self.n_queries]
+        if random.integers(2):
+            self.ids = np.array([f"query {name}" for name in self.ids])
         self.qid = self.ids[self.query]
         n = len(self.query)
-        barren = random.random(self.n_queries) < 0.15
-        self.y = np.where(barren[self.query], 0, random.integers(0, 3, n))
-        self.X = np.round(self.y[:, None] + random.normal(size=(n, 4)) * noise, 1)
+        is_barren = random.random(self.n_queries) < 0.15
+        labels = random.integers(0, 3, n)
+        self.y = np.where(is_barren[self.query], 0, labels)
+        errors = random.normal(size=(n, 4)) * noise
+        self.X = np.round(self.y[:, None] + errors, 1)
         users = random.integers(0, self.n_queries // 2, self.n_queries)
         self.users = users if random.random() < 0.5 else None
-        units = np.arange(self.n_queries) if self.users is None else users
+        units = numbers if self.users is None else users
         self.fold = self.ragged_folds(random, units)
         weights = random.choice([0.0, 0.5, 1.0, 4.0], self.n_queries)
         weights[:: self.n_queries // 2] += 1
@@ -89,15 +94,28 @@ class Problem:
             "documents": {"price": random.integers(0, 9, n) / 8},
         }
         self.carried = {name: column for name, column in carried.items() if random.random() < 0.5}
-        self.slices = random.choice(["x", "y"], self.n_queries)[self.query]
+        slices = random.choice(["x", "y"], self.n_queries)
+        self.slices = slices[self.query]
         self.labels = with_qid(self.y, self.qid, **self.carried)
+
+    def add_to_weights(self, more):
+        if "sample_weight" in self.carried:
+            self.carried["sample_weight"] = self.carried["sample_weight"] + more
+            self.labels = with_qid(self.y, self.qid, **self.carried)
+
+    def number_of(self, report):
+        """The numbers of the queries of a report, in its order."""
+        places = {one: place for place, one in enumerate(self.ids.tolist())}
+        return [places[one] for one in report.qid.tolist()]
 
     def ragged_folds(self, random, units):
         """The fold of each query, the same in a unit; small and large ones."""
         n_folds = int(random.integers(2, 5))
-        of_unit = random.choice(n_folds, units.max() + 1, p=random.dirichlet(np.full(n_folds, 4)))
+        shares = random.dirichlet(np.full(n_folds, 4))
+        of_unit = random.choice(n_folds, units.max() + 1, p=shares)
         # None is empty.
-        of_unit[np.unique(units)[:n_folds]] = np.arange(len(np.unique(units)[:n_folds]))
+        firsts = np.unique(units)[:n_folds]
+        of_unit[firsts] = np.arange(len(firsts))
         return of_unit[units]
 
     @property
@@ -107,13 +125,14 @@ class Problem:
     def splits(self, fold):
         """Rows to fit on and to test, for each fold; -1 is never tested."""
         of_row = fold[self.query]
-        numbers = range(fold.max() + 1)
         # In any order, as splitters may give them.
         mixed = np.random.default_rng(0).permutation
-        return [
-            (mixed(np.flatnonzero(of_row != f)), mixed(np.flatnonzero(of_row == f)))
-            for f in numbers
-        ]
+        splits = []
+        for number in range(fold.max() + 1):
+            train = mixed(np.flatnonzero(of_row != number))
+            test = mixed(np.flatnonzero(of_row == number))
+            splits.append((train, test))
+        return splits
 
     def evaluated(self, scores, rows, options, *, declines=False):
         """The report of some rows."""
@@ -161,10 +180,10 @@ def out_of_fold(problem, model, repetitions, options, fit_weights):
             scores[number, test] = fitted.predict(problem.X[test])
         rows = np.flatnonzero(fold[problem.query] >= 0)
         own = {name: column[rows] for name, column in options["of rows"].items()}
-        reports.append(problem.evaluated(scores[number], rows, {**options["of all"], **own}))
+        own |= options["of all"]
+        reports.append(problem.evaluated(scores[number], rows, own))
     report = reports[0] if len(reports) == 1 else mean_of_repetitions(reports)
-    fold_of_id = dict(zip(problem.ids.tolist(), repetitions[0].tolist(), strict=True))
-    folds = np.array([fold_of_id[one] for one in report.qid.tolist()])
+    folds = repetitions[0][problem.number_of(report)]
     return scores.mean(axis=0), report.with_queries(folds=folds)
 
 
@@ -205,9 +224,9 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
         scores, reports[name] = out_of_fold(problem, model, repetitions, options, of_fit)
         np.testing.assert_allclose(found.scores[name], scores)
         almost(found.reports[name].to_frame().sort_index(), reports[name].to_frame().sort_index())
-        assert found.reports[name].folds.tolist() == [
-            reports[name].folds[reports[name].qid.tolist().index(one)] for one in found.qid.tolist()
-        ]
+        expected_folds = dict(zip(reports[name].qid.tolist(), reports[name].folds, strict=True))
+        folds = [expected_folds[one] for one in found.qid.tolist()]
+        assert found.reports[name].folds.tolist() == folds
     check_folds(found, reports)
     if len(models) == 1:
         return
@@ -219,23 +238,30 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
         almost(found.slices[value].to_frame(), part.to_frame())
 
 
+def means_of_folds(report, metric):
+    """Means over the queries of each fold; a fold without weight has none."""
+    weights = weights_of(report)
+    means = []
+    for fold in range(report.folds.max() + 1):
+        inside = report.folds == fold
+        if not weights[inside].any():
+            means.append(np.nan)
+            continue
+        values = report.per_query[metric][inside]
+        means.append(np.average(values, weights=weights[inside]))
+    return means
+
+
 def check_folds(found, reports):
     """Means over the queries of each fold, and what is printed of them."""
     shown = {}
     for name, metric in itertools.product(found.names, found.metrics):
-        report = reports[name]
-        weights = weights_of(report)
-        means = []
-        for fold in range(report.folds.max() + 1):
-            inside = report.folds == fold
-            # A fold without weight has no mean.
-            values = report.per_query[metric][inside] if weights[inside].any() else [np.nan]
-            means.append(np.average(values, weights=weights[inside] if len(values) > 1 else None))
+        means = means_of_folds(reports[name], metric)
         assert found.by_metric(metric).fold_means()[name] == pytest.approx(means, nan_ok=True)
         shown[name, metric] = (np.mean(means), np.std(means))
     text = words(found.details())
     for name in found.names:
-        mean = shown[name, found.metrics[0]][0]
+        mean, _ = shown[name, found.metrics[0]]
         after_name = re.search(rf"\b{name} (-?[.\d]+) ±", text)
         assert np.isnan(mean) or float(after_name[1]) == pytest.approx(mean, abs=6e-5)
     # A table that is too wide is shown in parts.
@@ -266,17 +292,17 @@ FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite", "ignore:In f
 def test_scores_and_reports_of_searches_are_those_of_loops(seed):
     random = np.random.default_rng([seed, 2])
     problem = Problem(random, noise=2.0)
-    if "sample_weight" in problem.carried:  # every fold has some
-        problem.carried["sample_weight"] = problem.carried["sample_weight"] + 0.5
-        problem.labels = with_qid(problem.y, problem.qid, **problem.carried)
+    problem.add_to_weights(0.5)  # every fold has some
     names = random_metrics(random, problem)
     declines = bool(random.random() < 0.4)
     convention = str(random.choice(["sklearn", "lightgbm"]))
     retrieved = "scored" if declines else "all"
     scorers = ranking_scorers(*names, convention=convention, retrieved=retrieved)
     splits = problem.splits(problem.fold)
+    n_columns = random.integers(2, 6)
+    columns = [3, 0, 1, 2, -1][:n_columns]
     thresholds = [-np.inf, 0.0] if declines else [-np.inf]
-    candidates = itertools.product([3, 0, 1, 2, -1][: random.integers(2, 6)], thresholds)
+    candidates = itertools.product(columns, thresholds)
     grid = [{"column": [column], "threshold": [threshold]} for column, threshold in candidates]
     key = str(random.choice(list(scorers)))
     search = GridSearchCV(Learned(), grid, scoring=scorers, refit=key, cv=splits)
@@ -330,25 +356,28 @@ def test_scores_and_reports_of_searches_are_those_of_loops(seed):
 def check_report(report, scores, params, n_candidates):
     """Order, reasons and optimism, from the scores of candidates on folds, larger ones better."""
     means = scores.mean(axis=1)
-    whole = [row for row in range(len(params)) if not np.isnan(means[row])]
-    best_first = sorted(whole, key=lambda row: -round(means[row], 12))
-    failed = [row for row in range(len(params)) if np.isnan(means[row])]
-    assert report.params == {f"#{row + 1}": params[row] for row in range(len(params))}
+    rounded = means.round(12)
+    names = {row: f"#{row + 1}" for row in range(len(params))}
+    failed = [row for row in names if np.isnan(means[row])]
+    whole = [row for row in names if row not in failed]
+    best_first = sorted(whole, key=lambda row: -rounded[row])
+    assert report.params == {name: params[row] for row, name in names.items()}
     listed = [means[int(name[1:]) - 1] for name in report.params]
-    assert listed == pytest.approx([means[row] for row in [*best_first, *failed]], nan_ok=True)
-    compared = {f"#{row + 1}" for row in best_first[:n_candidates]}
-    if len({round(means[row], 12) for row in whole}) == len(whole):
-        assert set(report.names) == compared
-        reasons = {
-            f"#{row + 1}": f"not among the best {n_candidates}" for row in best_first[n_candidates:]
-        }
-        assert report.not_compared == reasons | {f"#{row + 1}": "failed" for row in failed}
+    expected = means[[*best_first, *failed]]
+    assert listed == pytest.approx(expected, nan_ok=True)
+    if len(set(rounded[whole])) == len(whole):
+        compared, others = best_first[:n_candidates], best_first[n_candidates:]
+        reasons = {names[row]: f"not among the best {n_candidates}" for row in others}
+        reasons |= {names[row]: "failed" for row in failed}
+        assert set(report.names) == {names[row] for row in compared}
+        assert report.not_compared == reasons
     assert report.naive_score == pytest.approx(means[best_first[0]])
     lowest, highest = [], []
     for fold in range(scores.shape[1]):
         others = np.delete(scores[whole], fold, axis=1).sum(axis=1)
         # Several can be the best on the others.
-        chosen = scores[whole][others > others.max() - 1e-9, fold]
+        is_best = others > others.max() - 1e-9
+        chosen = scores[whole][is_best, fold]
         lowest.append(chosen.min())
         highest.append(chosen.max())
     assert np.mean(lowest) - 1e-9 <= report.expected_score <= np.mean(highest) + 1e-9
@@ -358,27 +387,37 @@ def check_report(report, scores, params, n_candidates):
 @pytest.mark.parametrize("seed", range(30))
 def test_within_noise_is_a_loop_over_candidates(seed):
     random = np.random.default_rng([seed, 3])
-    n, n_folds = int(random.integers(1, 8)), int(random.integers(2, 7))
-    folds = random.normal(size=(n, 1)) / 8 + random.normal(size=(n, n_folds)) / 8
-    folds = np.round(folds, 1)
-    folds[1:][random.random(n - 1) < 0.2, 0] = np.nan
-    params = [{"size": int(size)} for size in random.integers(0, 4, n)]
+    n = int(random.integers(1, 8))
+    n_folds = int(random.integers(2, 7))
+    of_candidates = random.normal(size=(n, 1)) / 8
+    noise = random.normal(size=(n, n_folds)) / 8
+    folds = np.round(of_candidates + noise, 1)
+    has_failed = random.random(n - 1) < 0.2
+    folds[1:][has_failed, 0] = np.nan
+    sizes = random.integers(0, 4, n).tolist()
     results = {f"split{fold}_test_m": folds[:, fold] for fold in range(n_folds)}
-    level, ratio = float(random.choice([0.05, 0.3])), float(random.choice([0.25, 1.0]))
+    results["params"] = [{"size": size} for size in sizes]
+    level = float(random.choice([0.05, 0.3]))
+    ratio = float(random.choice([0.25, 1.0]))
     sign = random.choice([-1, 1])
-    prefer = [None, "size", "-size"][sign]
-    whole = [row for row in range(n) if not np.isnan(folds[row]).any()]
-    best = max(whole, key=lambda row: round(folds[row].mean(), 12))
+    prefer = "size" if sign > 0 else "-size"
+
+    means = folds.mean(axis=1).round(12)
+    whole = np.flatnonzero(~np.isnan(means)).tolist()
+    best = max(whole, key=lambda row: means[row])
     kept = []
     for row in whole:
         lead = np.round(folds[best] - folds[row], 12)
-        error = np.sqrt((1 / n_folds + ratio) * lead.var(ddof=1))
-        p = stats.t.sf(lead.mean() / error, n_folds - 1) if error > 1e-9 else lead.mean() <= 0
+        variance = (1 / n_folds + ratio) * lead.var(ddof=1)
+        error = np.sqrt(variance)
+        p = float(lead.mean() <= 0)
+        if error > 1e-9:
+            p = stats.t.sf(lead.mean() / error, n_folds - 1)
         if p > level:
             kept.append(row)
-    expected = min(kept, key=lambda row: (sign * params[row]["size"], -folds[row].mean().round(12)))
+    expected = min(kept, key=lambda row: (sign * sizes[row], -means[row]))
     rule = within_noise("m", prefer=prefer, test_ratio=ratio, level=level)
-    assert rule({"params": params, **results}) == expected
+    assert rule(results) == expected
 
 
 # Races
@@ -389,17 +428,19 @@ class PlainRace:
 
     def __init__(self, values, defined, weights, groups, confidence, min_queries):
         # By fold and candidate, arrays of queries; None for candidates that fail.
-        self.values, self.defined, self.weights, self.groups = values, defined, weights, groups
+        self.values, self.defined = values, defined
+        self.weights, self.groups = weights, groups
         self.n_folds, self.n = len(values), len(values[0])
         self.sizes = [len(set(own.tolist())) for own in groups]
         self.level, self.min_queries = 1 - confidence, min_queries
         self.remaining = list(range(self.n))
-        self.after = np.full(self.n, np.nan)
         self.because = np.full(self.n, "", dtype=object)
-        self.difference, self.p = np.full(self.n, np.nan), np.full(self.n, np.nan)
-        for run in range(1, self.n_folds + 1):
-            self.run = run
-            failed = [c for c in self.remaining if values[self.run - 1][c] is None]
+        self.after = np.full(self.n, np.nan)
+        self.difference = np.full(self.n, np.nan)
+        self.p = np.full(self.n, np.nan)
+        for fold, of_candidates in enumerate(values):
+            self.run = fold + 1
+            failed = [c for c in self.remaining if of_candidates[c] is None]
             self.drop(failed, "failed")
             if self.run < self.n_folds and self.remaining:
                 self.compare()
@@ -420,12 +461,16 @@ class PlainRace:
     def compare(self):
         self.leader = max(self.remaining, key=lambda c: round(self.mean(c), 12))
         others = [c for c in self.remaining if c != self.leader]
-        tested = {one for c in others for fold in range(self.run) for one in self.tested(fold, c)}
+        tested = set()
+        for other, fold in itertools.product(others, range(self.run)):
+            tested |= self.tested(fold, other)
+        n_tests = (self.n_folds - 1) * (self.n - 1)
         for other in others:
-            self.difference[other] = round(self.mean(self.leader) - self.mean(other), 12)
+            difference = self.mean(self.leader) - self.mean(other)
+            self.difference[other] = round(difference, 12)
             self.p[other] = np.nan
             if len(tested) >= self.min_queries:
-                self.p[other] = min(1, (self.n_folds - 1) * (self.n - 1) * self.p_value(other))
+                self.p[other] = min(1, n_tests * self.p_value(other))
         self.drop([c for c in others if self.p[c] <= self.level + 1e-12], "behind")
 
     def lead(self, fold, other):
@@ -438,13 +483,14 @@ class PlainRace:
 
     def observations(self, fold, values):
         """Means and masses of the groups."""
-        counted = ~np.isnan(values) & (self.weights[fold] > 0)
-        found = []
-        for group in sorted(set(self.groups[fold][counted].tolist())):
-            inside = counted & (self.groups[fold] == group)
-            weights = self.weights[fold][inside]
-            found.append((np.average(values[inside], weights=weights), weights.sum()))
-        return np.array(found).reshape(-1, 2).T
+        weights, groups = self.weights[fold], self.groups[fold]
+        counted = ~np.isnan(values) & (weights > 0)
+        means, masses = [], []
+        for group in sorted(set(groups[counted].tolist())):
+            inside = counted & (groups == group)
+            means.append(np.average(values[inside], weights=weights[inside]))
+            masses.append(weights[inside].sum())
+        return np.array(means), np.array(masses)
 
     def p_value(self, other):
         n_run, n_to_come = self.run, self.n_folds - self.run
@@ -453,9 +499,8 @@ class PlainRace:
             leads, masses = self.observations(fold, self.lead(fold, other))
             if not len(leads):
                 return np.nan
-            n = masses.sum() ** 2 / (masses**2).sum()
-            mean = np.average(leads, weights=masses)
-            squares.append(n * np.average((leads - mean) ** 2, weights=masses))
+            n = effective(masses)
+            squares.append(n * variance_of(leads, masses))
             sizes.append(n)
         n_degrees = sum(sizes) - n_run
         if n_degrees < 1 - 1e-12:
@@ -465,9 +510,8 @@ class PlainRace:
         seen = sum(1 / n for n in sizes) / n_run**2
         unseen = sum(1 / (n * share) for n in self.sizes[n_run:]) / n_to_come**2
         variance = left * (seen + unseen) * sum(squares) / n_degrees
-        variance, n_degrees = self.with_fits(
-            variance, n_degrees, left * (1 / n_run + 1 / n_to_come)
-        )
+        share_of_fits = left * (1 / n_run + 1 / n_to_come)
+        variance, n_degrees = self.with_fits(variance, n_degrees, share_of_fits)
         if variance == 0:
             return float(self.difference[other] <= 0)
         return stats.t.sf(self.difference[other] / np.sqrt(variance), n_degrees)
@@ -479,14 +523,16 @@ class PlainRace:
         if n_folds == 1 or n_candidates == 1 or np.isnan(expected):
             return variance * (1 + 3**2), n_degrees
         scores = np.array([[self.score(f, c) for c in self.remaining] for f in range(n_folds)])
-        rest = scores - scores.mean(axis=0) - scores.mean(axis=1)[:, None] + scores.mean()
+        of_means = scores.mean(axis=1, keepdims=True)
+        rest = scores - scores.mean(axis=0) - of_means + scores.mean()
         n_of_folds = (n_folds - 1) * (n_candidates - 1)
         of_folds = 2 * share * (rest**2).sum() / n_of_folds
         of_fits = of_folds - 2 * share * expected
         if of_fits <= 0:
             return variance, n_degrees
         total = variance + of_fits
-        return total, total**2 / (variance**2 / n_degrees + of_folds**2 / n_of_folds)
+        uncertainty = variance**2 / n_degrees + of_folds**2 / n_of_folds
+        return total, total**2 / uncertainty
 
     def variance_of_mean(self, fold):
         """Of a candidate around all, over the queries that all define."""
@@ -498,11 +544,18 @@ class PlainRace:
             return np.nan
         rest = np.array([values for values, _ in observed])
         rest = rest - rest.mean(axis=0)
-        n = masses.sum() ** 2 / (masses**2).sum()
-        total = sum(
-            np.average((row - np.average(row, weights=masses)) ** 2, weights=masses) for row in rest
-        )
-        return total / (n - 1) / (len(rest) - 1)
+        total = sum(variance_of(row, masses) for row in rest)
+        return total / (effective(masses) - 1) / (len(rest) - 1)
+
+
+def effective(masses):
+    """The number of equal masses that vary as much."""
+    return masses.sum() ** 2 / (masses**2).sum()
+
+
+def variance_of(values, masses):
+    mean = np.average(values, weights=masses)
+    return np.average((values - mean) ** 2, weights=masses)
 
 
 RACED = [
@@ -520,18 +573,21 @@ RACED = [
 def test_a_race_is_a_loop_over_folds(seed):
     random = np.random.default_rng([seed, 4])
     problem = Problem(random, (24, 50), is_defined=True)
-    if "sample_weight" in problem.carried:
-        problem.carried["sample_weight"] = problem.carried["sample_weight"] + (seed % 3) / 2
-        problem.labels = with_qid(problem.y, problem.qid, **problem.carried)
+    problem.add_to_weights((seed % 3) / 2)
     metric = get_metric(RACED[random.integers(len(RACED))])
     declines = bool(random.random() < 0.3)
-    grid = [{"column": [3, 0, 1, 2]}, {"column": [0], "threshold": [0.5]}, {"column": [-1]}]
-    grid = (
-        grid[: int(random.integers(1, 4))]
-        if declines
-        else [grid[0], *grid[2 * (seed % 2) :: 2][:1]]
-    )
-    confidence, min_queries = float(random.choice([0.5, 0.8, 0.95])), int(random.integers(2, 20))
+    columns, declining, failing = [
+        {"column": [3, 0, 1, 2]},
+        {"column": [0], "threshold": [0.5]},
+        {"column": [-1]},
+    ]
+    if declines:
+        n_grids = int(random.integers(1, 4))
+        grid = [columns, declining, failing][:n_grids]
+    else:
+        grid = [columns, failing if seed % 2 else columns]
+    confidence = float(random.choice([0.5, 0.8, 0.95]))
+    min_queries = int(random.integers(2, 20))
     splits = problem.splits(problem.fold)
     search = RacingSearchCV(
         Learned(),
@@ -545,23 +601,20 @@ def test_a_race_is_a_loop_over_folds(seed):
     search.fit(problem.X, problem.labels, **given)
     results, params = search.cv_results_, search.cv_results_["params"]
     sign = 1 if metric.greater_is_better else -1
+    options = {"metrics": {"m": metric}}
     values, defined, weights, groups = [], [], [], []
     for split in splits:
-        reports = [
-            None
-            if own["column"] < 0
-            else scored_by_hand(
-                problem, Learned(**own), split, {"metrics": {"m": metric}}, declines=declines
-            )
-            for own in params
-        ]
+        reports = [None] * len(params)
+        for row, own in enumerate(params):
+            if own["column"] >= 0:
+                model = Learned(**own)
+                reports[row] = scored_by_hand(problem, model, split, options, declines=declines)
         first = reports[0]
-        number = {one: place for place, one in enumerate(problem.ids.tolist())}
-        queries = [number[one] for one in first.qid.tolist()]
+        queries = np.array(problem.number_of(first))
         values.append([one and sign * one.per_query["m"] for one in reports])
         defined.append([one and ~np.isnan(one.results["m"].values) for one in reports])
-        weights.append(np.ones(len(queries)) if first.weights is None else first.weights)
-        groups.append(np.array(queries) if problem.users is None else problem.users[queries])
+        weights.append(weights_of(first))
+        groups.append(queries if problem.users is None else problem.users[queries])
     expected = PlainRace(values, defined, weights, groups, confidence, min_queries)
 
     np.testing.assert_array_equal(results["dropped_after"], expected.after)
@@ -585,18 +638,14 @@ def check_report_of_race(search, expected, problem):
     """What a race kept: values per query by id, weights, groups and folds."""
     report = search_report(search)
     assert set(report.names) == {f"#{row + 1}" for row in expected.remaining}
-    kept = {
-        f"#{row + 1}": (
-            "failed"
-            if expected.because[row] == "failed"
-            else f"dropped after fold {expected.after[row]:.0f}"
-        )
-        for row in range(expected.n)
-        if expected.because[row]
-    }
-    assert report.not_compared == kept
-    number = {one: place for place, one in enumerate(problem.ids.tolist())}
-    queries = [number[one] for one in report.qid.tolist()]
+    reasons = {}
+    for row, why in enumerate(expected.because):
+        if why == "failed":
+            reasons[f"#{row + 1}"] = why
+        elif why:
+            reasons[f"#{row + 1}"] = f"dropped after fold {expected.after[row]:.0f}"
+    assert report.not_compared == reasons
+    queries = problem.number_of(report)
     assert report.folds.tolist() == problem.fold[queries].tolist()
     after = np.nan_to_num(expected.after, nan=np.inf)
     last = [after[int(name[1:]) - 1] for name in report.params]
@@ -608,21 +657,24 @@ def check_report_of_race(search, expected, problem):
         assert list(own.n_undefined.values()) == [n_undefined]
         for fold in range(expected.n_folds):
             inside = report.folds == fold
-            by_group = sorted(zip(numbers(found[inside]), weights_of(own)[inside], strict=True))
-            plain = sorted(
-                zip(numbers(expected.values[fold][row]), expected.weights[fold], strict=True)
-            )
-            np.testing.assert_allclose(by_group, plain)
+            of_fold = sorted_pairs(found[inside], weights_of(own)[inside])
+            plain = sorted_pairs(expected.values[fold][row], expected.weights[fold])
+            np.testing.assert_allclose(of_fold, plain)
         if problem.users is None:
             assert own.groups is None
-        elif len(set(problem.users.tolist())) < len(problem.users):
-            assert len(set(own.groups.tolist())) == len(set(problem.users.tolist()))
-            pairs = set(zip(own.groups.tolist(), problem.users[queries].tolist(), strict=True))
-            assert len(pairs) == len(set(own.groups.tolist()))
+            continue
+        users = problem.users[queries].tolist()
+        n_users = len(set(users))
+        if n_users < len(users):
+            groups = own.groups.tolist()
+            assert len(set(groups)) == n_users
+            assert len(set(zip(groups, users, strict=True))) == n_users
 
 
-def numbers(values):
-    return np.nan_to_num(values.round(9), nan=-9.0)
+def sorted_pairs(values, weights):
+    """Values of queries with their weights, whatever the order of the queries."""
+    numbers = np.nan_to_num(values.round(9), nan=-9.0)
+    return sorted(zip(numbers, weights, strict=True))
 
 
 def weights_of(report):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
 from skrank_metrics._input.parameters import check_int
+from skrank_metrics._output.table import WIDTH
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class Progress:
             yield part
             self.say_done(number, n_parts, what)
 
-    def say_done(self, done: int, total: int | None, what: str) -> None:
+    def say_done(self, done: int, total: int | None, what: str, further: str = "") -> None:
         """Say how much is done, such as "rows", unless it was said lately; a total of None is not known."""
         now = time.monotonic()
         is_due = now - self._last >= (ON_A_TERMINAL if self._replaces_lines else ELSEWHERE)
@@ -63,7 +64,9 @@ class Progress:
         if total:
             left = elapsed / done * (total - done)
             text = f"{done:,} of {total:,} {what} ({done / total:.0%}), {left:.0f} s left"
-        self._write(f"{REPLACE}{text}" if self._replaces_lines else f"{text}\n")
+        text += further
+        # Of a line that is wider than the terminal, only the end would be replaced.
+        self._write(f"{REPLACE}{text[: WIDTH - 1]}" if self._replaces_lines else f"{text}\n")
 
     def _write(self, text: str) -> None:
         print(text, end="", file=sys.stderr, flush=True)

@@ -21,10 +21,11 @@ from skrank_metrics._input.parameters import check_int, check_number, check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.progress import Progress
+from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import how_to_pass_ids
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.fitted_search import metric_of_scorer, named_by
+from skrank_metrics.model_selection.fitted_search import metric_of_scorer, named_by, spelled_params
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,
@@ -81,7 +82,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         candidates fail in that fold.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
         As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` says on standard error how many folds are
-        done, and how long the rest takes.
+        done, how long the rest takes, how many candidates remain, and which of them leads.
 
     Attributes
     ----------
@@ -273,28 +274,30 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any) -> None:
-        folds, progress = self.cv, Progress(self.verbose)
+        folds = self.cv
         rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
         if folds.fold is None:
             rounds.run_at_once()
-        # scikit-learn would announce the fits of each fold.
-        self.verbose = 0
-        race = None
+        race, progress = None, Progress(0)
         if self.confidence is not None:
             sizes = [len(np.unique(folds.units[test])) for _, test in folds.splits]
             race = Race(n_candidates, np.array(sizes), self.confidence, self.min_queries)
+            progress = Progress(self.verbose)
+            # scikit-learn would announce the fits of each fold.
+            self.verbose = 0
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
         self._key_of_values = self._key or "score"
         self._fold_values: list[QueryScores] = []
         # Without candidates or folds, the first fit raises scikit-learn's error.
         with progress:
-            for fold in progress.count(range(max(1, n_folds)), n_folds, "folds fitted"):
+            for fold in range(max(1, n_folds)):
                 if folds.fold is not None:
                     rounds.run(race.remaining if race else range(n_candidates), fold)
                 scores, values = rounds.values(fold)
                 if race:
                     race.finish_fold(scores, values)
+                    progress.say_done(fold + 1, n_folds, "folds fitted", _field(race, rounds))
                 self._fold_values.append(values)
         if rounds.error and not rounds.returned:
             raise rounds.error
@@ -314,6 +317,15 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
             return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
+
+
+def _field(race: Race, rounds: Rounds) -> str:
+    """How many candidates remain, and which of them leads."""
+    field = f"; {counted(len(race.remaining), 'candidate')} remaining"
+    if not race.remaining:
+        return field
+    params = rounds.candidates[race.leader].params
+    return f"{field}, best: {spelled_params(params) or 'the defaults'}"
 
 
 def _as_scorers(scoring: Any, estimator: Any) -> Any:

@@ -69,6 +69,16 @@ def test_lines_on_a_terminal_are_apart(clock, monkeypatch):
     )
 
 
+def test_a_line_on_a_terminal_is_not_wider_than_it(clock, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Progress(None) as shown:
+        clock[0] = 8.0
+        shown.say_done(5, 10, "models fitted", "; further " + "x" * 200)
+    said = f"{HALF}; further "
+    line = said + "x" * (79 - len(said))
+    assert sys.stderr.getvalue() == f"{REPLACE}{line}{REPLACE}"
+
+
 def test_an_unknown_total_has_no_time_left(clock, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with Progress(None) as shown:

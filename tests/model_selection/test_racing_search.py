@@ -484,8 +484,18 @@ def test_progress_counts_the_folds(capsys):
     race().fit(X, LABELS)
     assert capsys.readouterr() == ("", "")
     raced = race(verbose=1).fit(X, LABELS)
-    assert capsys.readouterr() == ("", "5 of 5 folds fitted (100%), 0 s left\n")
+    assert np.isnan(raced.cv_results_["dropped_after"]).sum() == 1
+    said = "5 of 5 folds fitted (100%), 0 s left; 1 candidate remaining, best: column=4\n"
+    assert capsys.readouterr() == ("", said)
+    assert raced.best_params_ == {"column": 4}
     assert raced.verbose == 1
+
+
+def test_without_a_race_scikit_learn_says_what_is_fitted(capsys):
+    race(confidence=None, verbose=1).fit(X, LABELS)
+    printed, said = capsys.readouterr()
+    assert "candidates, totalling" in printed
+    assert not said
 
 
 def test_candidates_of_which_only_another_metric_fails_stay():

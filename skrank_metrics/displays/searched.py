@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from skrank_metrics._input.arrays import FloatArray
 
 
@@ -31,11 +29,6 @@ def read_search(search: Any, metric: Any) -> Searched:
     key = fitted.metric_of(search, metrics, metric)
     scores = fitted.fold_scores(found, key)
     ranked = fitted.ranked_rows(found, key)
-    # Means over some of the folds are not comparable with the others.
-    rows = [row for row in ranked if not np.isnan(scores[row]).any()]
-    if not rows:
-        raise ValueError(
-            "search must have a candidate with a score in every fold; each has NaN in some fold."
-        )
+    rows = fitted.whole_rows(found, key)
     params = [found["params"][row] for row in rows]
     return Searched(rows, params, scores[rows], len(ranked), str(metrics[key] or key))

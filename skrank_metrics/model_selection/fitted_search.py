@@ -102,9 +102,18 @@ def ranked_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
 
 
 def whole_rows(cv_results: Mapping[str, Any], metric: str) -> list[int]:
-    """Rows of the candidates with a score in every fold, the best mean first."""
+    """Rows of the candidates with a score in every fold, the best mean first; an error if there are none.
+
+    Means over some of the folds are not comparable with the others.
+    """
     folds = fold_scores(cv_results, metric)
-    return [row for row in ranked_rows(cv_results, metric) if not np.isnan(folds[row]).any()]
+    rows = [row for row in ranked_rows(cv_results, metric) if not np.isnan(folds[row]).any()]
+    if not rows:
+        where = " on its last rung" if "iter" in cv_results else ""
+        raise ValueError(
+            f"search must have a candidate with a score in every fold{where}; got none for {metric!r}."
+        )
+    return rows
 
 
 def spelled_params(params: Mapping[str, Any]) -> str:

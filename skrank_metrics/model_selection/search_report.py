@@ -208,10 +208,6 @@ def search_report(
     check_by_query(str(bound), bound)
     scores, ranked = fold_scores(search.cv_results_, key), ranked_rows(search.cv_results_, key)
     whole = whole_rows(search.cv_results_, key)
-    if not whole:
-        raise ValueError(
-            "search must have a candidate with a score in every fold; each has NaN in some fold."
-        )
     compared = {row: _number(row) for row in whole[:n_candidates]}
     of_fit = dict(params or {})
     groups = of_fit.pop("groups", None)

@@ -29,10 +29,6 @@ class WithinNoise:
         """Choose a row of ``cv_results_``."""
         folds = fold_scores(cv_results, self.metric)
         rows = whole_rows(cv_results, self.metric)
-        if not rows:
-            raise ValueError(
-                f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}."
-            )
         params = cv_results["params"]
         ahead = leads(folds[rows[0]], folds)
         kept = [row for row in rows if _p_worse(ahead[row], self.test_ratio) > self.level]

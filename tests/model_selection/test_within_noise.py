@@ -72,7 +72,7 @@ def test_the_metric_is_the_one_whose_folds_are_compared():
 def test_failed_candidates_are_not_chosen():
     assert by_hand(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
     with pytest.raises(
-        ValueError, match="within_noise needs a candidate with a score in all folds; got none"
+        ValueError, match="must have a candidate with a score in every fold; got none for 'score'"
     ):
         by_hand(results([np.nan, 0.8], [0.7, np.nan]))
 
@@ -83,7 +83,8 @@ def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
     assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
     assert by_hand(found) == 0
     found = results([0.9, 0.91], [0.7, 0.71], [np.nan, 0.72])
-    with pytest.raises(ValueError, match="needs a candidate with a score in all folds"):
+    message = "must have a candidate with a score in every fold on its last rung; got none"
+    with pytest.raises(ValueError, match=message):
         by_hand(found | {"iter": np.array([1, 0, 2])})
 
 

@@ -83,15 +83,12 @@ def test_queries_that_the_first_loses_and_wins():
     assert comparison.best(3, first="second", second="first")[0] == (1, 1, 1 / 2, 1 / 2)
     assert comparison.worst(n=2, first="second", second="third") == []
     pair = comparison.pair()
-    assert (pair.first, pair.second, [own.tolist() for own in pair.values]) == (
-        "first",
-        "second",
-        [[1 / rank for rank in QUERIES[name]] for name in ("first", "second")],
-    )
+    assert (pair.first, pair.second) == ("first", "second")
+    for own, name in zip(pair.values, ("first", "second"), strict=True):
+        assert own.tolist() == [1 / rank for rank in QUERIES[name]]
     tied = of_ranks({"a": [1, 2] * 20, "b": [2, 1] * 20})
-    assert [query.qid for query in tied.best(40)] == list(range(0, 40, 2)), (
-        "equal ones in the order of the queries"
-    )
+    best = [query.qid for query in tied.best(40)]
+    assert best == list(range(0, 40, 2)), "equal ones in the order of the queries"
     shown = [query[0].qid for query in tied.inspect(40).queries]
     assert shown == list(range(40))
     for select in (comparison.worst, comparison.best):
@@ -249,23 +246,21 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
 
 def test_metrics_that_are_no_means_over_queries():
     name = "recall(average=micro)@3"
-    comparison = compare(
-        [report(feature, metrics=["mrr", name]) for feature in (0, 1)], by=np.arange(60) % 2
-    )
-    assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
+    reports = [report(feature, metrics=["mrr", name]) for feature in (0, 1)]
+    comparison = compare(reports, by=np.arange(60) % 2)
+    view = comparison.by_metric(name)
+    assert comparison.tested
+    assert not view.tested
     assert all(part.metrics == ("mrr",) for part in comparison.slices.values())
-    assert comparison.by_metric(name).means() == {
-        n: r.mean[name] for n, r in comparison.reports.items()
-    }
-    assert {one.status for one in comparison.by_metric(name).standings()} == {""}
+    assert view.means() == {n: r.mean[name] for n, r in comparison.reports.items()}
+    assert {one.status for one in view.standings()} == {""}
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
-        comparison.by_metric(name).pairs()
+        view.pairs()
     assert f"{name} status" not in comparison.to_frame()
-    pooled, both = (compare(comparison.reports, metrics) for metrics in (name, [name, "mrr"]))
-    assert {value: part.metrics for value, part in both.slices.items()} == {
-        0: ("mrr",),
-        1: ("mrr",),
-    }
+    pooled = compare(comparison.reports, name)
+    both = compare(comparison.reports, [name, "mrr"])
+    assert list(both.slices) == [0, 1]
+    assert all(part.metrics == ("mrr",) for part in both.slices.values())
     sentence = f"is ahead by {name}, which is not a mean over queries and cannot be tested."
     assert pooled.verdict == f"{pooled.names[0]} {sentence}"
     assert str(pooled).count("\n") > 3
@@ -371,20 +366,23 @@ def test_the_best_set_the_verdict_and_regret():
     assert comparison.regret["always"] == 0
     assert [one.status for one in comparison.standings()] == ["best", "worse", "worse"]
     assert comparison.letters == {"always": "a", "often": "b", "rarely": "c"}
-    lead, *others = comparison.standings()
-    assert lead.interval[0] > 0 > max(one.interval[1] for one in others)
-    assert lead.interval == tuple(-end for end in others[0].interval[::-1])
-    assert lead.difference == -others[0].difference == pytest.approx(1 / 8)
+    lead, second, third = comparison.standings()
+    low, high = lead.interval
+    assert low > 0
+    assert second.interval == (-high, -low)
+    assert third.interval[1] < 0
+    assert lead.difference == -second.difference == pytest.approx(1 / 8)
     assert comparison.regret["rarely"] > 2 / 3 - 1e-9, "at least what was seen"
 
-    ranks = {"a": ALWAYS, "b": [1] * 39 + [2], "c": RARELY, "d": RARELY}
-    same = of_ranks(ranks)
+
+def test_verdicts_of_several_that_may_be_the_best():
+    almost = [1] * 39 + [2]
+    same = of_ranks({"a": ALWAYS, "b": almost, "c": RARELY, "d": RARELY})
     assert same.verdict == "With 95% confidence, the best is a or b; a leads. c and d are worse."
     assert 1 / 80 < same.regret["a"] < 0.2, "b differs in one query, and could be better in others"
     five = of_ranks({"a": [1] * 5, "b": [3] * 5})
     assert five.verdict == "a and b cannot be told apart on 5 queries."
-    ranks = {"a": [1] * 4, "b": [3] * 4, "c": [4] * 4}
-    three = of_ranks(ranks)
+    three = of_ranks({"a": [1] * 4, "b": [3] * 4, "c": [4] * 4})
     assert three.verdict == "a, b and c cannot be told apart on 4 queries."
     twins = of_ranks({"a": OFTEN, "b": OFTEN, "c": RARELY})
     assert twins.verdict.endswith("a leads. c is worse.")
@@ -554,13 +552,15 @@ def test_many_slices_many_rankings_and_slices_without_values():
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
     assert list(comparison.slices) == ["a", "b"]
     assert [one.status for one in comparison.slices["a"].standings()] == ["leads", "may be best"]
-    values = pd.DataFrame(
-        {"qid": range(4), "mrr": [1, 0.5, 1, 0.5], "judge": [1, 2, np.nan, np.nan]}
-    )
-    part = compare([RankingReport.from_frame(values)] * 2, by=["a", "a", "b", "b"])
-    assert (list(part.slices), part.slices["b"].metrics) == (["a", "b"], ("mrr",)), (
-        "judge has no value in b"
-    )
+    columns = {
+        "qid": range(4),
+        "mrr": [1, 0.5, 1, 0.5],
+        "judge": [1, 2, np.nan, np.nan],
+    }
+    reports = [RankingReport.from_frame(columns)] * 2
+    part = compare(reports, by=["a", "a", "b", "b"])
+    assert list(part.slices) == ["a", "b"]
+    assert part.slices["b"].metrics == ("mrr",), "judge has no value in b"
     assert list(part.by_metric("judge").slices) == ["a"]
 
 
@@ -575,10 +575,13 @@ def test_queries_needed():
     first, second, third = comparison.names
     assert comparison.queries_needed(0.05, first=second, second=third) != needed
     spread = comparison.pair().differences.std(ddof=1)
-    plain = compare([comparison.reports[first], comparison.reports[second]]).queries_needed(0.05)
-    assert plain == pytest.approx((1.96 + 0.8416) ** 2 * spread**2 / 0.05**2, rel=0.02)
+    best_two = [comparison.reports[first], comparison.reports[second]]
+    plain = compare(best_two).queries_needed(0.05)
+    expected = (1.96 + 0.8416) ** 2 * spread**2 / 0.05**2
+    assert plain == pytest.approx(expected, rel=0.02)
     assert needed > plain, "three comparisons instead of one"
-    assert comparison.detectable == pytest.approx(0.05 * np.sqrt(needed / 200), rel=0.1)
+    expected = 0.05 * np.sqrt(needed / 200)
+    assert comparison.detectable == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -614,10 +617,11 @@ def test_power_of_queries_needed(kind):
     }[kind]
 
     def of_differences(d):
-        frames = [
-            pd.DataFrame({"qid": np.arange(len(d)), "judge": sign * d / 2}) for sign in (1, -1)
-        ]
-        return compare([RankingReport.from_frame(frame) for frame in frames])
+        reports = []
+        for values in (d / 2, -d / 2):
+            columns = {"qid": np.arange(len(d)), "judge": values}
+            reports.append(RankingReport.from_frame(columns))
+        return compare(reports)
 
     for _ in range(80):
         n = of_differences(draw(200)).queries_needed(0.02)
@@ -633,17 +637,21 @@ def in_folds(reports, folds):
 
 
 def test_folds_stay_with_reports():
-    of_fold = np.arange(40) % 4
-    plain = of_ranks(IN_FOLDS)
-    first = compare(in_folds(plain.reports, of_fold), by=np.arange(40) % 3)
-    again = compare(dict(reversed(first.reports.items())), random_state=0)
+    numbers = np.arange(40)
+    of_fold = numbers % 4
+    plain = of_ranks(IN_FOLDS).reports
+    fitted = in_folds(plain, of_fold)
+    first = compare(fitted, by=numbers % 3)
+    in_reverse = dict(reversed(first.reports.items()))
+    again = compare(in_reverse, random_state=0)
     assert again.folds.tolist() == of_fold.tolist()
     assert str(again) == str(first)
     assert first.slices[1].folds.tolist() == of_fold[1::3].tolist()
     # A ranking that was not fitted has no folds of its own.
-    some = {**in_folds(plain.reports, of_fold), "b": plain.reports["b"]}
-    assert compare(some).pair("b", "a").interval == first.pair("b", "a").interval
-    other = {**first.reports, "b": plain.reports["b"].with_queries(folds=of_fold[::-1])}
+    some = compare({**fitted, "b": plain["b"]})
+    assert some.pair("b", "a").interval == first.pair("b", "a").interval
+    in_others = plain["b"].with_queries(folds=of_fold[::-1])
+    other = {**first.reports, "b": in_others}
     with pytest.raises(ValueError, match="tested in the same folds; 'a' and 'b' differ"):
         compare(dict(sorted(other.items())))
 
@@ -712,9 +720,17 @@ def test_frames():
         assert frame[f"{metric} letters"].to_dict() == view.letters
         for one in view.standings():
             low, high = reports[one.name].intervals(0.8)[metric]
-            expected = {"": one.mean, " low": low, " high": high, " difference": one.difference}
-            expected |= {" difference low": one.interval[0], " difference high": one.interval[1]}
-            expected |= {" p": one.p_value, " status": one.status, " regret": one.regret}
+            expected = {
+                "": one.mean,
+                " low": low,
+                " high": high,
+                " difference": one.difference,
+                " difference low": one.interval[0],
+                " difference high": one.interval[1],
+                " p": one.p_value,
+                " status": one.status,
+                " regret": one.regret,
+            }
             row = frame.loc[one.name]
             assert {ending: row[f"{metric}{ending}"] for ending in expected} == expected
 

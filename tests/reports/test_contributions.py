@@ -32,23 +32,29 @@ def test_every_metric_is_a_sum_or_known_to_be_none(name):
     assert np.isnan(found.rest) == np.isnan(found.columns["added"]).all() == is_none
 
 
+DCG_AT_2 = 1 / np.log2(3)
+DCG_AT_4 = 2 / np.log2(5)
+IDEAL = 2 + 1 / np.log2(3)
+
+
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "second", "fourth"),
     [
-        ("dcg", [0, 1 / np.log2(3), 0, 2 / np.log2(5)]),
-        ("dcg(gain=exp2, discount=reciprocal)", [0, 1 / 2, 0, 3 / 4]),
-        ("ndcg", np.array([0, 1 / np.log2(3), 0, 2 / np.log2(5)]) / (2 + 1 / np.log2(3))),
-        ("mrr", [0, 1 / 2, 0, 0]),
-        ("map", [0, 1 / 2 / 2, 0, 2 / 4 / 2]),
-        ("rbp(p=0.5)", [0, 0.5 * 0.5, 0, 0.5 * 0.125]),
-        ("err(max_grade=2)", [0, 1 / 2 * 1 / 4, 0, 1 / 4 * 3 / 4 * 3 / 4]),
-        ("precision@4", [0, 1 / 4, 0, 1 / 4]),
-        ("recall", [0, 1 / 2, 0, 1 / 2]),
-        ("hit_rate@4", [0, 1, 0, 0]),
+        ("dcg", DCG_AT_2, DCG_AT_4),
+        ("dcg(gain=exp2, discount=reciprocal)", 1 / 2, 3 / 4),
+        ("ndcg", DCG_AT_2 / IDEAL, DCG_AT_4 / IDEAL),
+        ("mrr", 1 / 2, 0),
+        ("map", 1 / 2 / 2, 2 / 4 / 2),
+        ("rbp(p=0.5)", 0.5 * 0.5, 0.5 * 0.125),
+        ("err(max_grade=2)", 1 / 2 * 1 / 4, 1 / 4 * 3 / 4 * 3 / 4),
+        ("precision@4", 1 / 4, 1 / 4),
+        ("recall", 1 / 2, 1 / 2),
+        ("hit_rate@4", 1, 0),
     ],
 )
-def test_by_hand(name, expected):
+def test_by_hand(name, second, fourth):
     found = inspected(name, [0, 1, 0, 2])
+    expected = [0, second, 0, fourth]
     np.testing.assert_allclose(found.columns["added"], expected, atol=1e-15)
     assert found.rest == pytest.approx(0, abs=1e-15)
 

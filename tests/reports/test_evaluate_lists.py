@@ -28,14 +28,16 @@ def test_values_by_hand():
 
 def test_forms_of_lists():
     array = np.array([[1, 0, 0], [0, 1, 0]])
-    expected = evaluate(array, -np.tile(np.arange(3.0), (2, 1)), metrics=METRICS)
+    descending = [[2.0, 1.0, 0.0]] * 2
+    expected = evaluate(array, descending, metrics=METRICS)
     forms = [array, array.tolist(), list(array), map(tuple, array)]
     for labels in forms:
         assert evaluate_lists(labels, METRICS).mean == expected.mean
     by_id = evaluate_lists({"a": [1], ("b", 2): (True, False)}, "mrr")
     assert by_id.qid.tolist() == ["a", ("b", 2)]
     assert by_id.mean == {"mrr": 1}
-    assert evaluate_lists(pd.Series({"x": [0, 1], "y": [1]}), "mrr").mean == {"mrr": 3 / 4}
+    series = pd.Series({"x": [0, 1], "y": [1]})
+    assert evaluate_lists(series, "mrr").mean == {"mrr": (1 / 2 + 1) / 2}
 
 
 @pytest.mark.option("evaluate_lists.convention")

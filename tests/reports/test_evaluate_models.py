@@ -86,29 +86,25 @@ OPTIONS = {
 def test_options_of_metrics(option):
     """Options of evaluate do what they do for the metrics on their own."""
     scores = {name: np.round(own, 1) for name, own in SCORES.items()}
-    labels, given, metrics = (
-        np.where(QID % 7 == 0, 0, Y),
-        {"qid": QID, **OPTIONS[option]},
-        ["ndcg@5", "mrr"],
-    )
+    labels = np.where(QID % 7 == 0, 0, Y)
+    given = {"qid": QID, **OPTIONS[option]}
+    metrics = ["ndcg@5", "mrr"]
     found = evaluate(labels, scores, metrics=metrics, **given).reports
     without = {name: value for name, value in given.items() if name != option}
     plain = evaluate(labels, scores, metrics=metrics, **without).reports
     policies = {name: given[name] for name in ("convention",) if name in given}
     rows = given["judged"] if "condense" in given else np.full(len(Y), True)
-    columns = {
-        name: given[name][rows] for name in ("qid", "sample_weight", "retrieved") if name in given
-    }
-    columns |= {"judged": given["judged"]} if option == "judged" else {}
+    taken = {"qid", "sample_weight", "retrieved"} & set(given)
+    columns = {name: given[name][rows] for name in taken}
+    if option == "judged":
+        columns["judged"] = given["judged"]
     for name, own in scores.items():
         assert evaluate(labels, own, metrics=metrics, **given).mean == found[name].mean
         for metric in metrics:
-            mean, per_query = (
-                get_metric(metric, **policies, average=average) for average in ("macro", None)
-            )
-            assert found[name].mean[metric] == pytest.approx(
-                mean(labels[rows], own[rows], **columns), abs=1e-12
-            )
+            mean = get_metric(metric, **policies, average="macro")
+            per_query = get_metric(metric, **policies, average=None)
+            expected = mean(labels[rows], own[rows], **columns)
+            assert found[name].mean[metric] == pytest.approx(expected, abs=1e-12)
             of_queries = per_query(labels[rows], own[rows], **columns)
             np.testing.assert_allclose(found[name].per_query[metric], of_queries, rtol=1e-12)
     assert any(found[name].mean != plain[name].mean for name in scores)
@@ -139,19 +135,29 @@ def test_slices_groups_and_documents():
 
 
 def test_documents_without_a_score_were_not_returned():
-    returned = {
-        name: np.random.default_rng(seed).random(len(Y)) < 0.8 for seed, name in enumerate(SCORES)
-    }
-    missing = {name: np.where(returned[name], own, np.nan) for name, own in SCORES.items()}
-    for masks in ({}, {"retrieved": RETRIEVED}):
-        found = evaluate(Y, missing, qid=QID, metrics=["ndcg@5", "recall"], **masks)
-        for name, scores in SCORES.items():
-            mask = returned[name] & RETRIEVED if masks else returned[name]
-            expected = evaluate(Y, scores, qid=QID, metrics=["ndcg@5", "recall"], retrieved=mask)
-            assert found.reports[name].mean == expected.mean
-    some = evaluate(Y, {"all": X[:, 0], "some": missing["first"]}, qid=QID, metrics="ndcg@5")
-    assert some.means()["all"] == evaluate(Y, X[:, 0], qid=QID, metrics="ndcg@5").mean["ndcg@5"]
-    n_missing = (~returned["first"]).sum()
+    options = {"qid": QID, "metrics": ["ndcg@5", "recall"]}
+    returned, missing = {}, {}
+    for seed, (name, scores) in enumerate(SCORES.items()):
+        returned[name] = np.random.default_rng(seed).random(len(Y)) < 0.8
+        missing[name] = np.where(returned[name], scores, np.nan)
+    found = evaluate(Y, missing, **options)
+    masked = evaluate(Y, missing, retrieved=RETRIEVED, **options)
+    for name, scores in SCORES.items():
+        mask = returned[name]
+        expected = evaluate(Y, scores, retrieved=mask, **options)
+        assert found.reports[name].mean == expected.mean
+        expected = evaluate(Y, scores, retrieved=mask & RETRIEVED, **options)
+        assert masked.reports[name].mean == expected.mean
+
+
+def test_documents_without_a_score_are_told():
+    first = SCORES["first"]
+    returned = np.random.default_rng(0).random(len(Y)) < 0.8
+    models = {"all": first, "some": np.where(returned, first, np.nan)}
+    some = evaluate(Y, models, qid=QID, metrics="ndcg@5")
+    alone = evaluate(Y, first, qid=QID, metrics="ndcg@5")
+    assert some.means()["all"] == alone.mean["ndcg@5"]
+    n_missing = (~returned).sum()
     said = f"No score (NaN) for {n_missing} documents, counted as not returned."
     assert f"some: {said}" in some.notes()
     assert said in some.reports["some"].health.findings

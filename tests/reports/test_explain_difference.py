@@ -41,7 +41,12 @@ def test_effects_that_interact_by_hand():
 
 
 @pytest.mark.parametrize(
-    "pair", [("sklearn", "xgboost"), ("trec_eval", "catboost"), ("lightgbm", "catboost")]
+    "pair",
+    [
+        ("sklearn", "xgboost"),
+        ("trec_eval", "catboost"),
+        ("lightgbm", "catboost"),
+    ],
 )
 @pytest.mark.parametrize("metric", ["ndcg", "map", "precision"])
 def test_effects_are_means_over_all_orders(pair, metric):
@@ -58,16 +63,21 @@ def test_effects_are_means_over_all_orders(pair, metric):
     report = evaluate(**rows, sample_weight=weights[qid], metrics=metric)
     difference = explain_difference(report, metric=metric, conventions=pair)
     first, second = (get_metric(metric, convention=convention) for convention in pair)
+
+    def weighted_mean(bound):
+        values = bound(**rows, average=None)
+        return np.average(values, weights=weights)
+
     names = [n for n in first.record.parameters if first.get(n) != second.get(n)]
     orders = list(itertools.permutations(names))
-    expected = dict.fromkeys(names, 0.0)
+    changes = {name: [] for name in names}
     for order in orders:
         bound = first
         for name in order:
             changed = bound.replace(**{name: second.get(name)})
-            gains = changed(**rows, average=None) - bound(**rows, average=None)
-            expected[name] += np.average(gains, weights=weights) / len(orders)
+            changes[name].append(weighted_mean(changed) - weighted_mean(bound))
             bound = changed
+    expected = {name: np.mean(of_orders) for name, of_orders in changes.items()}
     assert difference.start == first(**rows, sample_weight=weights[qid])
     assert difference.end == second(**rows, sample_weight=weights[qid])
     in_order = [name for name in CAUSES if name in names]

@@ -54,9 +54,11 @@ def test_better_than_a_baseline_that_is_better_than_a_third():
     random = np.random.default_rng(0)
     lead = random.normal(0, 0.1, 60)
     lead += 0.035 - lead.mean()
+    middle = np.full(60, 0.5)
     others = 0.5 + random.normal(0, 0.1, (60, 6))
-    values = np.column_stack([0.5 + lead, np.full(60, 0.5), 0.5 - lead, others])
-    flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
+    values = np.column_stack([middle + lead, middle, middle - lead, others])
+    units = np.arange(60, dtype=np.uint64)
+    flips = SignFlips(values, np.ones(60), units, seed=0, span=1.0)
     family = Family([flips], 0.05, baselines=[1])
     # Compared with the baseline only, the two differ from it; among all pairs, nothing is significant.
     adjusted = family.p_adjusted[0]

@@ -68,12 +68,11 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
     values = np.stack([by_fold[FOLD], np.zeros(N_QUERIES)], axis=1)
     values[:, 0] += np.random.default_rng(0).normal(0, 1e-4, N_QUERIES)
     found = flips(values)
-    assert found.pairs.of_folds.n_degrees[0, 1] == pytest.approx(4, abs=0.2)
+    of_folds = found.pairs.of_folds
+    n_degrees = of_folds.n_degrees[0, 1]
+    error = found.scale * of_folds.error[0, 1]
+    assert n_degrees == pytest.approx(4, abs=0.2)
     p, _, interval, _ = Family([found], 0.05).tested(0, 0, 1)
-    error, n_degrees = (
-        found.scale * found.pairs.of_folds.error[0, 1],
-        found.pairs.of_folds.n_degrees[0, 1],
-    )
     mean = values[:, 0].mean()
     student = stats.t(n_degrees)
     assert p == pytest.approx(2 * student.sf(mean / error), abs=0.01)

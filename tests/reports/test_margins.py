@@ -175,14 +175,20 @@ def test_the_reports_of_a_slice_can_be_compared_for_themselves(by_slice, tmp_pat
 
 def test_names_are_best_first_by_the_metric_of_a_view():
     spread = np.linspace(0.1, 1, 40)
-    columns = {"A": (0.9, 0.1), "B": (0.8, 0.9), "C": (0.7, 0.5)}
-    reports = {
-        name: RankingReport.from_frame({"qid": range(40), "mrr": spread * one, "map": spread * two})
-        for name, (one, two) in columns.items()
+    factors = {
+        "A": (0.9, 0.1),
+        "B": (0.8, 0.9),
+        "C": (0.7, 0.5),
     }
+    reports = {}
+    for name, (of_mrr, of_map) in factors.items():
+        columns = {"qid": range(40), "mrr": spread * of_mrr, "map": spread * of_map}
+        reports[name] = RankingReport.from_frame(columns)
     found = compare(reports)
-    by_map, alone = found.by_metric("map"), compare(reports, "map")
-    assert (found.names, by_map.names) == (("A", "B", "C"), ("B", "C", "A"))
+    by_map = found.by_metric("map")
+    alone = compare(reports, "map")
+    assert found.names == ("A", "B", "C")
+    assert by_map.names == ("B", "C", "A")
     assert by_map.by_metric("mrr").names == found.names
     for named in (by_map.reports, by_map.means(), by_map.regret):
         assert list(named) == list(alone.names)
@@ -190,9 +196,10 @@ def test_names_are_best_first_by_the_metric_of_a_view():
     assert pairs == [("B", "C"), ("B", "A"), ("C", "A")]
     for one, other in zip(by_map.pairs(), alone.pairs(), strict=True):
         assert one.interval == pytest.approx(other.interval, rel=1e-12)
-    assert (by_map.pair().first, by_map.pair().second) == ("B", "C"), "the usual pair"
+    usual = by_map.pair()
+    assert (usual.first, usual.second) == ("B", "C")
     frame = by_map.to_frame()
     assert list(frame.index) == ["B", "C", "A"]
-    for metric in ("mrr", "map"):
-        for name in columns:
-            assert frame.loc[name, metric] == reports[name].mean[metric]
+    for name, report in reports.items():
+        assert frame.loc[name, "mrr"] == report.mean["mrr"]
+        assert frame.loc[name, "map"] == report.mean["map"]

@@ -48,10 +48,12 @@ def test_two_values_have_the_interval_of_agresti_and_coull(bounds, n_high):
     z = stats.norm.ppf(0.975)
     n = 12 + z**2
     share = (n_high + z**2 / 2) / n
-    half = z * np.sqrt(share * (1 - share) / n)
-    ends = np.array([share - half, share + half])
-    expected = np.clip(low + (high - low) * ends, low, high)
-    assert mean_interval(moments(values), bounds) == pytest.approx(tuple(expected))
+    variance = share * (1 - share) / n
+    half = z * np.sqrt(variance)
+    ends = np.clip([share - half, share + half], 0, 1)
+    expected = low + (high - low) * ends
+    found = mean_interval(moments(values), bounds)
+    assert found == pytest.approx(tuple(expected))
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])
@@ -61,7 +63,8 @@ def test_two_bounds_add_half_an_observation_at_each(bounds, weights):
     counts = np.append(np.ones(12), [0.5, 0.5])
     with_ends = np.append(values, bounds)
     mean = np.average(with_ends, weights=counts)
-    error = np.sqrt(counts @ (with_ends - mean) ** 2 / 12 / 13)
+    squares = counts @ (with_ends - mean) ** 2
+    error = np.sqrt(squares / 12 / 13)
     half = stats.t.ppf(0.975, 12) * error
     expected = np.clip([mean - half, mean + half], *bounds)
     found = mean_interval(moments(values, weights), bounds)

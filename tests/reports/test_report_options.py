@@ -81,9 +81,10 @@ def test_intervals_of_weighted_queries():
     shares = np.array([0.5, 0.2, 0.3])
     n = 100 / 38  # 10^2 / (5^2 + 2^2 + 3^2)
     gains = np.array([1, 1 / np.log2(3), 0])
-    squares = shares**2 @ (gains - shares @ gains) ** 2
+    mean = shares @ gains
+    squares = shares**2 @ (gains - mean) ** 2
     error = np.sqrt(squares * n / (n - 1))
-    expected = stats.t.interval(0.5, n - 1, shares @ gains, error)
+    expected = stats.t.interval(0.5, n - 1, mean, error)
     assert report.intervals(0.5)["dcg"] == pytest.approx(expected)
 
 
@@ -91,12 +92,15 @@ def test_intervals_of_weighted_queries_with_bounds():
     report = report_of_ranks([1, 2, 0], weights=[5, 2, 3])
     shares = np.array([0.5, 0.2, 0.3])
     n = 100 / 38
+    from_mean = np.array([0.4, -0.1, -0.6])
     # Half an observation at 0, and half of one at 1.
     mean = (n * 0.6 + 1 / 2) / (n + 1)
-    squares = n**2 * (shares**2 @ np.array([0.4, -0.1, -0.6]) ** 2)
+    squares = n**2 * (shares**2 @ from_mean**2)
     squares += n * (0.6 - mean) ** 2
-    squares += mean**2 / 2 + (1 - mean) ** 2 / 2
-    half = stats.t.ppf(0.75, n) * np.sqrt(squares / n / (n + 1))
+    squares += mean**2 / 2
+    squares += (1 - mean) ** 2 / 2
+    error = np.sqrt(squares / n / (n + 1))
+    half = stats.t.ppf(0.75, n) * error
     assert report.intervals(0.5)["mrr"] == pytest.approx((mean - half, mean + half))
 
 

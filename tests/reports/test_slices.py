@@ -111,40 +111,44 @@ def test_null_and_nan_are_both_missing():
 
 def test_missing_parts_of_tuples_are_none():
     pairs = of_rows([("b", 1), ("a", None), ("b", 1), ("a", 2)])
-    for by in (pairs, tuple(pairs), pd.Series(pairs)):
-        assert list(report_of(by).slices) == [("a", 2), ("a", None), ("b", 1)]
-    assert list(report_of({"pair": pairs}).slices) == [("a", 2), ("a", None), ("b", 1)]
+    expected = [("a", 2), ("a", None), ("b", 1)]
+    for by in (pairs, tuple(pairs), pd.Series(pairs), {"pair": pairs}):
+        assert list(report_of(by).slices) == expected
+    reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
+    for by in (pairs, pairs[::2]):
+        assert list(compare(reports, "mrr", by=by).slices) == expected
     levels = pd.MultiIndex.from_arrays([of_rows(["x", None] * 2)])
     assert list(report_of(levels).slices) == [("x",), (None,)]
-    assert list(report_of(of_rows([("b",), ("a", 1), ("b",), ("b", 1)])).slices) == [
-        ("a", 1),
-        ("b",),
-        ("b", 1),
-    ]
+    of_two_lengths = of_rows([("b",), ("a", 1), ("b",), ("b", 1)])
+    assert list(report_of(of_two_lengths).slices) == [("a", 1), ("b",), ("b", 1)]
     labels = [[1, 0], [0, 1]]
     two = evaluate(labels, [[2, 1]] * 2, metrics="mrr", by=[("b", 1), (None, 1)])
-    assert list(two.slices) == [("b", 1), (None, 1)], (
-        "one value per query of labels in two dimensions"
-    )
-    with pytest.raises(
-        ValueError,
-        match=r"by must hold one value per query or document, 8 in all; got shapes \[\(8, 2\)\]",
-    ):
-        report_of([list(pair) for pair in pairs])
-    with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
-        report_of([["b"], ["a", 1]] * 4)
-    with pytest.raises(
-        ValueError,
-        match=r"by must hold one value per query or document, 8 in all; got shapes \[\(7,\)\]",
-    ):
-        report_of([*pairs[:6], ("b",)])
+    assert list(two.slices) == [("b", 1), (None, 1)], "one value per query of such labels"
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        (
+            [["b", 1], ["a", None]] * 4,
+            r"one value per query or document, 8 in all; got shapes \[\(8, 2\)\]",
+        ),
+        ([["b"], ["a", 1]] * 4, "be 1-D.* got rows of different lengths"),
+        (
+            [("b", 1)] * 6 + [("b",)],
+            r"one value per query or document, 8 in all; got shapes \[\(7,\)\]",
+        ),
+    ],
+)
+def test_values_of_other_shapes_are_refused(by, message):
+    with pytest.raises(ValueError, match=f"by must .*{message}"):
+        report_of(by)
+
+
+def test_comparisons_refuse_too_few_values():
     reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
-    assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]
-    assert list(compare(reports, "mrr", by=pairs[::2]).slices) == [("a", 2), ("a", None), ("b", 1)]
-    with pytest.raises(
-        ValueError,
-        match=r"by must hold one value per query or document, 4 or 8 in all; got shapes \[\(3,\)\]",
-    ):
+    message = r"by must hold one value per query or document, 4 or 8 in all; got shapes \[\(3,\)\]"
+    with pytest.raises(ValueError, match=message):
         compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
 
 
@@ -169,16 +173,24 @@ def test_several_columns_at_once(make):
         assert frame["by"].to_list() == ["de, 8", "de, 10", "de, 9", "missing, 8"]
 
 
-def test_comparisons_leaderboards_and_accumulators_take_them():
-    by = pd.DataFrame({"x": of_rows(["b", None, "b", None]), "y": of_rows([1, 1, 1, 1])})
-    board = evaluate(LABELS, {"a": SCORES, "b": SCORES[::-1]}, qid=QID, metrics="mrr", by=by)
+def test_comparisons_take_them():
+    names = ["b", None, "b", None]
+    by = pd.DataFrame({"x": of_rows(names), "y": of_rows([1, 1, 1, 1])})
+    models = {"a": SCORES, "b": SCORES[::-1]}
+    board = evaluate(LABELS, models, qid=QID, metrics="mrr", by=by)
     assert "missing, 1" in str(board)
-    for comparison in (board, compare(list(board.reports.values()), "mrr", by=by)):
+    reports = list(board.reports.values())
+    for comparison in (board, compare(reports, "mrr", by=by)):
         assert list(comparison.slices) == [("b", 1), (None, 1)]
-    assert list(compare(board.reports, "mrr", by=["b", None, "b", None]).slices) == ["b", None]
+    by_name = compare(board.reports, "mrr", by=names)
+    assert list(by_name.slices) == ["b", None]
+
+
+def test_accumulators_take_them():
     accumulator = RankingAccumulator(["mrr"])
-    for rows, values in ((slice(4), [1, 1, None, None]), (slice(4, 8), [1, 1, 2, 2])):
-        accumulator.update(LABELS[rows], SCORES[rows], qid=QID[rows], by=values)
+    values = [1, 1, None, None, 1, 1, 2, 2]
+    for rows in (slice(4), slice(4, 8)):
+        accumulator.update(LABELS[rows], SCORES[rows], qid=QID[rows], by=values[rows])
     slices = accumulator.result().slices
     means = {name: part.mean["mrr"] for name, part in slices.items()}
     assert means == {1: 1, 2: 0, None: 1 / 2}
@@ -374,15 +386,19 @@ def test_flat_keys_by_hand():
     n = len(SPELLED)
     by = {"value": to_objects(list(SPELLED))}
     report = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=by)
-    flat = report.to_dict(flat=True)
-    ends = {key.removeprefix("mrr_slice_") for key in flat if key.startswith("mrr_slice_")}
+    of_slices = [key for key in report.to_dict(flat=True) if key.startswith("mrr_slice_")]
+    ends = {key.removeprefix("mrr_slice_") for key in of_slices}
     assert ends == set(SPELLED.values())
     by = [("de", 1), ("de", None)]
     pairs = evaluate([[1, 0]] * 2, [[2, 1]] * 2, metrics="mrr", by=by)
-    assert {"mrr_slice_de_x_1", "mrr_slice_de_x_missing"} <= set(pairs.to_dict(flat=True))
-    ends = report_of(["US low"] * 2 + ["US+"] * 6)
-    flat, interval = ends.to_dict(flat=True), ends.slices["US+"].intervals()["mrr"]
-    assert (flat["mrr_low_slice_US_x2b_"], flat["mrr_high_slice_US_x2b_"]) == interval
+    flat = pairs.to_dict(flat=True)
+    assert "mrr_slice_de_x_1" in flat
+    assert "mrr_slice_de_x_missing" in flat
+    report = report_of(["US low"] * 2 + ["US+"] * 6)
+    flat = report.to_dict(flat=True)
+    low, high = report.slices["US+"].intervals()["mrr"]
+    assert flat["mrr_low_slice_US_x2b_"] == low
+    assert flat["mrr_high_slice_US_x2b_"] == high
 
 
 def test_slices_that_read_alike_have_no_flat_keys():

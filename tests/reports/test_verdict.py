@@ -1,5 +1,6 @@
 """Verdicts, decisions and prints of comparisons: each names its metric, and says what the attributes hold."""
 
+import itertools
 import json
 
 import numpy as np
@@ -145,16 +146,15 @@ def test_beside_several_baselines_each_row_names_the_one_that_decides():
     rivals = {row.name: row.rival for row in found.standings() if row.status != "baseline"}
     assert rivals == {"good": "old", "bad": "old", "like": "old"}
     pairs = [(pair.first, pair.second) for pair in found.pairs()]
-    assert pairs == [(name, b) for name in found.names if name in rivals for b in ("old", "other")]
-    assert (found.pair().first, found.pair().second) == ("good", "old"), "the best of each kind"
+    candidates = [name for name in found.names if name in rivals]
+    assert pairs == list(itertools.product(candidates, ("old", "other")))
+    usual = found.pair()
+    assert (usual.first, usual.second) == ("good", "old"), "the best of each kind"
     assert found.outcome().tests.family.n_tests == 3 * 2
     frame = found.to_frame()
     assert frame["mrr baseline"].dropna().to_dict() == rivals
-    assert {name: row["mrr"].get("baseline") for name, row in found.to_dict().items()} == {
-        "old": None,
-        "other": None,
-        **rivals,
-    }
+    baselines = {name: row["mrr"].get("baseline") for name, row in found.to_dict().items()}
+    assert baselines == {"old": None, "other": None, **rivals}
     (line,) = [line for line in str(found).splitlines() if line.startswith("bad ")]
     assert line.split()[3:4] == ["old"]
 
@@ -293,20 +293,29 @@ def test_the_table_shows_what_the_attributes_hold(reports):
     assert str(comparison).startswith(comparison.verdict[:40])
     assert table[0] == ["", "ndcg@10", "behind leader", "95% interval", "status", "mrr"]
     leader, *others = comparison.standings()
-    means = comparison.by_metric("mrr").means()
+    by_mrr = comparison.by_metric("mrr").means()
     assert table[1][:5] == [leader.name, f"{leader.mean:.4f}", "", "", leader.status]
     for row, one in zip(table[2:], others, strict=True):
+        name, mean, behind, interval, status, mrr = row
         low, high = one.interval
-        ends = f"[{-high:z.4f}, {-low:z.4f}]"
-        assert row[:5] == [one.name, f"{one.mean:.4f}", f"{-one.difference:.4f}", ends, one.status]
-        assert row[5].lstrip("*") == f"{means[one.name]:.4f}"
-        assert (high < 0) == (one.status == "worse")
+        assert name == one.name
+        assert mean == f"{one.mean:.4f}"
+        assert behind == f"{-one.difference:.4f}"
+        assert interval == f"[{-high:z.4f}, {-low:z.4f}]"
+        assert status == one.status
+        assert mrr.lstrip("*") == f"{by_mrr[one.name]:.4f}"
+        assert (high < 0) == (status == "worse")
     beside = compare(reports, "mrr", baseline="noise", confidence=0.9)
     (table,), _ = html_of(beside)
     assert table[0] == ["", "mrr", "minus noise", "90% interval", "status"]
     for row, one in zip(table[1:-1], beside.standings(), strict=False):
-        ends = "[{:+z.4f}, {:+z.4f}]".format(*one.interval)
-        assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, one.status]
+        name, mean, difference, interval, status = row
+        low, high = one.interval
+        assert name == one.name
+        assert mean == f"{one.mean:.4f}"
+        assert difference == f"{one.difference:+.4f}"
+        assert interval == f"[{low:+z.4f}, {high:+z.4f}]"
+        assert status == one.status
 
 
 def test_distances_behind_the_leader_are_positive_in_both_directions():

@@ -18,29 +18,20 @@ STANDARD_INPUT = "-"
 def split_words(chosen: Chosen) -> tuple[list[str], list[str]]:
     """The metrics among the words of a command, and its files, which exist."""
     # A metric stays a metric if a file of that name appears, so that a command keeps its meaning.
-    metrics, files = list[str](), list[str]()
-    for word in chosen.words:
-        if is_metric(word, chosen):
-            metrics.append(word)
-        else:
-            _check_exists(word, chosen)
-            files.append(word)
+    metrics = [word for word in chosen.words if _error_of_metric(word, chosen) is None]
+    files = [word for word in chosen.words if word not in metrics]
     if not files:
         raise ValueError(f"Pass files beside the metrics; got {', '.join(chosen.words)}.")
     for file in files:
+        _check_exists(file, chosen)
         # Reports are held by name, where one of two with the same name would be lost.
         if files.count(file) > 1:
             raise ValueError(f"Name each file once; got {file} again.")
     return metrics, files
 
 
-def is_metric(word: str, chosen: Chosen) -> bool:
-    """Whether a word names a metric or several; by default, names of trec_eval are metrics, too."""
-    return _error_of_metric(word, chosen) is None
-
-
 def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
-    """Why a word is no metric."""
+    """Why a word names neither a metric nor several; by default, names of trec_eval are metrics, too."""
     # Names such as P_5 are of trec_eval; in other conventions they may stand for other numbers.
     convention = chosen.convention or "trec_eval"
     try:
@@ -128,6 +119,10 @@ def check_outputs(files: Sequence[str], chosen: Chosen) -> None:
             raise ValueError(f"{option} {path} would overwrite {other}. Choose another file.")
 
 
-def _identity(path: str) -> str:
-    """What is the same for all paths that lead to one file, through links, too; some file systems ignore case."""
+def _identity(path: str) -> object:
+    """What is the same for all paths that lead to one file, through links, too."""
+    if os.path.exists(path):
+        info = os.stat(path)
+        return info.st_dev, info.st_ino
+    # Some file systems ignore case, which nobody can tell before the file is there.
     return os.path.realpath(path).casefold()

@@ -143,8 +143,8 @@ def _files_of(source: Any) -> list[TableFile]:
             suffixes = ", ".join(chain(*SUFFIXES.values()))
             raise ValueError(f"source must end in {suffixes}; got {path!r}.")
         files.append(TableFile(path, form))
-    # A link is another name of the same file.
-    if len(set(map(os.path.realpath, paths))) < len(files):
+    # A link, symbolic or hard, is another name of the same file.
+    if len({(info.st_dev, info.st_ino) for info in map(os.stat, paths)}) < len(files):
         raise ValueError(f"source must name each file once; got {[file.name for file in files]}.")
     return files
 

@@ -69,6 +69,7 @@ evaluate qrels run nope --output-file one -> nope is not a file.
 evaluate qrels run mrr --output-file run -> --output-file run would overwrite run. Choose another file.
 evaluate qrels run mrr --output-file ./qrels -> --output-file ./qrels would overwrite qrels.
 evaluate qrels run mrr --output-file link -> --output-file link would overwrite run.
+evaluate qrels run mrr --output-file hard -> --output-file hard would overwrite run.
 evaluate saved.json mrr --output-file new.txt --save saved.json -> --save saved.json would overwrite saved.json.
 evaluate rows.csv mrr ROWS --output-file rows.csv -> --output-file rows.csv would overwrite rows.csv.
 evaluate qrels run mrr --save x.json --output-file x.json -> --save x.json would overwrite --output-file.
@@ -91,6 +92,7 @@ def contents():
 @pytest.mark.parametrize("case", WRONG.splitlines())
 def test_bad_input_is_one_line_with_exit_code_2_and_changes_no_file(case, files, capsys):
     Path("link").symlink_to("run")
+    Path("hard").hardlink_to("run")
     Path("out.json").symlink_to("new.json")  # which is not there yet
     Path("old.json").write_text("")
     report_of(files).save("saved.json")
@@ -180,6 +182,16 @@ def test_the_file_of_pairs_to_exclude_is_not_overwritten(files, capsys, tmp_path
     assert message.endswith(
         "--output-file ./seen.csv would overwrite seen.csv. Choose another file."
     )
+
+
+def test_a_file_whose_name_differs_in_case_is_another_file(files):
+    Path("RUN").write_text("old")
+    if Path("run").read_text() == "old":
+        pytest.skip("This file system ignores case.")
+    before = Path("run").read_text()
+    assert code_of("evaluate", "qrels", "run", "mrr", "--output-file", "RUN") == 0
+    assert Path("run").read_text() == before
+    assert "mrr" in Path("RUN").read_text()
 
 
 @pytest.mark.parametrize("words", ["evaluate qrels NAME", "evaluate qrels run NAME.txt"])

@@ -537,7 +537,9 @@ def test_batches_whose_memory_is_used_again_are_copied(order):
 def test_rows_that_come_twice_are_an_error(order, tmp_path):
     path = SOURCES["parquet"](tmp_path)
     (tmp_path / "linked.parquet").symlink_to(path)
-    for again in (path, str(path), tmp_path / "." / "a.parquet", tmp_path / "linked.parquet"):
+    os.link(path, tmp_path / "hard.parquet")
+    links = tmp_path / "linked.parquet", tmp_path / "hard.parquet"
+    for again in (path, str(path), tmp_path / "." / "a.parquet", *links):
         with pytest.raises(ValueError, match=r"source must name each file once; got"):
             evaluate_batches([path, again], **NAMES, order=order)
     with pytest.raises(ValueError, match="source must hold each batch once"):

@@ -7,7 +7,6 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import chain
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
@@ -142,12 +141,6 @@ def rows_of(columns: Mapping[str, Any], keys: Mapping[str, Any]) -> list[dict[st
     """The rows of columns, each after the same keys."""
     rows = zip(*columns.values(), strict=True)
     return [{**keys, **dict(zip(columns, row, strict=True))} for row in rows]
-
-
-def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The columns of rows, some of which may lack a value."""
-    names = dict.fromkeys(chain.from_iterable(rows))
-    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def most_important(notes: Iterable[str], everywhere: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._output.result import columns_of_rows, counted
+from skrank_metrics._output.result import counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports.facts import (
@@ -63,7 +63,7 @@ def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, l
             row = {"metric": metric, "slice": block, "n_queries": values.n_queries}
             # Some facts do not exist, such as the interval of a median.
             rows.append(row | dict.fromkeys(NAMES, np.nan) | facts_of(values))
-    columns = columns_of_rows(rows)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
     if not slices:
         del columns["slice"]
     return columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
-from skrank_metrics._output.result import Result, Section, columns_of_rows, counted, rows_of
+from skrank_metrics._output.result import Result, Section, counted, rows_of
 from skrank_metrics._output.table import ROUNDED_TO_0, Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 
@@ -110,11 +110,13 @@ class Inspection(Result):
     def _columns(self) -> dict[str, list[Any]]:
         rows: list[dict[str, Any]] = []
         for query in chain.from_iterable(self.queries):
-            keys = {"qid": query.qid}
-            if query.ranking:
-                keys["ranking"] = query.ranking
-            rows += rows_of(query.columns, keys)
-        return columns_of_rows(rows)
+            rows += rows_of(query.columns, {"qid": query.qid, "ranking": query.ranking})
+        # Not from the rows, as there may be none. All queries of a ranking have the same columns.
+        rankings = self.queries[0]
+        names = dict.fromkeys(chain(("qid", "ranking"), *(query.columns for query in rankings)))
+        if len(rankings) == 1:
+            del names["ranking"]
+        return {name: [row.get(name) for row in rows] for name in names}
 
 
 class Report(Protocol):
@@ -161,7 +163,7 @@ def inspect_reports(
 
 def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
     """Positions of one or several query ids in a report."""
-    known = {query: place for place, query in enumerate(as_python(ids))}
+    known = dict(zip(as_python(ids), count()))
     is_known = isinstance(wanted, Hashable) and wanted in known  # a tuple may be an id
     if is_known or isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
         wanted = [wanted]

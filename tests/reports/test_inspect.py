@@ -6,7 +6,7 @@ import pytest
 from support.policies import with_policies
 from support.shown import words
 
-from skrank_metrics import compare, evaluate, make_metric
+from skrank_metrics import compare, evaluate, evaluate_run, make_metric
 from skrank_metrics.datasets import make_ranking
 
 LABELS = [0, 1, 0, 2, 1, 0]
@@ -130,6 +130,20 @@ def test_a_query_without_ranked_documents():
         "1 relevant document not ranked: 0.",
     ]
     assert len(report.inspect([0, 1]).to_frame()) == 2
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_without_rows_have_their_columns(library):
+    truth = {"a": {"x": 1}, "b": {"x": 1}}
+    empty = evaluate_run(truth, {"a": {}, "b": {"x": 1}}, "mrr")
+    names = ["qid", "rank", "id", "label", "score", "tied", "added"]
+    found = empty.inspect("a").to_frame(library)
+    assert (list(found.columns), len(found)) == (names, 0)
+    found = compare({"one": empty, "two": empty}).inspect(qid="a").to_frame(library)
+    assert (list(found.columns), len(found)) == ([names[0], "ranking", *names[1:]], 0)
+    health = evaluate([1, 0], [2.0, 1.0], qid=["a", "a"], metrics="mrr").health
+    found = health.to_frame(library)
+    assert (list(found.columns), len(found)) == (["finding"], len(health.findings))
 
 
 def test_infinite_scores_tie():

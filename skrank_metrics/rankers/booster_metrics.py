@@ -246,17 +246,22 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
         raise ValueError(
             f"metric must be one that {booster} computes, {', '.join(names)}; got {name}."
         )
-    spelled, free = names[name], ["k"]
+    spelled, own = names[name], get_metric(name, convention=booster)
     # CatBoost's names say which of two gains it uses; all other parameters are as in the convention.
-    if spelled.endswith("type=Base") and str(bound.get("gain")) == "exp2":
-        spelled = spelled.replace("type=Base", "type=Exp")
-        free.append("gain")
-    own = {parameter: value for parameter, value in bound.params.items() if parameter in free}
-    expected = get_metric(name, convention=booster, **own)
-    if not agree(bound, expected):
-        raise ValueError(
-            f"metric must be one that {booster} computes; got {bound}, but {booster} only has {expected}."
-        )
+    if spelled.endswith("type=Base"):
+        gain = check_choice(str(bound.get("gain")), "gain", ("linear", "exp2"))
+        own = own.replace(gain=gain)
+        if gain == "exp2":
+            spelled = spelled.replace("Base", "Exp")
+    for parameter, only in own.values.items():
+        value = bound.get(parameter)
+        if parameter == "k" or str(value) == str(only):
+            continue
+        # The same value may be spelled in another way, such as 1 for 1.0.
+        if not agree(own.replace(**{parameter: value}), own):
+            raise ValueError(
+                f"metric must be one that {booster} computes: {name} with {parameter}={only}, not {value}."
+            )
     if bound.k:
         return re.sub(r"\bk\b", str(bound.k), spelled)
     if booster == "xgboost":

@@ -416,7 +416,7 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
         is_exact = np.array_equal(in_microseconds, ids, equal_nan=True)
         return in_microseconds.tolist() if is_exact else list(ids)
     values: list[Any] = ids.tolist()
-    # Only objects can still be of NumPy.
+    # Only objects can hold numbers or texts of NumPy that Python has, too; it has no long doubles.
     return list(map(_of_python, values)) if ids.dtype.kind == "O" else values
 
 

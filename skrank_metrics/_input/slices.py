@@ -50,27 +50,24 @@ def _common_length(
     columns: Sequence[tuple[str, Any]], rows: Grouping | None, ids: Any, name: str
 ) -> int:
     """The length of all columns, which must be that of the queries or of the rows."""
-    allowed = [] if ids is None else [len(ids)]
+    allowed = {} if ids is None else {len(ids): "query"}
     if rows is not None:
-        allowed.append(int(rows.sizes.sum()))
+        n_rows = int(rows.sizes.sum())
+        allowed.setdefault(n_rows, "query" if n_rows == len(rows.ids) else "document")
     shapes = {np.shape(column) for _, column in columns}
     for length in allowed:
         if shapes == {(length,)}:
             return length
-    needed = " or ".join(map(str, allowed))
-    raise ValueError(
-        f"{name} must hold one value per query or document, {needed} in all; got shapes {sorted(shapes)}."
-    )
+    needed = ", or per ".join(f"{what}, {length} in all" for length, what in allowed.items())
+    raise ValueError(f"{name} must hold one value per {needed}; got shapes {sorted(shapes)}.")
 
 
 def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
     """Columns by their names in errors."""
-    if isinstance(given, list | tuple):
-        # NumPy would make a second dimension of tuples.
-        given = to_id_array(given, name)
     named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given, name)]
     if not named and not isinstance(given, Mapping):
         named = [(name, given)]
+    # NumPy would make a second dimension of tuples.
     return [
         (label, to_id_array(own, name) if isinstance(own, list | tuple) else own)
         for label, own in named

@@ -75,7 +75,7 @@ class Display(ABC):
         return self.panels(ax, height)[0]
 
     def panels(self, ax: Any, height: float, n_panels: int = 1, title: str = "") -> list[Any]:
-        """Axes of panels with the same rows: side by side.
+        """Axes of panels side by side, which share their rows.
 
         A given axes makes room for all panels, as in scikit-learn's ``PartialDependenceDisplay``. A new figure has the
         height in inches, and a title above its panels.

@@ -69,7 +69,7 @@ def variables(look: Theme) -> dict[str, str]:
     return {f"--skrank-{name}": colour for name, colour in asdict(look).items()}
 
 
-# Whether figures are for a file or a page; otherwise, windows or notebooks show them.
+# True while drawing to a file or a page; otherwise, windows or notebooks show the figures.
 _is_hidden: ContextVar[bool] = ContextVar("is_hidden", default=False)
 
 

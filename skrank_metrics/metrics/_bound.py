@@ -134,8 +134,7 @@ class BoundMetric:
         """Refuse a metric that gives one value per query."""
         if self.average is None:
             raise ValueError(
-                f"average must not be None where a single value is needed; got {str(self)!r}. Leave it out: "
-                "report.per_query holds the values per query."
+                f"average must not be None where a single value is needed; got {str(self)!r}. Leave it out."
             )
 
     @cached_property

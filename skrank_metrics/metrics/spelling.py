@@ -141,4 +141,4 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
             return f" Did you mean {own!r}, or get_metric({spec!r}, convention={convention!r})?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
     # Whoever writes "average_precision" does not mean "precision".
-    return nearest(word, [*known, "mean_average_precision"], f"@{k}" if k else "")
+    return nearest(word.replace("average_precision", "map"), known, f"@{k}" if k else "")

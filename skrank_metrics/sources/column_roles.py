@@ -49,6 +49,8 @@ def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
     found: dict[str, ColumnNames] = {}
     for argument, roles in _OF_ARGUMENT.items():
         own = given.get(argument, {})
+        if not isinstance(own, Mapping):
+            raise TypeError(f"columns[{argument!r}] must be a dict of names by role; got {own!r}.")
         for role in own:
             check_choice(role, f"a key of columns[{argument!r}]", roles)
         shared = {role: name for role, name in given.items() if role in roles}

@@ -158,7 +158,7 @@ class Lists:
     codes: NDArray[np.int32]  # the number of the query of each row
     documents: Ids
     values: FloatArray
-    # The documents of each query in Python's lists or dicts; None if one is twice.
+    # The documents of these queries, and perhaps of others, in Python's lists or dicts; None if one is twice.
     given: Mapping[Any, Collection[Any]] | None = None
     in_trec: bool = False  # whether they came in the format of TREC
     ranked: bool = False  # whether values are negative ranks instead of scores
@@ -180,6 +180,7 @@ class Lists:
             codes=self.codes[rows],
             documents=self.documents[rows],
             values=self.values[rows],
+            given=None,
         )
 
     def of_queries(self, queries: list[Any]) -> Lists:
@@ -194,7 +195,9 @@ class Lists:
         n_kept = np.count_nonzero(codes < len(queries))
         if n_kept == len(codes) and (codes[1:] >= codes[:-1]).all():
             return lists
-        return lists.take(stable_order(codes)[:n_kept].astype(np.intp))
+        taken = lists.take(stable_order(codes)[:n_kept].astype(np.intp))
+        # All documents of these queries are still there, in their order.
+        return replace(taken, given=self.given)
 
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._input.arrays import check_weights
-from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics.metrics._bound import BoundMetric
@@ -107,11 +106,9 @@ class RunEvaluation:
         if self.sample_weight is not None:
             given = values_by_id(self.sample_weight, ids, "sample_weight")
             weights = check_weights(given, len(ids), "query")
-        # Values by id are one per query, unlike those of rows.
-        one_each = Grouping(query_ids, np.ones(len(ids), dtype=np.intp), None)
         found: dict[str, NDArray[Any]] = {}
         for name, values in (("by", self.by), ("groups", self.groups)):
             if values is not None:
                 column = values_by_id(values, ids, name)
-                found[name] = slice_of_query(column, one_each, name=name)
+                found[name] = slice_of_query(column, ids=query_ids, name=name)
         return Queries(query_ids, weights, **found)

@@ -104,10 +104,11 @@ def query_train_test_split(
     """
     if not arrays:
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
-    # scikit-learn's check of lengths ignores None.
-    if any(array is None for array in arrays):
-        raise TypeError("arrays must have one row per document; got None. Leave it out.")
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
+    # scikit-learn's check of lengths ignores None.
+    for name, array in columns.items():
+        if array is None:
+            raise TypeError(f"{name} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
     sources = (qid, *map(ids_in_index, arrays))
     ids = next((found for found in sources if found is not None), None)

@@ -190,7 +190,8 @@ fallout@5 -> 'fall_out@5'
 ngcd@10 -> 'ndcg@10'
 ner@5 -> 'err@5'
 roc_auc -> 'auc'
-average_precision -> 'mean_average_precision' or 'r_precision' or 'precision'
+average_precision@10 -> 'map@10'
+average_precision -> 'map'
 ndgc_at_10 -> 'ndcg@10'"""
 
 
@@ -200,6 +201,8 @@ def test_unknown_names_lead_to_known_ones(line):
     with pytest.raises(ValueError, match=r"^Unknown metric '|^A metric name") as caught:
         get_metric(name)
     assert f" Did you mean {meant}?" in str(caught.value)
+    for hint in re.findall(r"'([^']+)'", meant.partition(", or get_metric")[0]):
+        get_metric(hint)
 
 
 @pytest.mark.parametrize("name", ["ndcg@0", "NDCG@010", "map@2.0", "map@5,"])

@@ -196,13 +196,13 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         (
             {"by": "country"},
             ValueError,
-            r"by must hold one value per query or document, 60 or \d+ in all",
+            r"by must hold one value per query, 60 in all, or per document, \d+ in all",
         ),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
         (
             {"groups": np.zeros(7)},
             ValueError,
-            r"groups must hold one value per query or document, 60 .* got shapes \[\(7,\)\]",
+            r"groups must hold one value per query, 60 in all, or per document, .* got shapes \[\(7,\)\]",
         ),
     ],
 )

@@ -103,10 +103,10 @@ def test_takes_functions_and_bound_metrics(rows):
 def test_a_report_has_one_number_per_metric(rows, metric):
     with pytest.raises(
         ValueError,
-        match=r"average must not be None .*; got 'ndcg\(average=.*report.per_query",
+        match=r"average must not be None .*; got 'ndcg\(average=.*'\. Leave it out\.$",
     ):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=["map", metric])
-    with pytest.raises(ValueError, match=r"report\.per_query"):
+    with pytest.raises(ValueError, match="average must not be None"):
         cross_evaluate(Ridge(), np.zeros((len(rows[0]), 1)), rows[0], qid=rows[2], metrics=metric)
 
 
@@ -165,9 +165,9 @@ def test_a_slice_of_weight_0_has_no_mean():
     [
         (
             ["x", "x"],
-            r"by must hold one value per query or document, 3 in all; got shapes \[\(2,\)\]",
+            r"by must hold one value per document, 3 in all; got shapes \[\(2,\)\]",
         ),
-        ("length", r"by must hold one value per query or document, 3 in all; got shapes \[\(\)\]"),
+        ("length", r"by must hold one value per document, 3 in all; got shapes \[\(\)\]"),
         (0, r"got shapes \[\(\)\]"),
         (np.zeros((3, 2)), r"got shapes \[\(3, 2\)\]"),
         ({"x": [1, 2, 2], "y": [1, 2]}, r"got shapes \[\(2,\), \(3,\)\]"),

@@ -188,7 +188,7 @@ def test_queries_without_a_value_do_not_count_in_their_group():
         ([0, 0, None, None], "groups must"),
         (
             [0, 0],
-            r"groups must hold one value per query or document, 4 in all; got shapes \[\(2,\)\]",
+            r"groups must hold one value per document, 4 in all; got shapes \[\(2,\)\]",
         ),
         (pd.Series([0, 0, 1, 1], index=list("badc")), "groups must have the same index as y_true"),
     ],

@@ -131,12 +131,12 @@ def test_missing_parts_of_tuples_are_none():
     [
         (
             [["b", 1], ["a", None]] * 4,
-            r"one value per query or document, 8 in all; got shapes \[\(8, 2\)\]",
+            r"one value per document, 8 in all; got shapes \[\(8, 2\)\]",
         ),
         ([["b"], ["a", 1]] * 4, "be 1-D.* got rows of different lengths"),
         (
             [("b", 1)] * 6 + [("b",)],
-            r"one value per query or document, 8 in all; got shapes \[\(7,\)\]",
+            r"one value per document, 8 in all; got shapes \[\(7,\)\]",
         ),
     ],
 )
@@ -147,7 +147,7 @@ def test_values_of_other_shapes_are_refused(by, message):
 
 def test_comparisons_refuse_too_few_values():
     reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
-    message = r"by must hold one value per query or document, 4 or 8 in all; got shapes \[\(3,\)\]"
+    message = r"by must hold one value per query, 4 in all, or per document, 8 in all; got shapes \[\(3,\)\]"
     with pytest.raises(ValueError, match=message):
         compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
 

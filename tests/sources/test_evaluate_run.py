@@ -566,6 +566,16 @@ WRONG = [
         "Scores and ranks of run disagree",
         {"columns": {"rank": "rank", "score": "score"}},
     ),
+    *(
+        (
+            FRAME,
+            FRAME,
+            rf"columns\['{name}'\] must be a dict of names by role; got ",
+            {"columns": {name: names}},
+        )
+        for name, names in (("qrels", None), ("qrels", ["query"]), ("run", 3), ("run", "score"))
+    ),
+    (A, A, "by must hold one value per query, 1 in all; got", {"by": {"q": ["x", "y"]}}),
     (A, A, "missing must be one of", {"missing": "mean"}),
     (QRELS, RUN, "run has no list for 1 query of qrels, such as 'q3'", {"missing": "error"}),
     (A, A, "exclude must be .* got others than tuples of two ids", {"exclude": ["ab"]}),

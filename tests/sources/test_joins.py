@@ -23,6 +23,7 @@ from skrank_metrics import (
     make_metric,
     trec,
 )
+from skrank_metrics.sources.lists import Ids, Lists
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}
 LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
@@ -30,6 +31,15 @@ LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
 
 def mrr(qrels, run, **options):
     return evaluate_run(qrels, run, "mrr", **options).per_query["mrr"].tolist()
+
+
+def test_some_rows_do_not_claim_to_be_the_lists_as_given():
+    codes, values = np.zeros(2, np.int32), np.array([2.0, 1.0])
+    ids = Ids.from_values(["x", "y"], "run")
+    lists = Lists("run", ["a", "b"], codes, ids, values, given={"a": ["x", "y"], "b": []})
+    assert lists.take(np.array([1])).given is None
+    # Whole queries are.
+    assert lists.of_queries(["b", "a"]).given == lists.given
 
 
 # --- Exclusions and ids that cannot match

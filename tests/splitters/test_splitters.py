@@ -709,7 +709,7 @@ def test_train_test_split_finds_ids_in_an_index():
         query_train_test_split(qid=CONTRACT_QID)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
-    with pytest.raises(TypeError, match="arrays must have one row per document; got None"):
+    with pytest.raises(TypeError, match=r"arrays\[1\] must have one row per document; got None"):
         query_train_test_split(CONTRACT_X, None, qid=CONTRACT_QID)
 
 

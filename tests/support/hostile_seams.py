@@ -325,7 +325,7 @@ SEAMS_OF_KINDS = {  # what is replaced by what, the error if there is one, and t
             (
                 f"None for `{name}`",
                 {name: None, "random_state": 1},
-                r"(X|arrays) must have one row per document; got None|y must be an array .* got None",
+                r"(X|arrays\[\d\]) must have one row per document; got None|y must be an array .* got None",
                 ways,
             )
             for name, ways in (

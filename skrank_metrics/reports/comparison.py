@@ -42,7 +42,7 @@ from skrank_metrics.reports.saved_values import (
     write_saved,
 )
 from skrank_metrics.reports.slices import largest, names_of_slices, queries_of_slices
-from skrank_metrics.reports.verdict import Decision, decisions, overall, verdict_of
+from skrank_metrics.reports.verdict import Decision, decide, overall, verdict_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -229,7 +229,7 @@ class Comparison(Result):
         if self.plan.margin is None:
             raise ValueError("A decision needs a margin. Pass margin= to compare.")
         self._tested()
-        return decisions(self.outcomes)
+        return decide(self.outcomes)
 
     @property
     def decision(self) -> Decision:

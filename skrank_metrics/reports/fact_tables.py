@@ -11,9 +11,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports.facts import (
+    FACTS,
     NAMES,
-    OF_SLICES,
-    PRINTED,
     MetricValues,
     facts_of,
 )
@@ -71,18 +70,20 @@ def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, l
 
 def table_of_facts(whole: ByMetric) -> Table:
     """One row per metric."""
-    heads = [fact.column for fact in PRINTED]
-    rows = [(name, *(fact.compute(values) for fact in PRINTED)) for name, values in whole.items()]
+    printed = [fact for fact in FACTS if fact.head]
+    heads = [fact.column for fact in printed]
+    rows = [(name, *(fact.compute(values) for fact in printed)) for name, values in whole.items()]
     return Table(("metric", *heads), rows)
 
 
 def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
     """One row per slice and metric."""
-    heads = [fact.column for fact in OF_SLICES]
+    printed = [fact for fact in FACTS if fact.of_slices]
+    heads = [fact.column for fact in printed]
     rows = []
     for name, part in slices.items():
         for metric, values in part.items():
-            facts = [fact.compute(values) for fact in OF_SLICES]
+            facts = [fact.compute(values) for fact in printed]
             rows.append((name, metric, values.n_queries, *facts))
     return Table(("slice", "metric", "queries", *heads), rows)
 

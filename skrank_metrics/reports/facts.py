@@ -118,6 +118,7 @@ class Fact:
     head: str | None  # of the printed column; None if it is not printed
     compute: Callable[[MetricValues], Any]  # one number, or one for each of several names
     meaning: str = ""  # of the printed column, in a sentence
+    of_slices: bool = False  # also printed of slices, whose tables have their number of queries
     is_optional: bool = False  # not in dicts if it is NaN
 
     @property
@@ -134,12 +135,15 @@ class Fact:
 
 # To add a fact, declare it here.
 FACTS = (
-    Fact(("mean",), "mean", lambda values: values.mean, "Average over the queries."),
+    Fact(
+        ("mean",), "mean", lambda values: values.mean, "Average over the queries.", of_slices=True
+    ),
     Fact(
         ("low", "high"),
         "95% interval",
         lambda values: values.interval(),
         "The mean over all queries of this kind is probably between these numbers.",
+        of_slices=True,
         is_optional=True,
     ),
     Fact(
@@ -157,9 +161,6 @@ FACTS = (
     ),
 )
 NAMES = tuple(name for fact in FACTS for name in fact.names)
-PRINTED = tuple(fact for fact in FACTS if fact.head is not None)
-# Printed of slices, whose tables also have their number of queries.
-OF_SLICES = PRINTED[:2]
 
 
 def facts_of(values: MetricValues) -> dict[str, float]:

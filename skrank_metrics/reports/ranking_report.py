@@ -302,11 +302,12 @@ class RankingReport(Result):
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """Means with their intervals and standard deviations, for each metric and, in "slices", for each slice.
 
-        The values are "mean", "std", "median", "n_undefined" and, if there is an interval, "low" and "high"; those of
-        slices also have "n_queries". If flat, the dict has a single level of keys made of ASCII letters, digits and
-        underscores, as experiment trackers require: "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de",
-        "ndcg_at_10_low_slice_de" and so on. Other characters of slices become "_x", their code in hexadecimal digits
-        and "_": "C++" is "C_x2b__x2b_". The values of several columns are joined by "_x_".
+        The values are named as the columns of ``to_frame("means")``, such as "mean" and "std". Those of slices also
+        have "n_queries", and if there is no interval, its ends "low" and "high" are left out. If flat, the dict has a
+        single level of keys made of ASCII letters, digits and underscores, as experiment trackers require:
+        "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de", "ndcg_at_10_low_slice_de" and so on. Other characters of
+        slices become "_x", their code in hexadecimal digits and "_": "C++" is "C_x2b__x2b_". The values of several
+        columns are joined by "_x_".
         """
         chosen = flat_facts if check_bool(flat, "flat") else nested_facts
         return chosen(self.values, self._values_of_slices())
@@ -321,8 +322,8 @@ class RankingReport(Result):
     ) -> Any:
         """Put the values into a data frame of "pandas" or "polars", with one row per query, or "means" of each metric.
 
-        Means come with the facts of ``to_dict``, first of all queries, then of each slice. The library can also be
-        the first argument, as in other results.
+        Means come with their intervals, standard deviations and other facts, first of all queries, then of each slice.
+        The library can also be the first argument, as in other results.
         """
         if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
             return make_frame(library, self.mean_columns(), None)

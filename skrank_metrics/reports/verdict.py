@@ -95,7 +95,7 @@ def _contradiction(first: Outcome, other: Outcome) -> str:
 
 def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings lose at most the margins against the best."""
-    of_rankings = decisions(outcomes)
+    of_rankings = decide(outcomes)
     good = [name for name in outcomes[0].ranked if of_rankings[name] == "ship"]
     margins = dict.fromkeys(f"{outcome.margin:g}" for outcome in outcomes)
     within = f"at most {listed(list(margins))} worse than the best"
@@ -115,7 +115,7 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings to ship, if there are margins, and what is known about them by each metric."""
     first, *others = outcomes
     has_margin = first.plan.margin is not None
-    of_rankings = decisions(outcomes)
+    of_rankings = decide(outcomes)
     for decision, text in _RELEASES.items():
         names = [name for name, own in of_rankings.items() if own == decision]
         if names and has_margin:
@@ -187,7 +187,7 @@ def _accepts_any_loss(outcome: Outcome) -> str:
 # Which rankings may be shipped, if a loss within a margin does not matter: one decision for text and exit codes
 
 
-def decisions(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
+def decide(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
     """The decision on each ranking, from what is known by all metrics, each at its own confidence.
 
     With baselines, it is on all others: "ship" if better or not worse by every metric, "do not ship" if worse by one.

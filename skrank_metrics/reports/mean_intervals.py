@@ -37,13 +37,7 @@ def moments(values: Any, weights: Any = None) -> Moments:
 
     Weights express importance, not counts: the standard error is that of a ratio estimate (Kish 1965).
     """
-    values = np.asarray(values, dtype=np.float64)
-    if weights is None:
-        weights = np.ones_like(values)
-    weights = np.asarray(weights, dtype=np.float64)
-    is_used = ~np.isnan(values) & (weights > 0)
-    values = values[is_used]
-    weights = weights[is_used]
+    values, weights = _that_count(values, weights)
     if not len(values):
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     # Divided by the largest first, since the sum of huge weights overflows.
@@ -70,6 +64,16 @@ def moments(values: Any, weights: Any = None) -> Moments:
     unscaled = np.ldexp([mean, std, error, low, high], exponent)
     mean, std, error, low, high = unscaled.tolist()
     return Moments(mean, std, n_effective, error, (low, high))
+
+
+def _that_count(values: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+    """The defined values with a weight above 0, and their weights, 1 unless there are others."""
+    values = np.asarray(values, dtype=np.float64)
+    if weights is None:
+        weights = np.ones_like(values)
+    weights = np.asarray(weights, dtype=np.float64)
+    counts = ~np.isnan(values) & (weights > 0)
+    return values[counts], weights[counts]
 
 
 def mean_interval(

@@ -14,7 +14,7 @@ from skrank_metrics._cli.options import NAMES
 from skrank_metrics._cli.output import Record, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.interface import naming_options
-from skrank_metrics._output.result import Sections, columns_of, headline_of, rows_of, sections_of
+from skrank_metrics._output.result import Sections, columns_of, extended, rows_of
 from skrank_metrics._output.table import Table, readable
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.compare import compare
@@ -96,8 +96,7 @@ def _by_query(report: RankingReport) -> Sections:
     # As text, since floats print with four decimals, in which different ids may agree.
     ids = map(str, report.qid)
     rows = list(zip(ids, *report.per_query.values(), strict=True))
-    of_queries = Table(("qid", *report.per_query), rows)
-    return Sections([*sections_of(report), of_queries], headline_of(report))
+    return extended(report, Table(("qid", *report.per_query), rows))
 
 
 def _compare_chosen(chosen: Chosen) -> int:

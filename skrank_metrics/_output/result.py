@@ -154,14 +154,9 @@ def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
     return [*sentences[:MOST_NOTES], f"For {counted(n_more, 'further note')}, see {everywhere}."]
 
 
-def sections_of(result: Result) -> Sequence[Section]:
-    """The tables and sentences of a result, for results that are made of several."""
-    return result._sections()
-
-
-def headline_of(result: Result) -> str:
-    """The heading of the page of a result; empty if it is the title."""
-    return result._headline()
+def extended(result: Result, *further: Section) -> Sections:
+    """A result with further tables and sentences below."""
+    return Sections([*result._sections(), *further], result._headline())
 
 
 def columns_of(result: Result) -> Mapping[str, Any]:

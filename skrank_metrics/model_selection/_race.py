@@ -84,7 +84,7 @@ class Race:
         self.folds.append(fold)
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
         self._drop([row for row in self.remaining if row not in scores], "failed")
-        if self.remaining and len(self.folds) < self.n_folds:
+        if len(self.folds) < self.n_folds:
             self._compare([row for row in self.remaining if row != self.leader])
 
     @property

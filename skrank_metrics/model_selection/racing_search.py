@@ -274,16 +274,15 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any) -> None:
-        folds = self.cv
+        folds, progress = self.cv, Progress(self.verbose)
         rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
         n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
         if folds.fold is None:
             rounds.run_at_once()
-        race, progress = None, Progress(0)
+        race = None
         if self.confidence is not None:
             sizes = [len(np.unique(folds.units[test])) for _, test in folds.splits]
             race = Race(n_candidates, np.array(sizes), self.confidence, self.min_queries)
-            progress = Progress(self.verbose)
             # scikit-learn would announce the fits of each fold.
             self.verbose = 0
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
@@ -297,7 +296,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 scores, values = rounds.values(fold)
                 if race:
                     race.finish_fold(scores, values)
-                    progress.say_done(fold + 1, n_folds, "folds fitted", _field(race, rounds))
+                    remaining = counted(len(race.remaining), "candidate")
+                    best = spelled_params(rounds.candidates[race.leader].params)
+                    further = f"; {remaining} remaining, best: {best}"
+                    progress.say_done(fold + 1, n_folds, "folds fitted", further)
                 self._fold_values.append(values)
         if rounds.error and not rounds.returned:
             raise rounds.error
@@ -317,15 +319,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                     "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
                 )
             return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
-
-
-def _field(race: Race, rounds: Rounds) -> str:
-    """How many candidates remain, and which of them leads."""
-    field = f"; {counted(len(race.remaining), 'candidate')} remaining"
-    if not race.remaining:
-        return field
-    params = rounds.candidates[race.leader].params
-    return f"{field}, best: {spelled_params(params) or 'the defaults'}"
 
 
 def _as_scorers(scoring: Any, estimator: Any) -> Any:

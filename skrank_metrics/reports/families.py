@@ -104,26 +104,31 @@ class Family:
         """Go through the random signs of all parts once, as they are not kept."""
         one, other = self.pairs
         shape = (len(self.parts), len(one))
-        p_values, critical, so_far = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        p_values, critical, stepped_down = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         z = np.array([part.pairs.least_z[self.pairs] for part in self.parts])
         largest = np.zeros(1)
         for number, part in enumerate(self.parts):
             flipped = part.flipped()
             place = place_of_critical(flipped.shape[1], self.level)
-            for pair in np.argsort(z[number], kind="stable"):
+            ascending = np.argsort(z[number], kind="stable")
+            for pair in ascending:
                 null = part.null(one[pair], other[pair], flipped)
                 p_values[number, pair] = np.mean(null >= z[number, pair])
                 critical[number, pair] = np.partition(null, place)[place]
                 # Each is compared with the largest of those that are not larger (Westfall & Young 1993).
                 if self.members[pair]:
                     largest = np.maximum(largest, null)
-                    so_far[number, pair] = np.mean(largest >= z[number, pair])
+                    stepped_down[number, pair] = np.mean(largest >= z[number, pair])
+            descending = ascending[::-1]
+            stepped_down[number, descending] = np.maximum.accumulate(
+                stepped_down[number, descending]
+            )
             p_values[number] = np.maximum(p_values[number], part.pairs.least_p[self.pairs])
             if part.test == "t":
                 p_values[number] = 2 * special().ndtr(-part.pairs.z[self.pairs])
                 critical[number] = -special().ndtri(self.level / 2)
         # Stepping down needs the signs of all parts at once, so slices are corrected in one step.
-        of_largest = tail(largest, z) if len(self.parts) > 1 else _stepped_down(so_far, z)
+        of_largest = stepped_down if len(self.parts) == 1 else tail(largest, z)
         return _Tests(p_values, critical, of_largest, largest)
 
     @cached_property
@@ -279,14 +284,6 @@ def adjust(p_values: FloatArray, correction: Literal["holm", "bh"]) -> FloatArra
         adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
     # Rounding can make a product smaller than the p-value itself.
     return np.clip(adjusted, p_values, 1.0)
-
-
-def _stepped_down(so_far: FloatArray, z: FloatArray) -> FloatArray:
-    """P-values by the largest so far, of which that of a smaller statistic is not smaller."""
-    descending = np.argsort(z[0], kind="stable")[::-1]
-    found = np.empty_like(so_far)
-    found[0, descending] = np.maximum.accumulate(so_far[0, descending])
-    return found
 
 
 def tail(null: FloatArray, z: FloatArray) -> FloatArray:

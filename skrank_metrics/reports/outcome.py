@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -310,11 +310,11 @@ class Outcome:
         return tuple(self._standing(name) for name in self.ranked)
 
     @property
-    def by_status(self) -> dict[Status, list[str]]:
-        """Names by what is known about them, best first."""
-        names: dict[Status, list[str]] = {}
-        for row in self.standings:
-            names.setdefault(row.status, []).append(row.name)
+    def by_verdict(self) -> dict[PairVerdict, list[str]]:
+        """Names by what is known about them beside baselines, best first; what is decided comes first."""
+        names: dict[PairVerdict, list[str]] = {}
+        for verdict in get_args(PairVerdict):
+            names[verdict] = [row.name for row in self.standings if row.status == verdict]
         return names
 
     def _standing(self, name: str) -> Standing:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from skrank_metrics._output.result import counted
-from skrank_metrics.reports.outcome import Outcome, PairVerdict, Status
+from skrank_metrics.reports.outcome import Outcome, PairVerdict
 from skrank_metrics.reports.planning import queries_to_decide
 
 Decision: TypeAlias = Literal["ship", "do not ship", "undecided"]
@@ -125,7 +125,7 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{_claim(claim, first, metrics if others else [])}."
     # Without margins, metrics that cannot tell rankings apart contradict nothing.
     for outcome in outcomes if has_margin else [first]:
-        undecided = outcome.by_status.get("undecided", [])
+        undecided = outcome.by_verdict["undecided"]
         if has_margin:
             undecided = [name for name in undecided if of_rankings[name] == "undecided"]
         if undecided:
@@ -135,19 +135,19 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _known(outcome: Outcome) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
     baselines = outcome.plan.baselines
-    ends: dict[Status, str] = {
+    ends: dict[PairVerdict, str] = {
         "better": f" than {some_of(baselines)}",
         "not worse": f" than {some_of(baselines)}{_by_more(outcome)}",
         "worse": f" than {_one_baseline(outcome)}",
     }
     claims: list[str] = []
-    for status, end in ends.items():
-        names = outcome.by_status.get(status)
+    for verdict, end in ends.items():
+        names = outcome.by_verdict[verdict]
         # After a claim, a single baseline goes without saying.
-        if claims and status == "worse" and len(baselines) == 1:
+        if claims and verdict == "worse" and len(baselines) == 1:
             end = ""
         if names:
-            claims.append(f"{_are(names)} {status}{end}")
+            claims.append(f"{_are(names)} {verdict}{end}")
     return "; ".join(claims)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
 
 import numpy as np
 
 from skrank_metrics._output.result import Section, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.mean_intervals import weighting
-from skrank_metrics.reports.outcome import Outcome, PairVerdict, Standing
+from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -132,9 +131,8 @@ def _known_in_slice(outcome: Outcome) -> str:
     """The rankings that may be the best of a slice, or what is known beside baselines."""
     if not outcome.plan.baselines:
         return some_of(outcome.best_set, "or")
-    by_status = outcome.by_status
-    decided_first = [one for one in get_args(PairVerdict) if one in by_status]
-    return "; ".join(f"{some_of(by_status[one])} {one}" for one in decided_first)
+    by_verdict = outcome.by_verdict.items()
+    return "; ".join(f"{some_of(names)} {verdict}" for verdict, names in by_verdict if names)
 
 
 # Notes

@@ -38,7 +38,6 @@ from skrank_metrics import (
     with_qid,
     within_noise,
 )
-from skrank_metrics._output.result import sections_of
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
@@ -273,7 +272,7 @@ def tables_of(candidates):
         folds=np.array([0, 1])
     )
     found = SearchReport(dict.fromkeys(params, report), ("mrr",), params=params)
-    return [section for section in sections_of(found) if isinstance(section, Table)]
+    return [section for section in found._sections() if isinstance(section, Table)]
 
 
 def test_the_print_has_one_table_of_the_parameters_that_vary(search, found):

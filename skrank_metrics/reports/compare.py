@@ -182,9 +182,9 @@ def compare_reports(
                 f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by."
             )
-    names = list(aligned)
-    best_first = [names[i] for i in samples[0].order]
-    return Comparison({name: aligned[name] for name in best_first}, wanted, plan)
+    named = list(aligned.items())
+    best_first = dict(named[i] for i in samples[0].order)
+    return Comparison(best_first, wanted, plan)
 
 
 def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -88,14 +88,14 @@ def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
     return Table(("slice", "metric", "queries", *heads), rows)
 
 
-def interval_method(printed: Sequence[MetricValues]) -> str:
+def interval_method(whole: ByMetric) -> str:
     """Which interval is printed."""
     over = "queries"
-    groups = printed[0].groups
+    groups = next(iter(whole.values())).groups
     if groups is not None:
         over = counted(len(set(groups.tolist())), "group")
     # Unbounded metrics have the plain interval, so they do not change the name of the method.
-    bounds = {bounds_of(values.metric) for values in printed}
+    bounds = {bounds_of(values.metric) for values in whole.values()}
     bounded = {ends for ends in bounds if np.isfinite(ends).all()}
     method = f"Student's t over {over}"
     if bounded == {(0.0, 1.0)}:

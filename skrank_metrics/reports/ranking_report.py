@@ -433,8 +433,7 @@ class RankingReport(Result):
         if slices:
             note = note_on_largest(len(slices), len(self.slices), "to_frame('means')")
             sections += [table_of_slices(slices), *note]
-        printed = [values for part in (self.values, *slices.values()) for values in part.values()]
-        method = f"Intervals: {interval_method(printed)}."
+        method = f"Intervals: {interval_method(self.values)}."
         notes = most_important(self.health.findings, ".health")
         return [*sections, method, *weighting(self.weights), *notes]
 

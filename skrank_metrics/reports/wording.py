@@ -70,16 +70,15 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
     baselines = outcome.plan.baselines
     text = signed if baselines else as_text
     rival = Column(None)  # said by the status, or known
-    head, meaning = "minus", "The mean minus that of the baseline beside it."
+    head, meaning = "minus baseline", "The mean minus that of the baseline."
     if len(baselines) > 1:
         rival = Column("baseline", str, meaning=_AGAINST)
     if not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         meaning = "How much worse the mean is than that of the leader."
-    elif len(baselines) == 1:
-        name = baselines[0] if len(baselines[0]) <= LONGEST_IN_HEAD else "baseline"
-        head, meaning = f"minus {name}", f"The mean minus that of {baselines[0]}."
+    elif len(baselines) == 1 and len(baselines[0]) <= LONGEST_IN_HEAD:
+        head = f"minus {baselines[0]}"
     return [
         Column(head, text, meaning=meaning),
         rival,
@@ -209,16 +208,18 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
     names_of: dict[str, list[str]] = {}
     for name, found in by_name.items():
         for finding in found:
+            if finding in of_all:
+                continue
             what = _HAVE.get(finding.partition(":")[0], finding)
             names = names_of.setdefault(what, [])
             # A ranking has ties once, however many findings say so.
-            if finding not in of_all and name not in names:
+            if name not in names:
                 names.append(name)
     for what, names in names_of.items():
-        if names and what in _HAVE.values():
+        if what in _HAVE.values():
             have = "has" if len(names) == 1 else "have"
             yield f"{some_of(names)} {have} {what}; see the report of {names[0]}."
-        elif names:
+        else:
             yield f"{some_of(names)}: {what}"
 
 

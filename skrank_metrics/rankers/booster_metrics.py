@@ -98,20 +98,20 @@ class XGBoostMetric(BoosterMetric):
         self, collective: Any, y_true: Any, y_score: Any, sizes: Any, weights: Any
     ) -> float:
         """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
-        found: Any = (0.0, 0.0)
+        sums = (0.0, 0.0)
+        failure: Exception | None = None
         try:
             # A worker may have no rows.
             if len(sizes) or len(y_true):
-                found = self._sums(y_true, y_score, sizes, weights)
+                sums = self._sums(y_true, y_score, sizes, weights)
         except Exception as error:
             # It is raised below, since the other workers wait for the sums of this one.
-            found = error
+            failure = error
         # The number of failures is summed, too, so that all workers stop if one fails.
-        failed = isinstance(found, Exception)
-        parts = np.array([*((0.0, 0.0) if failed else found), len(sizes), failed], dtype=np.float64)
+        parts = np.array([*sums, len(sizes), failure is not None], dtype=np.float64)
         terms, shares, n_queries, n_failed = collective.allreduce(parts, collective.Op.SUM).tolist()
-        if failed:
-            raise found
+        if failure is not None:
+            raise failure
         if n_failed:
             raise ValueError(
                 f"{self.__name__} failed in another worker; see its log for the error."

@@ -120,9 +120,14 @@ def n_rows(source: Any) -> int | None:
     """Number of rows, if the source tells it."""
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
-    found = [file.n_rows() for file in _files_of(source)]
-    known = [number for number in found if number is not None]
-    return sum(known) if found and len(known) == len(found) else None
+    total = 0
+    for file in _files_of(source):
+        of_file = file.n_rows()
+        if of_file is None:
+            return None
+        total += of_file
+    # Of a source that is no file, nothing is known.
+    return total or None
 
 
 def _files_of(source: Any) -> list[TableFile]:

@@ -12,7 +12,7 @@ from lightgbm import LGBMRanker
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, cross_validate
+from sklearn.model_selection import KFold, PredefinedSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -88,11 +88,8 @@ def test_both_aggregates_are_shown_and_named(result):
     assert row["map"] == result.reports["ridge"].mean["map"]
     assert "Cross-validated: ridge is best in " in " ".join(str(result).split())
     text = " ".join(str(result.details()).split())
-    cells = [
-        f"{f.mean():.4f} ± {f.std():.4f}"
-        for m in result.metrics
-        for f in [result.by_metric(m).fold_means()["ridge"]]
-    ]
+    of_metrics = [result.by_metric(metric).fold_means()["ridge"] for metric in result.metrics]
+    cells = [f"{own.mean():.4f} ± {own.std():.4f}" for own in of_metrics]
     assert f"ridge {' '.join(cells)}" in text
     assert result.to_dict()["ridge"]["map"]["mean"] == row["map"]
     assert row["map"] == pytest.approx(means.mean(), abs=0.01)
@@ -150,14 +147,9 @@ def test_folds_that_vary_more_than_queries_decide():
     # Every query of a fold has the same difference, of another size in each fold.
     qid = np.repeat(np.arange(90), 2)
     y = np.tile([1, 0], 90)
-    fold = np.arange(90) % 3
-    X_of = np.column_stack(
-        [np.tile([1.0, 0.0], 90), np.where(np.repeat(fold > 0, 2), np.tile([1, 0], 90), 0)]
-    )
-    splits = [
-        (np.flatnonzero(np.repeat(fold != f, 2)), np.flatnonzero(np.repeat(fold == f, 2)))
-        for f in range(3)
-    ]
+    fold = qid % 3
+    X_of = np.column_stack([y, np.where(fold > 0, y, 0)]).astype(float)
+    splits = PredefinedSplit(fold)
 
     class Column(Ridge):
         def fit(self, X, y):
@@ -166,10 +158,11 @@ def test_folds_that_vary_more_than_queries_decide():
         def predict(self, X):
             return X[:, int(self.alpha)]
 
-    found = cross_evaluate(
-        {"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr"
-    )
-    assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
+    models = {"a": Column(0), "b": Column(1)}
+    found = cross_evaluate(models, X_of, y, qid=qid, cv=splits, metrics="mrr")
+    means = found.fold_means()
+    assert means["a"] == pytest.approx([1, 1, 1])
+    assert means["b"] == pytest.approx([0.75, 1, 1])
     assert found.folds_won == {"a": 1, "b": 0}, "nobody wins a tie"
     without = {name: report.with_queries(folds=None) for name, report in found.reports.items()}
     assert compare(without).pair().p_value < 0.001
@@ -177,7 +170,8 @@ def test_folds_that_vary_more_than_queries_decide():
     assert compare(found.reports).pair().p_value == found.pair().p_value
     # A mean difference of 1/12 with a standard error of 1/12 over three folds.
     by_t = compare(found, test="t").pair()
-    assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-5)
+    expected = 2 * stats.t.sf(1, 2)
+    assert by_t.p_value == pytest.approx(expected, rel=1e-5)
     assert "The folds disagree more than the queries do" in " ".join(str(found).split())
 
 
@@ -206,11 +200,15 @@ def test_reports_are_those_of_evaluate(result):
 @pytest.mark.parametrize("ids", ["qid", "index", "shuffled"])
 @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csr_matrix])
 def test_containers_and_ways_of_ids(result, container, ids):
-    y, qid = (with_qid(Y, QID), None) if ids == "index" else (Y, QID)
-    order = np.random.default_rng(0).permutation(len(Y)) if ids == "shuffled" else np.arange(len(Y))
-    qid = None if qid is None else qid[order]
-    y = y.iloc[order] if ids == "index" else y[order]
-    found = cross_evaluate(Ridge(solver="lsqr", tol=1e-12), container(X[order]), y, qid=qid, cv=CV)
+    order = np.arange(len(Y))
+    if ids == "shuffled":
+        order = np.random.default_rng(0).permutation(len(Y))
+    rows = container(X[order])
+    y, qid = Y[order], QID[order]
+    if ids == "index":
+        y, qid = with_qid(y, qid), None
+    model = Ridge(solver="lsqr", tol=1e-12)
+    found = cross_evaluate(model, rows, y, qid=qid, cv=CV)
     assert found.reports["Ridge"].mean == pytest.approx(result.reports["ridge"].mean, abs=1e-6)
 
 
@@ -346,8 +344,9 @@ def test_ids_can_be_groups_alone(result):
     assert found.reports["Ridge"].mean == result.reports["ridge"].mean
     users = cross_evaluate(Ridge(), X, with_qid(Y, QID), cv=CV, groups=QID // 4)
     assert users.reports["Ridge"].qid.tolist() == result.reports["ridge"].qid.tolist()
+    splits = list(CV.split(X, groups=QID))
     with pytest.raises(ValueError, match="every query whole; got an iterable of"):
-        cross_evaluate(Ridge(), X, Y, qid=QID, cv=list(CV.split(X, groups=QID)), groups=QID // 4)
+        cross_evaluate(Ridge(), X, Y, qid=QID, cv=splits, groups=QID // 4)
 
 
 class NeverFitted(Ridge):
@@ -431,23 +430,22 @@ def test_repeated_folds_average_the_values_of_each_query():
     splits = list(cv.split(X, Y, qid=QID))
     metrics = ["ndcg@3", "precision@2"]
     models = {"ridge": Ridge(), "flat": Ridge(1e9)}
-    found, *single = (
-        cross_evaluate(models, X, Y, qid=QID, cv=one, metrics=metrics)
-        for one in (cv, splits[:3], splits[3:])
-    )
+    options = {"qid": QID, "metrics": metrics}
+    found = cross_evaluate(models, X, Y, cv=cv, **options)
+    once = cross_evaluate(models, X, Y, cv=splits[:3], **options)
+    again = cross_evaluate(models, X, Y, cv=splits[3:], **options)
     for name in models:
         for metric in metrics:
-            once, again = (one.reports[name].per_query[metric] for one in single)
+            both = [one.reports[name].per_query[metric] for one in (once, again)]
             values = found.reports[name].per_query[metric]
-            assert values == pytest.approx((once + again) / 2, nan_ok=True)
-        assert not np.array_equal(*(one.scores[name] for one in single))
-        mean = (single[0].scores[name] + single[1].scores[name]) / 2
+            assert values == pytest.approx(np.mean(both, axis=0), nan_ok=True)
+        assert not np.array_equal(once.scores[name], again.scores[name])
+        mean = (once.scores[name] + again.scores[name]) / 2
         assert found.scores[name] == pytest.approx(mean)
-    np.testing.assert_array_equal(found.folds, single[0].folds)
-    assert found.pair().difference == pytest.approx(
-        np.mean([one.pair("ridge", "flat").difference for one in single])
-        * (1 if found.pair().first == "ridge" else -1)
-    )
+    np.testing.assert_array_equal(found.folds, once.folds)
+    first, second = found.pair().first, found.pair().second
+    differences = [one.pair(first, second).difference for one in (once, again)]
+    assert found.pair().difference == pytest.approx(np.mean(differences))
     assert "2 rankings" in str(found)
 
 

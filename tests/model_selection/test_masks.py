@@ -71,9 +71,10 @@ def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
     with sklearn.config_context(enable_metadata_routing=True):
         if "sample_weight" in given:
             requests = dict.fromkeys(("qid", "groups", *COLUMNS), True)
-            options["scoring"] = {
-                n: s.set_score_request(**requests) for n, s in ranking_scorers(*NAMES).items()
-            }
+            scorers = ranking_scorers(*NAMES)
+            for scorer in scorers.values():
+                scorer.set_score_request(**requests)
+            options["scoring"] = scorers
         ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
         routed = cross_validate(ranker, X, y, params={"groups": qid, **columns}, **options)
     for name in NAMES:
@@ -98,23 +99,26 @@ def test_searches_take_them(problem):
     X, y, qid, columns = problem
     grid = {"estimator__alpha": [1.0, 100.0]}
     scorer = make_ranking_scorer("ndcg@5")
-    expected = [
-        np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)
-    ]
+    folds = [folds_by_hand("ndcg@5", X, y, qid, columns, alpha) for alpha in (1.0, 100.0)]
+    expected = np.mean(folds, axis=1)
     labels = with_qid(y, qid, **columns)
+    model = QueryRanker(Ridge())
     options = {"scoring": scorer, "cv": CV, "error_score": "raise"}
-    search = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
-    race = RacingSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
-    np.testing.assert_allclose(race.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+    search = GridSearchCV(model, grid, **options).fit(X, labels)
+    race = RacingSearchCV(model, grid, **options).fit(X, labels)
+    for fitted in (search, race):
+        means = fitted.cv_results_["mean_test_score"]
+        np.testing.assert_allclose(means, expected, rtol=0, atol=1e-12)
     masks = {name: columns[name] for name in ("retrieved", "judged")}
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
+        routed = GridSearchCV(model, grid, **options).fit(X, y, qid=qid, **masks)
     assert search_report(search, X, labels, verbose=0).changed < 1e-12
-    for name in masks:  # one of them is left out
-        other = with_qid(y, qid, **{key: column for key, column in columns.items() if key != name})
-        assert search_report(search, X, other, verbose=0).changed > 1e-4
-    assert search_report(routed, X, with_qid(y, qid, **masks), verbose=0).changed < 1e-12
+    for name in masks:
+        others = {key: column for key, column in columns.items() if key != name}
+        without = with_qid(y, qid, **others)
+        assert search_report(search, X, without, verbose=0).changed > 1e-4
+    masked = with_qid(y, qid, **masks)
+    assert search_report(routed, X, masked, verbose=0).changed < 1e-12
 
 
 def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):

@@ -135,18 +135,18 @@ class Column(RegressorMixin, BaseEstimator):
 def test_parameters_are_those_of_each_candidate_in_any_order():
     # Column 0 is right on the one query of the first fold, column 1 on four of the five of the second.
     y = np.array([1, 0] * 6)
+    qid = np.repeat(range(6), 2)
     right = np.array([[1, 0]] + [[0, 1]] * 4 + [[0, 0]])
-    X = np.where(np.repeat(right, 2, axis=0) == y[:, None], 2.0, 1.0)
+    X = np.where(right[qid] == y[:, None], 2.0, 1.0)
     search = GridSearchCV(
         Column(),
         {"column": [0, 1]},
         scoring=make_ranking_scorer("mrr"),
         cv=PredefinedQuerySplit([0] * 2 + [1] * 10),
-    ).fit(X, with_qid(y, np.repeat(range(6), 2)))
-    found = reported(search, X, y, qid=np.repeat(range(6), 2))
-    assert found.to_frame()["column"].tolist() == [
-        found.params[name]["column"] for name in found.names
-    ]
+    ).fit(X, with_qid(y, qid))
+    found = reported(search, X, y, qid=qid)
+    columns = [found.params[name]["column"] for name in found.names]
+    assert found.to_frame()["column"].tolist() == columns
     assert list(found.params) != list(found.names), "by the mean over folds, and over queries"
 
 
@@ -353,13 +353,13 @@ def test_other_folds_or_rows_than_in_the_search_are_said(search):
 
 
 def test_the_folds_of_a_search_without_cv_are_those_of_scikit_learn():
-    equal = np.flatnonzero(np.isin(QID, np.flatnonzero(np.bincount(QID) >= 8)))
-    starts = np.flatnonzero(np.r_[True, np.diff(QID[equal]) > 0])
-    rows = np.concatenate(
-        [equal[start : start + 8] for start in starts[:20]]
-    )  # KFold(5) keeps queries of 8 whole
-    search = ridge_search(cv=None).fit(X[rows], with_qid(Y[rows], QID[rows]))
-    assert reported(search, X[rows], Y[rows], qid=QID[rows]).changed == pytest.approx(0, abs=1e-12)
+    # KFold(5) keeps twenty queries of 8 whole.
+    long = np.flatnonzero(np.bincount(QID) >= 8)[:20]
+    rows = np.concatenate([np.flatnonzero(query == QID)[:8] for query in long])
+    features, grades, qid = X[rows], Y[rows], QID[rows]
+    search = ridge_search(cv=None).fit(features, with_qid(grades, qid))
+    found = reported(search, features, grades, qid=qid)
+    assert found.changed == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -657,9 +657,12 @@ RACED_METRICS = [
 @pytest.mark.parametrize(("metric", "retrieved"), RACED_METRICS)
 def test_the_report_of_a_race_is_that_of_a_grid_search_in_every_field(metric, retrieved, seed):
     rng = np.random.default_rng(seed)
-    qid = rng.permutation(np.repeat(np.arange(24), rng.integers(3, 9, 24)))
+    sizes = rng.integers(3, 9, 24)
+    qid = rng.permutation(np.repeat(np.arange(24), sizes))
     y = rng.integers(0, 3, len(qid)) * (qid % 5 > 0)
-    X = np.column_stack([y + rng.normal(size=len(y)), rng.normal(size=len(y))])
+    signal = y + rng.normal(size=len(y))
+    noise = rng.normal(size=len(y))
+    X = np.column_stack([signal, noise])
     weights = 1.0 + qid % 3 if seed % 2 else None
     labels = with_qid(y, qid, sample_weight=weights)
     grid = {"noise": [0.0, 0.5], "threshold": [-np.inf, -1.0, -0.5]}
@@ -710,11 +713,11 @@ def test_weights_of_a_race():
 
 
 def test_dropped_candidates_follow_the_others_whatever_their_means():
-    search = race(
-        {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}, cv=QueryKFold(5), confidence=0.5
-    )
+    grid = {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}
+    search = race(grid, cv=QueryKFold(5), confidence=0.5)
     results = search.cv_results_
-    results["split0_test_ndcg@10"][~np.isnan(results["dropped_after"])] += 10
+    is_dropped = ~np.isnan(results["dropped_after"])
+    results["split0_test_ndcg@10"][is_dropped] += 10
     last = np.nan_to_num(results["dropped_after"], nan=np.inf)
     means = np.nanmean([results[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
     order = sorted(range(5), key=lambda row: (-last[row], -means[row]))

@@ -104,12 +104,16 @@ def test_batches_of_any_size_change_no_bit(size, batch_rows):
 @pytest.mark.parametrize("kind", ["int64", "string", "dictionary", "timestamp"])
 def test_rows_in_any_order(kind, n_threads):
     table = make_table(SIZES, kind)
-    shuffled = table.take(np.random.default_rng(1).permutation(len(table)))
+    order = np.random.default_rng(1).permutation(len(table))
+    shuffled = table.take(order)
     names = NAMES | {"order": "shuffle", "n_threads": n_threads, "batch_rows": 100}
-    report, again = (evaluate_batches(source, **names) for source in (shuffled, table))
-    assert report.mean == pytest.approx(in_memory(TABLE).mean, abs=1e-14)
+    report = evaluate_batches(shuffled, **names)
+    again = evaluate_batches(table, **names)
+    expected = in_memory(TABLE).mean
+    assert report.mean == pytest.approx(expected, abs=1e-14)
     assert sorted(report.qid.tolist()) == sorted(again.qid.tolist())
-    check(evaluate_batches(table, **NAMES, batch_rows=100), in_memory(table))
+    in_order = evaluate_batches(table, **NAMES, batch_rows=100)
+    check(in_order, in_memory(table))
 
 
 def test_a_query_that_comes_back_is_an_error():
@@ -191,12 +195,11 @@ def test_several_scores_make_a_comparison():
             assert set(comparison.reports) == {"other", "s"}
             for name, report in comparison.reports.items():
                 check(report, in_memory(TABLE, name, condense=condense, **arrays))
-    scores = pa.array(
-        np.where(arrays["retrieved"], TABLE["s"], np.nan)
-    )  # of documents that are not ranked, ignored
-    comparison = evaluate_batches(
-        TABLE.drop(["s"]).append_column("s", scores), **NAMES | masks | {"score": ["other", "s"]}
-    )
+    # Scores of documents that are not ranked are ignored.
+    scores = np.where(arrays["retrieved"], TABLE["s"], np.nan)
+    table = TABLE.drop(["s"]).append_column("s", pa.array(scores))
+    names = NAMES | masks | {"score": ["other", "s"]}
+    comparison = evaluate_batches(table, **names)
     check(comparison.reports["s"], in_memory(TABLE, "s", **arrays))
     only = evaluate_batches(TABLE, **NAMES | {"score": ["s"]})
     assert list(only.reports) == ["s"], "also for a list of one"
@@ -423,28 +426,33 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
     path = SOURCES["parquet"](tmp_path)
 
+    n = len(TABLE)
+    batch_rows = n // 2 + 1
+
     def printed(stream, **options):
         monkeypatch.setattr(sys, "stderr", stream)
-        evaluate_batches(path, **NAMES, order=order, batch_rows=len(TABLE) // 2 + 1, **options)
+        evaluate_batches(path, **NAMES, order=order, batch_rows=batch_rows, **options)
         return stream.getvalue()
 
-    n = len(TABLE)
     lines = printed(Terminal()).split(progress.REPLACE)
     assert lines[0] == lines[-1] == "", "in the end, nothing is left"
-    assert lines[1].startswith(f"{n // 2 + 1:,} of {n:,} rows (50%), ")
+    assert lines[1].startswith(f"{batch_rows:,} of {n:,} rows (50%), ")
     assert lines[2].startswith(f"{n:,} of {n:,} rows (100%), ")
     parts = [line.partition(" (")[0] for line in lines[3:-1]]
     expected = [f"{number} of 8 parts evaluated" for number in range(1, 9)]
     assert parts == (expected if order == "shuffle" else [])
-    assert printed(Terminal(), verbose=False) == printed(io.StringIO()) == ""
+    assert printed(Terminal(), verbose=False) == ""
+    assert printed(io.StringIO()) == ""
     last = printed(io.StringIO(), verbose=True).splitlines()
     assert last[0].startswith(f"{n:,} of {n:,} rows (100%), ")
     done = ["8 of 8 parts evaluated (100%), 0 s left"]
     assert last[1:] == (done if order == "shuffle" else [])
     path = write_several(tmp_path)
-    assert printed(io.StringIO(), verbose=True).startswith(f"{n:,} of {n:,} rows (100%), ")
+    of_several = printed(io.StringIO(), verbose=True)
+    assert of_several.startswith(f"{n:,} of {n:,} rows (100%), ")
     monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console
-    assert evaluate_batches(TABLE, **NAMES, order=order, verbose=True).n_documents == n
+    report = evaluate_batches(TABLE, **NAMES, order=order, verbose=True)
+    assert report.n_documents == n
     assert capsys.readouterr().out == ""
 
 

@@ -45,19 +45,18 @@ def per_query(report):
 def random_lists(seed, kind=str):
     """Judgments and a run with ties, queries in one of them only, empty lists, and unjudged documents."""
     rng = random.Random(seed)
-    documents = [
-        f"d{'x' * rng.randrange(12)}{row}" if kind is str else kind(row * 3) for row in range(30)
-    ]
+    documents = [kind(row * 3) for row in range(30)]
+    if kind is str:
+        documents = [f"d{'x' * rng.randrange(12)}{row}" for row in range(30)]
     qrels, run = {}, {}
     for query in map(kind, (1, 2, 30, 4, 5)):
-        judged, ranked = (rng.sample(documents, rng.randrange(1, most)) for most in (15, 25))
+        judged = rng.sample(documents, rng.randrange(1, 15))
+        ranked = rng.sample(documents, rng.randrange(1, 25))
         if rng.random() < 0.9:
             qrels[query] = {document: rng.choice([0, 0, 0, 1, 2]) for document in judged}
         if rng.random() < 0.9 or not set(qrels) & set(run):
-            run[query] = {
-                document: rng.choice([rng.random(), 1.0, 2.0, 1 + 1e-9, -1e-5])
-                for document in ranked
-            }
+            scores = [1.0, 2.0, 1 + 1e-9, -1e-5]
+            run[query] = {document: rng.choice([rng.random(), *scores]) for document in ranked}
             qrels.setdefault(query, {ranked[0]: 1})
     return qrels, run
 
@@ -129,14 +128,18 @@ def test_frames_are_the_same_as_dicts(frame, kind):
     frame = FRAMES[frame]
     for seed in range(5):
         qrels, run = random_lists(seed, kind)
-        judged, ranked = rows(qrels, "label"), rows(run, "score")
-        expected = per_query(evaluate_run(qrels, run, METRICS))
-        order = random.Random(seed).sample(range(len(ranked["query"])), len(ranked["query"]))
+        judged = rows(qrels, "label")
+        ranked = rows(run, "score")
+        n = len(ranked["query"])
+        order = random.Random(seed).sample(range(n), n)
         ranked = {name: [column[row] for row in order] for name, column in ranked.items()}
-        assert per_query(evaluate_run(frame(judged), frame(ranked), METRICS)) == expected
-        assert per_query(evaluate_run(qrels, frame(ranked), METRICS)) == expected
-        renamed = (pd.DataFrame(columns).rename(columns=NAMES) for columns in (judged, ranked))
-        assert per_query(evaluate_run(*renamed, METRICS, columns=NAMES)) == expected
+        renamed = [pd.DataFrame(columns).rename(columns=NAMES) for columns in (judged, ranked)]
+        expected = per_query(evaluate_run(qrels, run, METRICS))
+        both = evaluate_run(frame(judged), frame(ranked), METRICS)
+        one = evaluate_run(qrels, frame(ranked), METRICS)
+        with_names = evaluate_run(*renamed, METRICS, columns=NAMES)
+        for found in (both, one, with_names):
+            assert per_query(found) == expected
 
 
 def test_ranked_lists_ranks_and_relevant_documents():
@@ -184,14 +187,13 @@ def test_arrays_of_ids():
     for queries in ([7, 8, 9], np.array([7, 8, 9]), pd.Series([7, 8, 9])):
         for run in (array, array.astype(np.int32), *others):
             assert per_query(evaluate_run(truth, run, "map", queries=queries)) == found
-    assert evaluate_run(truth, array, "map", queries=[7, 8, 9], missing="error").n_queries == 3, (
-        "an empty list is one"
-    )
-    assert evaluate_run({7: {-5: 1}}, np.array([[-5, -1]]), "map", queries=[7]).mean == {
-        "map": 1
-    }, "only -1 is padding"
-    large = np.array([[3, 2**63 + 5]], dtype=np.uint64)
-    assert evaluate_run({7: [2**63 + 5]}, large, "map", queries=[7]).mean == {"map": 1 / 2}
+    with_empty = evaluate_run(truth, array, "map", queries=[7, 8, 9], missing="error")
+    assert with_empty.n_queries == 3, "an empty list is one"
+    negative = evaluate_run({7: {-5: 1}}, np.array([[-5, -1]]), "map", queries=[7])
+    assert negative.mean == {"map": 1}, "only -1 is padding"
+    large = 2**63 + 5
+    array = np.array([[3, large]], dtype=np.uint64)
+    assert evaluate_run({7: [large]}, array, "map", queries=[7]).mean == {"map": 1 / 2}
 
 
 def as_files(qrels, run):

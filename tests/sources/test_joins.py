@@ -3,6 +3,7 @@
 import enum
 import gzip
 import io
+import itertools
 import uuid
 from decimal import Decimal
 from fractions import Fraction
@@ -155,13 +156,16 @@ def test_ids_of_two_types_that_do_not_look_alike_are_different_documents():
 
 
 TIMES = ["2024-01-01", "2024-01-02", "2024-01-03"]
+DAYS = pa.array(TIMES).cast(pa.timestamp("s"))
+ZONED = pa.array([f"{day}T00:00Z" for day in TIMES])
+NANOSECONDS = pa.array([10**18 + 1, 10**18 + 2, 10**18 + 3])
 TYPES = {
     "float": pa.array([0.5, 1.5, 2.5]),
     "bool": pa.array([True, False, True]),
-    "date": pa.array(TIMES).cast(pa.timestamp("s")).cast(pa.date32()),
-    "time": pa.array(TIMES).cast(pa.timestamp("us")),
-    "zone": pa.array([f"{day}T00:00Z" for day in TIMES]).cast(pa.timestamp("us", tz="UTC")),
-    "nanoseconds": pa.array([10**18 + 1, 10**18 + 2, 10**18 + 3]).cast(pa.timestamp("ns")),
+    "date": DAYS.cast(pa.date32()),
+    "time": DAYS.cast(pa.timestamp("us")),
+    "zone": ZONED.cast(pa.timestamp("us", tz="UTC")),
+    "nanoseconds": NANOSECONDS.cast(pa.timestamp("ns")),
     "duration": pa.array([1, 2, 3]).cast(pa.duration("s")),
     "large": pa.array([2**63 + 1, 2**63 + 2, 3], pa.uint64()),
 }
@@ -171,11 +175,13 @@ TYPES = {
 def test_ids_of_arrow_equal_those_of_python_and_pandas(kind):
     ids = TYPES[kind][:2]
     run = pa.table({"query": ["q", "q"], "document": ids, "score": [2.0, 1.0]})
-    second = ids.to_pylist()[1]
+    as_list = ids.to_pylist()
+    _, second = as_list
     frame = pd.DataFrame({"query": ["q"], "document": ids[1:].to_pandas()})
-    for qrels in ({"q": [second]}, {"q": {second: 1}}, frame, run.slice(1).drop_columns("score")):
+    table = run.slice(1).drop_columns("score")
+    for qrels in ({"q": [second]}, {"q": {second: 1}}, frame, table):
         assert mrr(qrels, run) == [1 / 2]
-        assert mrr(qrels, {"q": ids.to_pylist()}) == [1 / 2]
+        assert mrr(qrels, {"q": as_list}) == [1 / 2]
     queries = pa.table({"query": ids, "document": ["a", "a"], "score": [2.0, 1.0]})
     assert mrr({second: ["a"]}, queries) == [1]
 
@@ -203,18 +209,24 @@ def test_integers_beyond_64_bits(ids):
         assert mrr({"q": [ids[1]]}, run) == [1 / 2]
 
 
+def as_text(rows):
+    return [list(map(str, row)) for row in rows]
+
+
 @pytest.mark.parametrize("far", [1, 2**40, 2**57])
 @pytest.mark.parametrize("seed", range(5))
 def test_integers_from_0_and_far_apart_join_as_strings(seed, far):
     rng = np.random.default_rng(seed)
-    truth = {query * far: (far * rng.choice(40, 4, replace=False)).tolist() for query in range(2)}
-    run = np.stack([far * rng.choice(40, 9, replace=False) for _ in truth])
-    seen = [(query, document) for query in truth for document in run[0, ::3].tolist()]
-    as_text = {str(query): list(map(str, row)) for query, row in truth.items()}
-    texts = {query: list(map(str, row)) for query, row in zip(as_text, run.tolist(), strict=True)}
-    pairs = [(str(query), str(document)) for query, document in seen]
-    expected = mrr(as_text, texts, exclude=pairs)
-    assert mrr(truth, run, queries=list(truth), exclude=seen) == expected
+    queries = [0, far]
+    relevant = [(far * rng.choice(40, 4, replace=False)).tolist() for _ in queries]
+    rows = [(far * rng.choice(40, 9, replace=False)).tolist() for _ in queries]
+    seen = list(itertools.product(queries, rows[0][::3]))
+    truth = dict(zip(queries, relevant, strict=True))
+    found = mrr(truth, np.array(rows), queries=queries, exclude=seen)
+    names = list(map(str, queries))
+    truth = dict(zip(names, as_text(relevant), strict=True))
+    run = dict(zip(names, as_text(rows), strict=True))
+    assert found == mrr(truth, run, exclude=list(map(tuple, as_text(seen))))
 
 
 # --- Missing ids and padding
@@ -259,12 +271,14 @@ def test_dicts_of_columns_are_not_queries(columns):
 
 def test_scores_and_ranks_of_one_run_agree():
     run = pd.DataFrame({"qid": "u", "docno": list("xab"), "score": [3.0, 2, 2], "rank": [0, 1, 2]})
-    assert mrr({"u": ["a"]}, run) == [(1 / 2 + 1 / 3) / 2], "scores tie"
+    tied = {"u": ["a"]}
+    assert mrr(tied, run) == [(1 / 2 + 1 / 3) / 2]
     other = run.assign(rank=[2, 1, 0])
     with pytest.raises(ValueError, match=r"ranks of run disagree, first for document 'x' of qu"):
-        mrr({"u": ["a"]}, other)
-    assert mrr({"u": ["x"]}, other, columns={"rank": "rank"}) == [1 / 3]
-    assert mrr({"u": ["x"]}, other, columns={"score": "score"}) == [1]
+        mrr(tied, other)
+    truth = {"u": ["x"]}
+    assert mrr(truth, other, columns={"rank": "rank"}) == [1 / 3]
+    assert mrr(truth, other, columns={"score": "score"}) == [1]
 
 
 def test_sparse_matrices_that_are_dicts(tmp_path):
@@ -286,18 +300,18 @@ def test_digits_of_tables_of_text_are_strings(tmp_path):
 
 def test_lists_of_masked_arrays_keep_their_masks():
     truth = {7: [5], 8: [5]}
-    rows = [
-        np.ma.array([5, 9], mask=[1, 0]),
-        np.ma.array([9, 5], mask=[1, 0]),
-    ]
-    assert mrr(truth, rows, queries=[7, 8]) == [0, 1]
-    assert mrr(truth, [rows[0], [9, 5]], queries=[7, 8]) == [0, 1 / 2]
-    assert mrr(truth, {7: rows[0], 8: rows[1]}) == [0, 1]
-    compared = evaluate_run(truth, {"x": rows, "y": rows[::-1]}, "mrr", queries=[7, 8])
-    assert compared.reports["x"].per_query["mrr"].tolist() == [0, 1]
-    assert compared.reports["y"].per_query["mrr"].tolist() == [1, 0]
+    queries = [7, 8]
+    wrong = np.ma.array([5, 9], mask=[1, 0])
+    right = np.ma.array([9, 5], mask=[1, 0])
+    assert mrr(truth, [wrong, right], queries=queries) == [0, 1]
+    assert mrr(truth, [wrong, [9, 5]], queries=queries) == [0, 1 / 2]
+    assert mrr(truth, {7: wrong, 8: right}) == [0, 1]
+    runs = {"x": [wrong, right], "y": [right, wrong]}
+    reports = evaluate_run(truth, runs, "mrr", queries=queries).reports
+    assert reports["x"].per_query["mrr"].tolist() == [0, 1]
+    assert reports["y"].per_query["mrr"].tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"y_true must not be masked; got 2 masked entries\."):
-        evaluate(rows, [[1, 2], [2, 1]])
+        evaluate([wrong, right], [[1, 2], [2, 1]])
 
 
 def test_lists_of_rows_keep_their_ids_and_have_one_length():
@@ -362,14 +376,15 @@ def test_columns_of_lists_stay_with_their_documents(documents):
 
 def test_arrays_per_document_are_rows_and_objects_stay_objects():
     own = make_metric(watch, documents=["value"])
-    run, truth = {"u": ["x", "b"]}, {"u": ["a", "b"]}
+    run = {"u": ["x", "b"]}
+    truth = {"u": ["a", "b"]}
     SEEN.clear()
     vectors = {one: np.full(3, place) for place, one in enumerate("abx")}
     evaluate_run(truth, run, own, documents={"value": vectors})
     assert [one.tolist() for one in SEEN[0]] == [[2, 2, 2], [1, 1, 1]]
     SEEN.clear()
-    evaluate_run(truth, run, own, documents={"value": {"a": 1, "b": None, "x": "3"}})
-    evaluate_run(truth, run, own, documents={"value": {"a": "y", "b": 3, "x": float("inf")}})
+    for values in ({"a": 1, "b": None, "x": "3"}, {"a": "y", "b": 3, "x": float("inf")}):
+        evaluate_run(truth, run, own, documents={"value": values})
     assert [["3", None], [float("inf"), 3]] == SEEN
 
 
@@ -392,18 +407,22 @@ def test_repeats():
     for duplicates, gain in (("first", 1), ("best", 3)):
         report = evaluate_run(log, lists, "dcg@2", duplicates=duplicates)
         assert report.per_query["dcg@2"] == pytest.approx([gain / np.log2(3), 1])
-    scored = pd.DataFrame({"query": "q", "document": list("abba"), "score": [1.0, 2.0, 5.0, 4.0]})
-    text = "".join(f"q Q0 {d} 1 {s} t\n" for d, s in zip("abba", scored["score"], strict=True))
-    for run in (scored, pa.table(scored), io.StringIO(text)):
-        if run is not scored and not isinstance(run, pa.Table):
-            assert mrr({"q": ["a"]}, io.StringIO(text), duplicates="first") == [1 / 2]
-        assert mrr({"q": ["a"]}, run, duplicates="best") == [1 / 2]
-    shuffled = scored.iloc[::-1]
-    assert mrr({"q": ["a"]}, shuffled, duplicates="first") == [1 / 2]
-    assert mrr({"q": ["a"]}, shuffled.iloc[[0, 2]], duplicates="first") == [1]
-    assert mrr({"q": ["b"]}, {"q": ["a", "a", "b"]}, duplicates="first") == [1 / 2]
     with pytest.raises(ValueError, match="duplicates must be one of"):
         evaluate_run(log, LISTS, duplicates="last")
+
+
+def test_repeats_with_scores():
+    scored = pd.DataFrame({"query": "q", "document": list("abba"), "score": [1.0, 2.0, 5.0, 4.0]})
+    lines = [f"q Q0 {row.document} 1 {row.score} t\n" for row in scored.itertuples()]
+    text = "".join(lines)
+    truth = {"q": ["a"]}
+    for run in (scored, pa.table(scored), io.StringIO(text)):
+        assert mrr(truth, run, duplicates="best") == [1 / 2]
+    shuffled = scored.iloc[::-1]
+    for run in (shuffled, io.StringIO(text)):
+        assert mrr(truth, run, duplicates="first") == [1 / 2]
+    assert mrr(truth, shuffled.iloc[[0, 2]], duplicates="first") == [1]
+    assert mrr({"q": ["b"]}, {"q": ["a", "a", "b"]}, duplicates="first") == [1 / 2]
 
 
 @pytest.mark.option("evaluate_run.parents")
@@ -411,16 +430,18 @@ def test_passages_count_as_their_documents():
     parents = {"d1#0": "d1", "d1#1": "d1", "d2#0": "d2", "d3#0": "d3"}
     run = {"q": {"d3#0": 4.0, "d1#1": 1.0, "d1#0": 3.0, "d2#0": 2.0}}
     ranked = {"q": ["d3#0", "d1#0", "d2#0", "d1#1"]}
-    for given in (parents, lambda passage: passage.partition("#")[0]):
-        for lists in (run, ranked):
-            assert mrr({"q": ["d1"]}, lists, parents=given) == [1 / 2]
-            # The option is about passages; of a document, the best one counts.
-            assert mrr({"q": ["d1"]}, lists, parents=given, duplicates="first") == [1 / 2]
-            assert mrr({"q": ["d2"]}, lists, parents=given) == [1 / 3]
-    with pytest.raises(ValueError, match="parents has no value for 1 passage"):
-        mrr({"q": ["d1"]}, run, parents={"d1#0": "d1", "d1#1": "d1", "d3#0": "d3"})
+    first, second = {"q": ["d1"]}, {"q": ["d2"]}
+    ways = [parents, lambda passage: passage.partition("#")[0]]
+    for given, lists in itertools.product(ways, (run, ranked)):
+        assert mrr(first, lists, parents=given) == [1 / 2]
+        # The option is about passages; of a document, the best one counts.
+        assert mrr(first, lists, parents=given, duplicates="first") == [1 / 2]
+        assert mrr(second, lists, parents=given) == [1 / 3]
     with pytest.raises(ValueError, match="run has document 'd1#0' of query 'q' twice"):
-        mrr({"q": ["d1"]}, {"q": ["d1#0", "d1#0"]}, parents=parents)
+        mrr(first, {"q": ["d1#0", "d1#0"]}, parents=parents)
+    del parents["d2#0"]
+    with pytest.raises(ValueError, match="parents has no value for 1 passage"):
+        mrr(first, run, parents=parents)
     integers = np.array([[10, 11, 20]])
     assert mrr({0: [2]}, integers, queries=[0], parents=lambda one: one // 10) == [1 / 2]
 
@@ -559,29 +580,29 @@ def test_files_as_people_have_them(tmp_path):
 
 def test_a_dict_of_runs_is_compared(tmp_path):
     truth = {query: {"a": 1, "b": 2} for query in range(8)}
-    lists = {"als": {query: ["a", "x", "b"] for query in truth}}
-    lists["bpr"] = {query: ["x", "b", "a"][:: 1 - 2 * (query % 2)] for query in truth}
-    scored = {
-        name: {query: dict(zip(row, (3.0, 2.0, 1.0), strict=True)) for query, row in run.items()}
-        for name, run in lists.items()
-    }
-    frames = {
-        name: pd.DataFrame(
-            [(query, one, value) for query, row in run.items() for one, value in row.items()],
-            columns=["user", "item", "score"],
-        )
-        for name, run in scored.items()
-    }
-    tuples = {name: {q: tuple(row) for q, row in run.items()} for name, run in lists.items()}
-    arrays = {name: np.array(list(run.values())) for name, run in lists.items()}
+    als = {query: ["a", "x", "b"] for query in truth}
+    bpr = {query: ["a", "b", "x"] if query % 2 else ["x", "b", "a"] for query in truth}
+    lists = {"als": als, "bpr": bpr}
+    scored, frames, tuples, rows = {}, {}, {}, {}
+    for name, run in lists.items():
+        scored[name] = {}
+        for query, row in run.items():
+            scored[name][query] = dict(zip(row, (3.0, 2.0, 1.0), strict=True))
+        tuples[name] = {query: tuple(row) for query, row in run.items()}
+        rows[name] = list(run.values())
+        frame = pd.DataFrame(scored[name]).rename_axis("item").reset_index()
+        frame = frame.melt("item", var_name="user", value_name="score")
+        frames[name] = frame[["user", "item", "score"]]
     reports = {name: evaluate_run(truth, run) for name, run in lists.items()}
     expected = str(compare(reports))
     for runs in (lists, scored, frames, tuples):
         found = evaluate_run(truth, runs)
         assert isinstance(found, Comparison)
         assert str(found) == expected
-    for runs in (arrays, {name: run.tolist() for name, run in arrays.items()}):
-        assert str(evaluate_run(truth, runs, queries=list(truth))) == expected
+    arrays = {name: np.array(of_run) for name, of_run in rows.items()}
+    for runs in (arrays, rows):
+        found = evaluate_run(truth, runs, queries=list(truth))
+        assert str(found) == expected
 
 
 def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):

@@ -26,8 +26,10 @@ from skrank_metrics import (
 )
 from skrank_metrics.splitters.audit import split_rows
 
-QID = np.random.default_rng(0).permutation(np.repeat(np.arange(20), np.arange(1, 21)))
-Y = np.random.default_rng(1).integers(0, 2, len(QID)) * (QID % 3 > 0)
+IN_ORDER = np.repeat(np.arange(20), np.arange(1, 21))
+QID = np.random.default_rng(0).permutation(IN_ORDER)
+LABELS = np.random.default_rng(1).integers(0, 2, len(QID))
+Y = LABELS * (QID % 3 > 0)
 X = np.zeros((len(QID), 1))
 
 
@@ -47,7 +49,13 @@ X = np.zeros((len(QID), 1))
     ids=lambda cv: type(cv).__name__,
 )
 @pytest.mark.parametrize(
-    "ids", [{"qid": QID}, {"groups": QID}, {"groups": QID // 2, "qid": QID}, {}]
+    "ids",
+    [
+        {"qid": QID},
+        {"groups": QID},
+        {"groups": QID // 2, "qid": QID},
+        {},
+    ],
 )
 def test_whole_queries_do_not_leak(cv, ids):
     if "groups" in ids and isinstance(cv, PredefinedQuerySplit):
@@ -60,7 +68,14 @@ def test_whole_queries_do_not_leak(cv, ids):
 
 @pytest.mark.parametrize(
     "cv",
-    [KFold(4), StratifiedKFold(3), ShuffleSplit(2, random_state=0), TimeSeriesSplit(2), 3, None],
+    [
+        KFold(4),
+        StratifiedKFold(3),
+        ShuffleSplit(2, random_state=0),
+        TimeSeriesSplit(2),
+        3,
+        None,
+    ],
 )
 def test_splitters_that_cut_queries(cv):
     report = audit_splits(cv, X, Y, qid=QID)
@@ -77,48 +92,55 @@ def test_table_is_what_a_loop_counts():
     frame = report.to_frame()
     assert frame.index.name == "fold"
     for fold, (train, test) in enumerate(KFold(3).split(X)):
-        lists = [Y[test][QID[test] == query] for query in np.unique(QID[test])]
-        assert frame.loc[fold].to_dict() == pytest.approx(
-            {
-                "queries": len(lists),
-                "documents": len(test),
-                "share_relevant": Y[test].mean(),
-                "leaking": len(set(QID[train]) & set(QID[test])),
-                "cut": 0,
-            }
-        )
-        assert set(report.ids["leaking"][fold]) == set(QID[train]) & set(QID[test])
+        trained, tested = set(QID[train]), set(QID[test])
+        leaking = trained & tested
+        expected = {
+            "queries": len(tested),
+            "documents": len(test),
+            "share_relevant": Y[test].mean(),
+            "leaking": len(leaking),
+            "cut": 0,
+        }
+        assert frame.loc[fold].to_dict() == pytest.approx(expected)
+        assert set(report.ids["leaking"][fold]) == leaking
     assert report.leaks == frame["leaking"].sum()
 
 
 @pytest.mark.option("audit_splits.groups", "audit_splits.qid")
 def test_groups_are_for_the_splitter_and_audited_beside_ids():
     # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.
+    features, labels = [[0]] * 6, [0] * 6
     qid = np.array([0, 0, 1, 2, 2, 3])
     user = np.array([7, 7, 7, 8, 8, 8])
-    by_user = audit_splits(GroupKFold(2), [[0]] * 6, [0] * 6, groups=user, qid=qid)
+    by_user = audit_splits(GroupKFold(2), features, labels, groups=user, qid=qid)
     assert sorted(by_user.table["queries"].tolist()) == [2, 2]
     assert by_user.table["documents"].tolist() == [3, 3]
     assert by_user.leaks == 0
-    by_query = audit_splits(GroupKFold(4), [[0]] * 6, [0] * 6, groups=qid, qid=qid)
+    by_query = audit_splits(GroupKFold(4), features, labels, groups=qid, qid=qid)
     assert sorted(by_query.table["documents"].tolist()) == [1, 1, 2, 2]
-    # Without other ids, groups are what is audited; rows 3 to 5 share two of the three ids of rows 0 to 2.
-    halves = [([0, 1, 2], [3, 4, 5])]
+
+
+def test_without_other_ids_groups_are_audited():
+    # Rows 3 to 5 share two of the three ids of rows 0 to 2.
+    rows = {"cv": [([0, 1, 2], [3, 4, 5])], "X": [[0]] * 6, "y": [0] * 6}
     across = [0, 1, 2, 0, 1, 1]
-    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=across).leaks == 2
-    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
-    of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
-    assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == (
-        [0],
-        [2],
-    )
+    user = [7, 7, 7, 8, 8, 8]
+    assert audit_splits(**rows, groups=across).leaks == 2
+    assert audit_splits(**rows, groups=user, qid=across).leaks == 2
+    of_both = audit_splits(**rows, groups=across, qid=user)
+    assert of_both.table["leaking"].tolist() == [0]
+    assert of_both.table["leaking_groups"].tolist() == [2]
 
 
 def test_a_query_leaks_or_is_cut():
     # Query 7 is in both parts; of queries 8 and 9, some rows are in neither.
-    report = audit_splits([([0, 4], [1, 5, 6])], [[0]] * 8, [0] * 8, qid=[7, 7, 7, 9, 9, 8, 8, 8])
-    assert (report.table["leaking"].tolist(), report.ids["leaking"][0].tolist()) == ([1], [7])
-    assert (report.table["cut"].tolist(), sorted(report.ids["cut"][0])) == ([2], [8, 9])
+    qid = [7, 7, 7, 9, 9, 8, 8, 8]
+    splits = [([0, 4], [1, 5, 6])]
+    report = audit_splits(splits, [[0]] * 8, [0] * 8, qid=qid)
+    assert report.table["leaking"].tolist() == [1]
+    assert report.ids["leaking"][0].tolist() == [7]
+    assert report.table["cut"].tolist() == [2]
+    assert sorted(report.ids["cut"][0]) == [8, 9]
 
 
 USER = QID // 2
@@ -136,45 +158,43 @@ def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
     assert report.table["leaking_groups"].tolist() == [len(users) for users in shared]
     assert not report.table["leaking"].any()
     assert "groups with rows both in train and in test" in str(report)
-    with pytest.raises(
-        ValueError, match=r"keep every query whole; got an iterable .*fold 0 has .* gr"
-    ):
+    message = "keep every query whole; got an iterable .*fold 0 has .* gr"
+    with pytest.raises(ValueError, match=message):
         report.check()
     by_users = list(QueryKFold(3).split(X, groups=USER))
     assert audit_splits(by_users, X, y, **ids, groups=USER).leaks == 0
-    assert "leaking_groups" not in audit_splits(splits, X, y, qid=QID, groups=QID + 100).table
+    of_queries = audit_splits(splits, X, y, qid=QID, groups=QID + 100)
+    assert "leaking_groups" not in of_queries.table
 
 
 @pytest.mark.parametrize(
     ("ids", "suffix"),
-    [({"qid": list("aabbc")}, ""), ({"qid": range(5), "groups": list("aabbc")}, "_groups")],
+    [
+        ({"qid": list("aabbc")}, ""),
+        ({"qid": range(5), "groups": list("aabbc")}, "_groups"),
+    ],
 )
 def test_an_iterable_that_drops_rows(ids, suffix):
-    report = audit_splits(iter([([0, 1], [2, 4])]), [[0]] * 5, [1, 0, 0, 1, 1], **ids)
-    assert (report.ids["leaking" + suffix][0].tolist(), report.ids["cut" + suffix][0].tolist()) == (
-        [],
-        ["b"],
-    )
+    features, labels = [[0]] * 5, [1, 0, 0, 1, 1]
+    splits = [([0, 1], [2, 4])]
+    report = audit_splits(iter(splits), features, labels, **ids)
+    assert report.ids["leaking" + suffix][0].tolist() == []
+    assert report.ids["cut" + suffix][0].tolist() == ["b"]
     assert report.leaks == 1
     unit = "group" if suffix else "query"
-    with pytest.raises(
-        ValueError,
-        match=rf"iterable of .*: fold 0 has 1 {unit} with only some of the rows used: b\. Use a s",
-    ):
+    message = rf"iterable of .*: fold 0 has 1 {unit} with only some of the rows used: b\. Use a s"
+    with pytest.raises(ValueError, match=message):
         report.check()
-    masks = [
-        (np.array([True, True, False, False, False]), np.array([False, False, True, True, True]))
-    ]
-    assert audit_splits(masks, [[0]] * 5, [1, 0, 0, 1, 1], **ids).leaks == 0
+    is_train = np.array([True, True, False, False, False])
+    whole = audit_splits([(is_train, ~is_train)], features, labels, **ids)
+    assert whole.leaks == 0
 
 
 def test_many_leaks_are_counted_and_the_first_named():
-    report = audit_splits(
-        [([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd")
-    )
-    assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in str(
-        report
-    )
+    splits = [([0, 2, 4, 6], [1, 3, 5, 7])]
+    report = audit_splits(splits, [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd"))
+    sentence = "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..."
+    assert sentence in str(report)
 
 
 @pytest.mark.parametrize("name", ["X", "y", "qid", "groups"])
@@ -183,8 +203,8 @@ def test_rows_out_of_step(name):
         "X": pd.DataFrame({"x": [0] * 4}),
         "y": pd.Series([1, 0, 1, 0]),
         "qid": pd.Series([1, 1, 2, 2]),
+        "groups": pd.Series(list("uuvv")),
     }
-    rows |= {"groups": pd.Series(list("uuvv"))}
     rows = {key: column.set_axis(list("abcd")) for key, column in rows.items()}
     assert audit_splits(KFold(2), **rows).leaks == 0
     rows[name] = rows[name][::-1]
@@ -225,13 +245,17 @@ def test_bad_input(cv, changes, error, message):
         audit_splits(cv, **given)
 
 
+ALL_BUT_THE_LAST = np.append(QID[:-1], -1)
+NAMES_OF_QUERIES = np.char.mod("q%d", QID)
+
+
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
         (np.column_stack([Y, QID, QID + 1]), ["1"]),
-        (pd.DataFrame({"a": Y, "query": QID, "name": np.char.mod("q%d", QID)}), ["query"]),
+        (pd.DataFrame({"a": Y, "query": QID, "name": NAMES_OF_QUERIES}), ["query"]),
         (pa.table({"a": Y, "query": QID}), ["query"]),
-        (np.column_stack([Y, np.where(np.arange(len(QID)) < len(QID) - 1, QID, -1)]), []),
+        (np.column_stack([Y, ALL_BUT_THE_LAST]), []),
         (sparse.csr_matrix(QID[:, None]), []),
         (QID, []),
     ],
@@ -240,13 +264,14 @@ def test_bad_input(cv, changes, error, message):
 def test_columns_that_hold_the_query_ids_are_named(rows, found):
     report = audit_splits(QueryKFold(3), rows, Y, qid=QID)
     assert report.id_columns == found
+    text = " ".join(str(report).split())
     for name in found:
-        assert f"Column {name} of X holds the query ids" in " ".join(str(report).split())
-    assert ("holds the query ids" in str(report)) == bool(found)
+        assert f"Column {name} of X holds the query ids" in text
+    assert ("holds the query ids" in text) == bool(found)
 
 
 def test_a_column_of_strings_that_are_the_query_ids():
-    names = np.char.mod("q%d", QID)
+    names = NAMES_OF_QUERIES
     frame = pd.DataFrame({"x": Y, "name": names})
     assert audit_splits(QueryKFold(3), frame, Y, qid=names).id_columns == ["name"]
     assert audit_splits(QueryKFold(3), frame, Y, qid=QID).id_columns == []

@@ -82,6 +82,24 @@ def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
         np.testing.assert_allclose(routed[f"test_{name}"], expected[name], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "judged"])
+def test_scorers_of_a_dict_may_request_different_columns(problem, name):
+    X, y, qid, columns = problem
+    column = {name: columns[name]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
+        scorers = ranking_scorers("ndcg@5", "ndcg@3")
+        for metric, is_asked in (("ndcg@5", False), ("ndcg@3", True)):
+            requests = {"qid": True, "groups": True, name: is_asked}
+            scorers[metric].set_score_request(**{"sample_weight": False, **requests})
+        params = {"groups": qid, **column}
+        options = {"cv": CV, "error_score": "raise", "scoring": scorers}
+        found = cross_validate(ranker, X, y, params=params, **options)
+    for metric, given in (("ndcg@5", {}), ("ndcg@3", column)):
+        expected = folds_by_hand(metric, X, y, qid, given)
+        np.testing.assert_allclose(found[f"test_{metric}"], expected, rtol=0, atol=1e-12)
+
+
 def test_out_of_fold_reports_take_them(problem):
     X, y, qid, columns = problem
     options = {"cv": CV, "metrics": NAMES}

@@ -734,3 +734,16 @@ def test_groups_count_in_the_report_of_a_race():
     grid, race = (report.by_metric("ndcg@10") for report in found)
     assert race.pair("#1", "#2").p_adjusted == grid.pair("#1", "#2").p_adjusted
     assert len(set(race.reports["#1"].groups.tolist())) == 20
+
+
+def test_groups_of_the_report_count_though_the_race_had_none():
+    users, y = QID // 3, with_qid(Y, QID)
+    cv = [(train, test) for train, test in QueryKFold(3).split(X, groups=users)]
+    options = {"cv": cv, "min_queries": 10**6}
+    search = ridge_search(RacingSearchCV, **options).fit(X, y)
+    plain = search_report(search)
+    grouped = search_report(search, X, y, params={"groups": users}, verbose=0)
+    assert plain.reports["#1"].groups is None
+    assert len(set(grouped.reports["#1"].groups.tolist())) == 20
+    expected = compare(plain, groups=users[np.unique(QID, return_index=True)[1]])
+    assert grouped.pair("#1", "#2").p_value == expected.pair("#1", "#2").p_value

@@ -538,6 +538,42 @@ def test_documents_of_a_slice_of_a_report_whose_queries_are_in_another_order():
         assert shown.columns["score"][0] == X[query == QID, 1].max()
 
 
+def test_slices_keep_one_order_of_rankings_by_every_metric():
+    slices = ["x", "y"] * 20
+    lead = np.tile([0.1, -0.1], 20)
+    values = np.random.default_rng(0).uniform(0.2, 0.5, 40)
+    columns = {"qid": np.arange(40), "by": slices}
+    reports = {
+        "one": RankingReport.from_frame({**columns, "map": values + 0.2, "mrr": values + lead}),
+        "other": RankingReport.from_frame({**columns, "map": values, "mrr": values}),
+    }
+    parts = compare(reports).slices
+    assert [part.by_metric("mrr").outcome().ranked[0] for part in parts.values()] == [
+        "one",
+        "other",
+    ]
+    for part in parts.values():
+        assert part.names == part.by_metric("mrr").names == ("one", "other")
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("second", "first")])
+def test_each_slice_has_its_own_order_beside_a_baseline(names):
+    split, alike = names
+    random = np.random.default_rng(0)
+    noise = random.normal(0, 0.05, (3, 60))
+    # In one slice, the baseline is between the others; in the other, both are better, and equal but for noise.
+    leads = {"base": [0.0, 0.0], "up": [0.2, 0.2], "down": [-0.2, 0.2]}
+    columns = {"qid": np.arange(60), "by": np.repeat([split, alike], 30)}
+    reports = {}
+    for number, (name, lead) in enumerate(leads.items()):
+        values = 0.5 + np.repeat(lead, 30) + noise[number]
+        reports[name] = RankingReport.from_frame({**columns, "mrr": values})
+    slices = compare(reports, baseline="base").slices
+    assert slices[split].best_set == ("up",)
+    assert set(slices[alike].best_set) == {"up", "down"}
+    assert slices[alike].letters["up"] == slices[alike].letters["down"]
+
+
 def test_many_slices_many_rankings_and_slices_without_values():
     ranks = {}
     for i in range(6):
@@ -682,6 +718,17 @@ def test_a_comparison_is_decided_again(reports):
         compare(first, baseline="x")
     with pytest.raises(ValueError, match="metrics must name a metric that all reports have"):
         compare(first, [])
+
+
+def test_folds_are_won_by_weighted_means():
+    columns = {"qid": np.arange(4), "weight": [9.0, 1.0, 1.0, 1.0]}
+    reports = {
+        "one": RankingReport.from_frame({**columns, "mrr": [0.5, 0.1, 0.5, 0.5]}),
+        "other": RankingReport.from_frame({**columns, "mrr": [0.4, 0.9, 0.4, 0.4]}),
+    }
+    # In the first fold, (9 * 0.5 + 0.1) / 10 is more than (9 * 0.4 + 0.9) / 10.
+    comparison = compare(in_folds(reports, np.array([0, 0, 1, 1])))
+    assert comparison.folds_won == {"one": 2, "other": 0}
 
 
 def test_folds_are_won_and_widen_intervals():

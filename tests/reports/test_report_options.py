@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import evaluate, get_metric, kendall_tau_distance
+from skrank_metrics import RankingReport, evaluate, get_metric, kendall_tau_distance
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 
 # Query "a" has its relevant documents at ranks 1 and 3 of three, "b" at rank 2 of two, "c" none.
@@ -36,6 +36,20 @@ def test_weights_of_undefined_queries_that_are_left_out():
     assert report.mean["mrr"] == pytest.approx(mean)
     mean_of_squares = (5 * 1 + 2 * 1 / 4) / 7
     assert report.std["mrr"] == pytest.approx(np.sqrt(mean_of_squares - mean**2))
+
+
+@pytest.mark.parametrize("weights", [{}, {"weight": np.array([1.0, 2.0, 0.5] * 4)}])
+def test_queries_that_are_left_out_do_not_count_in_the_interval_of_groups(weights):
+    columns = {
+        "qid": np.arange(12),
+        "group": np.arange(12) // 3,
+        "helpful": np.array([1, np.nan, 0.5, 2, 3, np.nan, np.nan, np.nan, np.nan, 1, 2, 4]),
+        **weights,
+    }
+    has_value = ~np.isnan(columns["helpful"])
+    without = {name: column[has_value] for name, column in columns.items()}
+    low, high = RankingReport.from_frame(columns).intervals()["helpful"]
+    assert (low, high) == pytest.approx(RankingReport.from_frame(without).intervals()["helpful"])
 
 
 def test_slices_take_their_share_of_everything():

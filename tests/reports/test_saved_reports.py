@@ -404,6 +404,22 @@ def test_what_reports_share_is_written_once(tmp_path):
     assert (tmp_path / "nine.json").stat().st_size < 4.5 * size
 
 
+def test_what_reports_do_not_share_is_written_for_each(tmp_path):
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
+    runs = {
+        "short": {"q1": {"a": 2.0}, "q2": {"a": 1.0}},
+        "long": {"q1": {"b": 2.0, "x": 3.0, "y": 1.0}, "q2": {"z": 1.0}},
+    }
+    comparison = evaluate_run(qrels, runs, "mrr")
+    comparison.save(tmp_path / "runs.json")
+    again = Comparison.load(tmp_path / "runs.json")
+    # Judged documents and returned ones: {a, b} and {a}, then {a, b, x, y} and {a, z}.
+    n_documents = {name: report.n_documents for name, report in again.reports.items()}
+    assert n_documents == {"short": 3, "long": 6}
+    for name, report in again.reports.items():
+        assert_same(report, comparison.reports[name])
+
+
 def test_one_long_id_among_many_takes_no_more_memory(tmp_path):
     ids = np.array(["long" * 100_000, *map(str, range(999))], dtype=object)
     report = RankingReport.from_frame({"qid": ids[:9].astype(str), "mrr": np.ones(9)})

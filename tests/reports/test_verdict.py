@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -231,6 +232,32 @@ def test_the_number_of_queries_is_about_the_pairs_that_are_open():
     needed = gate.queries_needed(0.003, first="new", second="old")
     assert 100 < needed < gate.queries_needed(0.003, first="new", second="erratic")
     assert f"If they are equal, about {needed:,} queries would probably show it." in gate.verdict
+
+
+def test_no_number_of_queries_is_printed_that_holds_for_some_rankings_only():
+    old = noisy(0.5, 1)
+    few = old.copy()
+    few[:2] -= 0.1
+    few[2] += 0.1
+    values = {"old": old, "new": noisy(0.5, 2), "few": few}
+    gate = of_values(
+        {name: {"mrr": own} for name, own in values.items()}, baseline="old", margin=0.001
+    )
+    assert gate.decisions == {"few": "undecided", "new": "undecided"}
+    assert gate.verdict.endswith("are worse than old by more than 0.001.")
+    both = of_values(
+        {name: {"mrr": values[name]} for name in ("old", "new")}, baseline="old", margin=0.001
+    )
+    assert "would probably show it" in both.verdict
+
+
+def test_equal_rankings_need_more_queries_if_there_are_more_of_them():
+    values = {name: {"mrr": noisy(0.5)} for name in "abcd"}
+    gate = of_values(values, baseline="a", margin=0.01)
+    # So many queries without a difference exclude, for three pairs together, that more than 1% of them differ.
+    needed = math.ceil(math.log(0.05 / 3 / 2) / math.log(1 - 0.01))
+    assert needed > math.ceil(math.log(0.05 / 2) / math.log(1 - 0.01)) == 368
+    assert f"If they are equal, about {needed} queries would probably show it." in gate.verdict
 
 
 def test_without_a_baseline_the_best_is_shipped():

@@ -269,6 +269,26 @@ def test_a_part_may_have_weights_of_zero():
         accumulator.merge(part(3))
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "by", "groups"])
+@pytest.mark.parametrize("first_has_it", [True, False])
+def test_what_belongs_to_queries_is_in_all_updates_or_in_none(name, first_has_it):
+    column = {name: [1, 1]}
+    first, second = ({**column}, {}) if first_has_it else ({}, {**column})
+    accumulator = RankingAccumulator("mrr").update([1, 0], [2, 1], qid=[1, 1], **first)
+    with pytest.raises(ValueError, match=f"Pass {name} in all updates or in none"):
+        accumulator.update([1, 0], [2, 1], qid=[2, 2], **second)
+    assert accumulator.n_queries == 1, "a call that fails adds nothing"
+
+
+def test_accumulators_of_other_averages_cannot_be_merged():
+    mean = RankingAccumulator({"found": "recall@2"}).update([1, 0], [2, 1], qid=[1, 1])
+    pooled = RankingAccumulator({"found": "recall(average=micro)@2"})
+    pooled.update([1, 1, 1], [3, 2, 1], qid=[2, 2, 2])
+    for one, other in ((mean, pooled), (pooled, mean)):
+        with pytest.raises(ValueError, match="the same metrics and options"):
+            one.merge(other)
+
+
 def test_bad_input(data):
     for metric, options in (
         ("ndcg@5", {}),

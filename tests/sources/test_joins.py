@@ -446,6 +446,18 @@ def test_passages_count_as_their_documents():
     assert mrr({0: [2]}, integers, queries=[0], parents=lambda one: one // 10) == [1 / 2]
 
 
+def test_an_empty_list_is_a_list():
+    qrels = {"full": ["a"], "empty": ["a"], "none": ["a"]}
+    run = {"full": ["a"], "empty": []}
+    skip = evaluate_run(qrels, run, "mrr", missing="skip")
+    assert skip.qid.tolist() == ["full", "empty"]
+    assert skip.mean == {"mrr": 1 / 2}
+    # Exclusions can empty a list, too.
+    excluded = evaluate_run(qrels, run, "mrr", missing="skip", exclude={"full": ["a"]})
+    assert excluded.per_query["mrr"].tolist() == [0, 0]
+    assert evaluate_run(qrels, run, "mrr").mean == {"mrr": 1 / 3}
+
+
 # --- Sparse matrices
 
 
@@ -482,6 +494,15 @@ def test_sparse_matrices(kind):
     expected = evaluate_run(labels, lists, "ndcg", queries=[0, 1, 2]).per_query["ndcg"]
     found = evaluate_run(bought, lists, "ndcg", queries=[0, 1, 2])
     assert (found.qid.tolist(), found.per_query["ndcg"].tolist()) == ([0, 2], expected.tolist())
+
+
+def test_a_stored_zero_is_a_judgment_but_excludes_nothing():
+    entries = np.array([1.0, 0.0]), (np.array([0, 0]), np.array([3, 1]))
+    matrix = sparse.csr_matrix(entries, shape=(1, 5))
+    assert matrix.nnz == 2
+    assert mrr({0: [1]}, {0: [3, 1, 2]}, exclude=matrix) == [1]
+    found = evaluate_run(matrix, {0: [1, 3]}, ["mrr", "judged@2"])
+    assert found.mean == {"mrr": 1 / 2, "judged@2": 1}
 
 
 # --- Names of columns

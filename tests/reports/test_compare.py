@@ -754,34 +754,6 @@ def test_folds_are_won_and_widen_intervals():
 # Text, frames, pages, files
 
 
-def test_frames():
-    lost = make_metric(lambda labels: 1 - labels[0] / 4, name="grade_lost_first", bounds=(0, 1))
-    features = {"noise": 9, "second": 1, "first": 0}
-    metrics = ["ndcg@10", "mrr", lost]
-    reports = {name: report(feature, metrics=metrics) for name, feature in features.items()}
-    comparison = compare(reports, by=np.arange(60) % 2, confidence=0.8)
-    frame = comparison.to_frame()
-    assert frame.index.tolist() == list(comparison.names)
-    for metric in comparison.metrics:
-        view = comparison.by_metric(metric)
-        assert frame[f"{metric} letters"].to_dict() == view.letters
-        for one in view.standings():
-            low, high = reports[one.name].intervals(0.8)[metric]
-            expected = {
-                "": one.mean,
-                " low": low,
-                " high": high,
-                " difference": one.difference,
-                " difference low": one.interval[0],
-                " difference high": one.interval[1],
-                " p": one.p_value,
-                " status": one.status,
-                " regret": one.regret,
-            }
-            row = frame.loc[one.name]
-            assert {ending: row[f"{metric}{ending}"] for ending in expected} == expected
-
-
 def test_frames_of_pairs_and_slices(reports):
     comparison = compare(reports, by=np.arange(60) % 2)
     frame = comparison.to_frame("polars", pairs=True)

@@ -87,25 +87,6 @@ def test_splitters_that_cut_queries(cv):
         report.check()
 
 
-def test_table_is_what_a_loop_counts():
-    report = audit_splits(KFold(3), X, Y, qid=QID)
-    frame = report.to_frame()
-    assert frame.index.name == "fold"
-    for fold, (train, test) in enumerate(KFold(3).split(X)):
-        trained, tested = set(QID[train]), set(QID[test])
-        leaking = trained & tested
-        expected = {
-            "queries": len(tested),
-            "documents": len(test),
-            "share_relevant": Y[test].mean(),
-            "leaking": len(leaking),
-            "cut": 0,
-        }
-        assert frame.loc[fold].to_dict() == pytest.approx(expected)
-        assert set(report.ids["leaking"][fold]) == leaking
-    assert report.leaks == frame["leaking"].sum()
-
-
 @pytest.mark.option("audit_splits.groups", "audit_splits.qid")
 def test_groups_are_for_the_splitter_and_audited_beside_ids():
     # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.

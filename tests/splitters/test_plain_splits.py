@@ -287,6 +287,7 @@ def test_audits_are_loops_over_ids(seed):
     assert text.count("LEAK: ") == len(lines)
     assert all(f"LEAK: {line}" in text for line in lines)
     frame = report.to_frame()
+    assert frame.index.name == "fold"
     for name, column in report.table.items():
         assert frame[name].tolist() == column.tolist()
     if lines:

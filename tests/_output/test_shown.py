@@ -18,10 +18,17 @@ def ends(interval, sign=""):
 
 @pytest.fixture(scope="module")
 def report():
+    one = [1, 0, 0, 0, 0, 0]
+    none = [0, 0, 0, 0, 0, 0]
+    two = [1, 2, 0, 0, 0, 0]
+    labels = np.concatenate([one, one, one, none, two, two])
+    first = [6, 5, 4, 3, 2, 1]
+    third = [4, 6, 5, 3, 3, 1]
+    fifth = [2, 6, 5, 4, 3, 1]
+    scores = np.concatenate([first, third, fifth] * 2)
+    ids = np.repeat(list("uvwxyz"), 6)
+    by = np.repeat(["de", "fr", "fr", "de", "de", "fr"], 6)
     weights = np.repeat([5, 2, 3, 1, 4, 2], 6)
-    labels = np.array([[1, 0, 0, 0, 0, 0]] * 3 + [[0] * 6] + [[1, 2, 0, 0, 0, 0]] * 2).ravel()
-    scores = np.array([[6, 5, 4, 3, 2, 1], [4, 6, 5, 3, 3, 1], [2, 6, 5, 4, 3, 1]] * 2).ravel()
-    ids, by = np.repeat(list("uvwxyz"), 6), np.repeat(["de", "fr", "fr", "de", "de", "fr"], 6)
     metrics = ["mrr", "recall(average=micro)@2", "dcg(replace_undefined_by=nan)"]
     return evaluate(labels, scores, qid=ids, metrics=metrics, sample_weight=weights, by=by)
 

@@ -130,21 +130,37 @@ def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):
 
 
 def test_long_names_break_between_the_words_of_class_names():
-    table = Table(("model", *HEADS[:2], *"abcde"), [("HistGradientBoostingRegressor", *[0.5] * 7)])
-    assert [line.split()[0] for line in table.as_text().splitlines()[-2:]] == [
-        "HistGradientBoosting",
-        "Regressor",
-    ]
+    heads = ("model", *HEADS[:2], *"abcde")
+    table = Table(heads, [("HistGradientBoostingRegressor", *[0.5] * 7)])
+    first, second = words_of_lines(table)[-2:]
+    assert first[0] == "HistGradientBoosting"
+    assert second[0] == "Regressor"
 
 
 def test_columns_that_do_not_fit_go_on_below():
-    heads = ("rank", *(f"metric_number_{i}" for i in range(8)))
-    lines = Table(heads, [(1, *[0.5] * 8)]).as_text().splitlines()
-    assert [line.split() for line in lines[::2]] == [["rank", *heads[1:5]], ["rank", *heads[5:]]]
-    assert [line.split() for line in lines[1::2]] == [["1"] + ["0.5000"] * 4] * 2
-    lines = Table(("model", "metric", *heads), [("a", "b", 1, *[0.5] * 8)]).as_text().splitlines()
-    parts = heads[:4], heads[4:7], heads[7:]
-    assert [line.split() for line in lines[::2]] == [["model", "metric", *own] for own in parts]
+    metrics = [f"metric_number_{i}" for i in range(8)]
+    values = [0.5] * 8
+    table = Table(["rank", *metrics], [(1, *values)])
+    heads, row, more_heads, more = words_of_lines(table)
+    assert heads == ["rank", *metrics[:4]]
+    assert more_heads == ["rank", *metrics[4:]]
+    assert row == more == ["1"] + ["0.5000"] * 4
+
+
+def test_all_names_are_repeated_below():
+    metrics = [f"metric_number_{i}" for i in range(8)]
+    values = [0.5] * 8
+    table = Table(["model", "metric", "rank", *metrics], [("a", "b", 1, *values)])
+    heads = words_of_lines(table)[::2]
+    assert heads == [
+        ["model", "metric", "rank", *metrics[:3]],
+        ["model", "metric", *metrics[3:6]],
+        ["model", "metric", *metrics[6:]],
+    ]
+
+
+def words_of_lines(table):
+    return [line.split() for line in table.as_text().splitlines()]
 
 
 def test_frames_hold_the_values():

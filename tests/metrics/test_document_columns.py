@@ -167,14 +167,17 @@ TAGS = make_metric(n_tags, documents=["tags"], undefined="no document")
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 @pytest.mark.parametrize("tags", [["x", "xy", "", "z"], ["x", "y", "u", "z"]])
 def test_lists_per_document_stay_objects(kind, tags):
-    column = [kind(list(one)) for one in tags]
-    rows = {"y_true": [1, 0, 0, 1], "y_score": [4, 3, 2, 1], "qid": [1, 1, 2, 2]}
-    got = TAGS(**rows, documents={"tags": column}, average=None)
-    assert got.tolist() == [len(tags[0] + tags[1]), len(tags[2] + tags[3])]
+    columns = {"tags": [kind(list(one)) for one in tags]}
+    labels, scores, qid = [1, 0, 0, 1], [4, 3, 2, 1], [1, 1, 2, 2]
+    found = TAGS(labels, scores, qid=qid, documents=columns, average=None)
+    first, second, third, fourth = map(len, tags)
+    expected = [first + second, third + fourth]
+    assert found.tolist() == expected
     if kind is tuple:  # index levels are hashable
-        y = with_qid(rows["y_true"], rows["qid"], documents={"tags": column})
-        for given in ({}, {"documents": {"tags": column}}):
-            assert TAGS(y, rows["y_score"], **given, average=None).tolist() == got.tolist()
+        y = with_qid(labels, qid, documents=columns)
+        from_index = TAGS(y, scores, average=None)
+        both = TAGS(y, scores, documents=columns, average=None)
+        assert from_index.tolist() == both.tolist() == expected
 
 
 LARGE = 2**60 + 1

@@ -13,8 +13,12 @@ SIX = [3, 2, 3, 0, 1, 2]
 DCG_SIX = 3 + 2 / log2(3) + 3 / 2 + 0 + 1 / log2(6) + 2 / log2(7)
 IDEAL_SIX = 3 + 3 / log2(3) + 2 / 2 + 2 / log2(5) + 1 / log2(6) + 0
 DCG_THREE, IDEAL_THREE = 3 + 2 / log2(3) + 3 / 2, 3 + 3 / log2(3) + 2 / 2
+DCG_OF_EXP2 = 7 + 3 / log2(3) + 7 / 2 + 0 + 1 / log2(6) + 3 / log2(7)
 FIRST = [0.5, 0.9, 0.3, 0.6, 0.1]
+DCG_FIRST = 0.5 + 0.9 / log2(3) + 0.3 / 2 + 0.6 / log2(5) + 0.1 / log2(6)
 SEVEN = [1, 0, 1, 1, 0, 1, 0]
+PRECISIONS = 1 + 2 / 3 + 3 / 4
+RBP_GAINS = 0.5 + 0.8 * 0.9 + 0.8**2 * 0.3
 BOUGHT = [1, 0, 0, 1, 1, 1]  # of the four products bought, one was among the three recommended
 EARLY, LATE = [1, 1] + [0] * 8, [0] * 8 + [1, 1]
 # Stops with probabilities 15/16, 3/16 and 7/16, and goes on with .9.
@@ -26,20 +30,20 @@ EXAMPLES = [
     ("ndcg(gain=exp2)@5", A, DCG_A / DCG_IDEAL, 0.9251),
     ("dcg@6", SIX, DCG_SIX, 6.861),
     # One article has 16.047 for the exponential gain: it added 2.585, the discount log2(6), as the fifth term.
-    ("dcg(gain=exp2)@6", SIX, 7 + 3 / log2(3) + 7 / 2 + 0 + 1 / log2(6) + 3 / log2(7), 13.848),
+    ("dcg(gain=exp2)@6", SIX, DCG_OF_EXP2, 13.848),
     ("ndcg@6", SIX, DCG_SIX / IDEAL_SIX, 0.961),
     ("dcg@3", SIX[:5], DCG_THREE, 5.76),
     # One article has 6.43 for the ideal, and so 0.90.
     ("ndcg@3", SIX[:5], DCG_THREE / IDEAL_THREE, 0.978),
-    ("dcg", FIRST, 0.5 + 0.9 / log2(3) + 0.3 / 2 + 0.6 / log2(5) + 0.1 / log2(6), 1.515),
+    ("dcg", FIRST, DCG_FIRST, 1.515),
     ("precision@5", SEVEN, 3 / 5, 0.6),
     ("recall@5", SEVEN, 3 / 4, 0.75),
-    ("map(normalizer=hits)@5", SEVEN, (1 + 2 / 3 + 3 / 4) / 3, 0.8056),
-    ("map@5", SEVEN, (1 + 2 / 3 + 3 / 4) / min(5, 4), 0.6042),
+    ("map(normalizer=hits)@5", SEVEN, PRECISIONS / 3, 0.8056),
+    ("map@5", SEVEN, PRECISIONS / min(5, 4), 0.6042),
     ("map@5", [0, 1, 0, 1, 1], (1 / 2 + 2 / 4 + 3 / 5) / 3, 0.5333),
     ("precision@3", BOUGHT, 1 / 3, 0.3333),
     ("rbp(p=0.5)", [1, 0, 1], (1 - 0.5) * (1 + 0.5**2), 0.625),
-    ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3), 0.2824),
+    ("rbp(gain=linear)", [0.5, 0.9, 0.3], (1 - 0.8) * RBP_GAINS, 0.2824),
     ("err(p=0.9)", [4, 2, 3], ERR, 0.9488),
     ("kendall_tau_distance", [0, 1, 2, 2], 5, 5),  # of six pairs, one has equal labels
     ("map", EARLY, (1 / 1 + 2 / 2) / 2, 1),

@@ -80,11 +80,15 @@ def test_the_curve_is_that_of_the_booster_on_sorted_rows(model, weighted, parts)
 
 def random_part(random, n, prefix):
     """Rows of queries of unequal lengths, mixed, and a weight for each query."""
-    query = random.permutation(np.repeat(np.arange(n), random.integers(1, 9, n)))
+    in_order = np.repeat(np.arange(n), random.integers(1, 9, n))
+    query = random.permutation(in_order)
     X = random.normal(size=(len(query), 4))
-    y = np.clip(np.round(X[:, 0] + random.normal(size=len(query))), 0, 3).astype(int)
-    weights = random.choice([0.5, 1.0, 4.0], n)[query]
-    return X, y, np.array([f"{prefix}{number}" for number in query]), weights
+    noise = random.normal(size=len(query))
+    grades = np.round(X[:, 0] + noise)
+    y = np.clip(grades, 0, 3).astype(int)
+    qid = np.array([f"{prefix}{number}" for number in query])
+    weights = random.choice([0.5, 1.0, 4.0], n)
+    return X, y, qid, weights[query]
 
 
 @pytest.mark.slow
@@ -92,11 +96,12 @@ def random_part(random, n, prefix):
 @pytest.mark.parametrize("model", RECORDED, **of_name)
 def test_weights_ids_and_sets_crossed_are_those_of_the_booster_by_hand(model, seed):
     random = np.random.default_rng(seed)
-    (X, y, qid, of_fit), (X_val, y_val, qid_val, weights) = (
-        random_part(random, 25, "fit"),
-        random_part(random, 12, "val"),
-    )
-    of_fit, weights = of_fit if seed else None, weights if seed < 2 else None
+    X, y, qid, of_fit = random_part(random, 25, "fit")
+    X_val, y_val, qid_val, weights = random_part(random, 12, "val")
+    if seed == 0:
+        of_fit = None
+    if seed == 2:
+        weights = None
     labels = with_qid(y_val, qid_val, sample_weight=weights)
     sets = {"eval_set": [(X_val, labels)]} if seed % 2 else {"X_val": X_val, "y_val": labels}
     ids = {"groups": qid} if seed == 2 else {"qid": qid}
@@ -132,16 +137,17 @@ def test_early_stopping_on_a_set_of_the_user(model, parts):
     best = ranker.best_iteration_
     assert 1 <= best < 150
 
-    values = []
-    for n_rounds in range(1, best + 6):
+    def scores_after(n_rounds):
         shorter = clone(model).set_params(**{N_ROUNDS[type(model).__name__]: n_rounds})
-        scores = QueryRanker(shorter).fit(X, y, qid=qid).predict(X_val)
-        convention = {XGBRanker: "xgboost", CatBoostRanker: "catboost"}.get(type(model), "sklearn")
-        values.append(get_metric("ndcg@10", convention=convention)(y_val, scores, qid=qid_val))
+        return QueryRanker(shorter).fit(X, y, qid=qid).predict(X_val)
+
+    conventions = {XGBRanker: "xgboost", CatBoostRanker: "catboost"}
+    convention = conventions.get(type(model), "sklearn")
+    metric = get_metric("ndcg@10", convention=convention)
+    scores = [scores_after(n_rounds) for n_rounds in range(1, best + 6)]
+    values = [metric(y_val, own, qid=qid_val) for own in scores]
     assert values[best - 1] == pytest.approx(max(values), abs=1e-6)
-    shorter = clone(model).set_params(**{N_ROUNDS[type(model).__name__]: best})
-    expected = QueryRanker(shorter).fit(X, y, qid=qid).predict(X_val)
-    np.testing.assert_allclose(ranker.predict(X_val), expected, rtol=1e-6)
+    np.testing.assert_allclose(ranker.predict(X_val), scores[best - 1], rtol=1e-6)
 
 
 @pytest.mark.option("QueryRanker.fit.X_val")

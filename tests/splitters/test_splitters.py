@@ -431,16 +431,17 @@ def sparse_relevance():
 @pytest.mark.option("QueryKFold.stratify")
 def test_balances_queries_documents_and_relevance(stratify, error, shuffle, sparse_relevance):
     y, qid = sparse_relevance
-    empty = np.bincount(qid, weights=y) == 0
-    tests = [
-        test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)
-    ]
+    is_empty = np.bincount(qid, weights=y) == 0
+    splitter = QueryKFold(5, stratify=stratify, **shuffle)
+    tests = [test for _, test in splitter.split(y, y, groups=qid)]
+    queries = [np.unique(qid[test]) for test in tests]
     documents = np.array([len(test) for test in tests])
     assert abs(documents / documents.mean() - 1).max() < error
-    assert np.ptp([len(set(qid[test])) for test in tests]) <= 1
+    assert np.ptp([len(own) for own in queries]) <= 1
     if stratify:
-        assert abs(np.array([y[test].mean() for test in tests]) / y.mean() - 1).max() < 0.04
-        assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
+        shares = np.array([y[test].mean() for test in tests])
+        assert abs(shares / y.mean() - 1).max() < 0.04
+        assert np.ptp([is_empty[own].sum() for own in queries]) <= 1
 
 
 @pytest.mark.parametrize("stratify", ["relevance", "both"])
@@ -453,12 +454,13 @@ def test_any_label_above_0_is_relevant(stratify):
 
 @pytest.mark.parametrize(("shuffle", "most"), [({}, 1), ({"shuffle": True, "random_state": 0}, 4)])
 def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
-    qid = sparse_relevance[1]
+    _, qid = sparse_relevance
     sizes = np.bincount(qid)
-    tests = [test for _, test in QueryKFold(5, stratify="size", **shuffle).split(qid, groups=qid)]
-    queries = [np.array(sorted(set(qid[test]))) for test in tests]
+    splitter = QueryKFold(5, stratify="size", **shuffle)
+    queries = [np.unique(qid[test]) for _, test in splitter.split(qid, groups=qid)]
     for length in np.unique(sizes):
-        assert np.ptp([(sizes[q] >= length).sum() for q in queries]) <= most
+        n_longer = [(sizes[own] >= length).sum() for own in queries]
+        assert np.ptp(n_longer) <= most
 
 
 def test_stratifying_by_relevance_needs_labels():
@@ -519,13 +521,10 @@ def test_no_side_may_be_empty(sizes, message):
 
 def test_time_series_takes_queries_in_order_of_first_appearance():
     qid = np.array(list("cabcdef"))
-    splits = [
-        ("".join(qid[train]), "".join(qid[test]))
-        for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(
-            qid, qid=qid
-        )
-    ]
-    assert splits == [("ab", "e"), ("bd", "f")]
+    splitter = QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1)
+    splits = splitter.split(qid, qid=qid)
+    names = [("".join(qid[train]), "".join(qid[test])) for train, test in splits]
+    assert names == [("ab", "e"), ("bd", "f")]
     message = "Too many splits=2 for number of samples=6 with test_size=2 and gap=2"
     refused(QueryTimeSeriesSplit(2, test_size=2, gap=2), message, qid, None, qid=qid)
 

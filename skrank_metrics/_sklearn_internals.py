@@ -233,9 +233,9 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     both, same = fitted.shared(ids, sizes)
     if both and not same and is_first_warning():
         warnings.warn(
-            f"{both} of the {len(ids)} scored queries were also in the training set, which makes the score too good. "
-            "Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its queries from 0, "
-            "make them differ: qid_from_sizes(sizes) + len(train_sizes).",
+            f"{both} of the {len(ids)} scored queries were also in the training set, so the score is not that of new "
+            "queries. Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its "
+            "queries from 0, make them differ: qid_from_sizes(sizes) + len(train_sizes).",
             UserWarning,
             stacklevel=2,
         )

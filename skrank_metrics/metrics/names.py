@@ -33,7 +33,7 @@ def get_metric(
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its values, such as
         "lightgbm", "trec_eval" or "quepid". An unknown name raises an error that lists all.
     **params
-        Further parameters of the metric function, such as ``ties="worst"``. They override those in the name.
+        Further parameters of the metric function, such as ``ties="worst"``. They must not contradict the name.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def get_metric(
     ------
     ValueError
         If the metric or the value of a parameter is unknown, or if the convention has a metric of this name that no
-        parameters reproduce, such as XGBoost's auc.
+        parameters reproduce, such as XGBoost's auc; or if a parameter contradicts the name.
     TypeError
         If ``metric`` is neither a name nor a metric, or a parameter is unknown.
 
@@ -56,7 +56,14 @@ def get_metric(
     >>> get_metric("mrr@10")([0, 1, 1], [3.0, 2.0, 1.0], qid=["a", "a", "a"])
     0.5
     """
-    bound = in_convention(metric, convention, **params)
+    named = bind(metric, convention)
+    for name, value in params.items():
+        if name in named.params and not agree(named.replace(**{name: value}), named):
+            raise ValueError(
+                f"{name} must not contradict the metric; got {name}={value!r} and {str(named)!r}. Leave out one of "
+                "them."
+            )
+    bound = in_convention(named, convention, **params)
     own, chosen = bound.record.name, CONVENTIONS[convention]
     # A metric that has a name there differs only in details, such as rounding, and is allowed.
     if own in chosen.differs and own not in chosen.names:
@@ -130,7 +137,7 @@ def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
     """Return the metric with the defaults of a convention, even if they do not reproduce the library."""
     bound = bind(metric, convention)
     defaults = convention_defaults(convention, bound.record.name)
-    # What a name sets wins over the library's default, and a keyword over both.
+    # What a name or a keyword sets wins over the library's default.
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
@@ -204,11 +211,6 @@ def agree(one: BoundMetric, other: BoundMetric) -> bool:
 def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, Any]) -> BoundMetric:
     """Bind a metric with parameters that are meant for several metrics."""
     bound = bind(metric, convention)
-    for name, value in params.items():
-        if name in bound.params and not agree(bound.replace(**{name: value}), bound):
-            raise ValueError(
-                f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
-            )
     own = dict(params)
     # A count has no undefined queries, but the other metrics of the list may.
     if bound.always_defined:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from skrank_metrics._input.interface import setting
+from skrank_metrics._input.interface import on_command_line, setting
 from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.sources.columns import check_column_name
 
@@ -65,6 +65,8 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         return Roles(query, document, None)
     if argument == "qrels":
         label = find_column("label", names, given, holder)
+        if on_command_line() and "label" not in given:
+            _refuse_rows(names, label, holder)
         if label is None and document == "corpus-id":
             # BEIR's judgments have scores.
             label = find_column("score", names, {}, holder)
@@ -81,6 +83,17 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     if score is None and rank is None:
         _needed("score", names, given, holder)
     return Roles(query, document, score, rank)
+
+
+def _refuse_rows(names: Sequence[Any], label: Any, holder: str) -> None:
+    """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
+    scores = [name for name in names if role_of(name) == "score"]
+    if label is not None and scores:
+        raise ValueError(
+            f"The first file must hold judgments; {holder} also has scores, {scores[0]!r}. If each file has the labels "
+            f"and the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
+            f"{setting('columns', {'label': label})}."
+        )
 
 
 def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:

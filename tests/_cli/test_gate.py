@@ -1,6 +1,7 @@
 """Margins, exit codes and saved reports."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,23 @@ def test_the_baseline_of_a_gate_is_the_first_ranking_named(files, systems, capsy
     assert baseline == ORDERS[files]
     is_good = files.startswith("good")
     assert code == (1 if is_good else 0), "a bad ranking is not shipped in place of a good one"
+
+
+@pytest.mark.parametrize("score", ["score", "Prediction"])
+def test_the_first_of_several_tables_of_rows_is_not_taken_for_judgments(score, systems, capsys):
+    for name in ("good", "bad"):
+        frame = pd.read_csv(f"{name}.csv").rename(columns={"y": "label", "s": score})
+        frame.assign(document=frame.index).to_csv(f"{name}.csv", index=False)
+    shutil.copy("bad.csv", "other.csv")
+    words = ["compare", "good.csv", "bad.csv", "other.csv", "mrr", "--margin", "0.01"]
+    message = error_of(capsys, *words)
+    assert f"first file must hold judgments; good.csv also has scores, '{score}'" in message
+    assert "pass --label label, --score and --qid" in message
+    rows = ["compare", "good.csv", "bad.csv", "mrr", "--margin", "0.01", "--label", "label"]
+    assert code_of(*rows, "--score", score) == 1, "bad.csv is compared with good.csv"
+    # Whoever names the labels says that these are judgments.
+    words = ["evaluate", "good.csv", "bad.csv", "mrr", "--columns", "label=label"]
+    assert code_of(*words) == 0
 
 
 def test_a_gate_of_saved_reports_and_runs_keeps_the_order_of_the_files(gate, capsys):

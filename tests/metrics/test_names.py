@@ -121,13 +121,30 @@ def test_parsing_imports_compiles_and_opens_nothing():
     assert done.stdout == "[] True\n"
 
 
-def test_takes_functions_and_bound_metrics_and_parameters_win():
+def test_takes_functions_and_bound_metrics_with_parameters():
     assert get_metric(map_score, k=5).params == {"k": 5}
-    assert get_metric(get_metric("ndcg@10"), k=5).k == 5
-    assert get_metric("ndcg(ties=worst)@10", ties="best").computation.ties == "best"
+    assert get_metric(get_metric("ndcg"), k=5).k == 5
+    assert get_metric("ndcg@10", k=10).k == 10
     assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score(
         [0, 1], [2, 1], qid=[1, 1], k=2
     )
+
+
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [
+        ("ndcg@10", {"k": 5}),
+        ("ndcg@10", {"k": None}),
+        ("ndcg(ties=worst)@10", {"ties": "best"}),
+        (get_metric("ndcg@10"), {"k": 5}),
+    ],
+)
+def test_a_parameter_must_not_contradict_the_metric(metric, params):
+    (name,) = params
+    with pytest.raises(ValueError, match=f"^{name} must not contradict the metric"):
+        get_metric(metric, **params)
+    with pytest.raises(ValueError, match=f"^{name} must not contradict the metric"):
+        make_ranking_scorer(metric, **params)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +276,7 @@ def test_what_get_metrics_returns_is_accepted_wherever_metrics_are():
         (["mrr"], {"k": 3}, TypeError, "k must be part of the names"),
         (["mrr"], {"gain": "exp2"}, TypeError, "unexpected parameter 'gain'"),
         ([["mrr"]], {}, TypeError, "metric must be a name like"),
-        (["mrr(ties=best)"], {"ties": "worst"}, ValueError, "ties must not contradict a metric"),
+        (["mrr(ties=best)"], {"ties": "worst"}, ValueError, "ties must not contradict the metric"),
     ],
 )
 def test_bad_arguments_of_get_metrics(metrics, params, error, message):

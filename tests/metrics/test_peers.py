@@ -176,7 +176,7 @@ def test_the_queries_distinguish_the_parameters_of_a_convention():
                     f"{name}@3" if name != "pairwise_accuracy" else name, convention=convention
                 )
                 default = get_metric(name).get(parameter)
-                plain = get_metric(metric, **{parameter: default})
+                plain = metric.replace(**{parameter: default})
                 assert metric(**rows) != plain(**rows), (
                     convention,
                     name,

@@ -91,7 +91,7 @@ def test_parameters_of_the_metric():
     assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith(
         "make_scorer(ndcg(gain=exp2)@5,"
     )
-    assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
+    assert repr(make_ranking_scorer("ndcg", k=5)).startswith("make_scorer(ndcg@5,")
     # What to do does not depend on who asks; a scorer has no report.
     with pytest.raises(ValueError, match=r"average must not be None .* got '.*'\. Leave it out\.$"):
         make_ranking_scorer("ndcg", average=None)

@@ -50,7 +50,7 @@ def test_parameters_of_several_metrics_must_not_contradict_a_name(metrics, share
     ((name, value),) = shared.items()
     with pytest.raises(
         ValueError,
-        match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}=",
+        match=rf"{name} must not contradict the metric; got {name}={value!r} and '.*{name}=",
     ):
         get_metrics(*metrics, **shared)
 

@@ -88,42 +88,60 @@ def test_a_missing_id_is_named(ids):
 
 
 # Further ones are in support/hostile_cases.py and, for strings, in CONTAINERS below.
+LARGEST, LARGEST_UNSIGNED, SMALLEST = 2**63 - 1, 2**64 - 1, -(2**63)
+TUPLES = [("a", 1), ("a", 2), ("b", 1)]
+IN_BERLIN = pd.DatetimeIndex(["2001-10-28 02:30", "2001-10-28 02:30", "2001-10-28 03:30"])
+IN_UTC = pd.to_datetime(["2001-10-28 00:30", "2001-10-28 01:30", "2001-10-28 02:30"], utc=True)
+AS_PYTHON_HAS_THEM = {
+    "unsigned and negative, NumPy's": [
+        np.uint64(LARGEST_UNSIGNED),
+        np.int64(-1),
+        np.uint64(LARGEST_UNSIGNED - 1),
+    ],
+    "unsigned and negative, as objects": np.array(
+        [LARGEST_UNSIGNED, -1, LARGEST_UNSIGNED - 1],
+        dtype=object,
+    ),
+    "a NUL at the end, bytes": [b"a\0", b"a", b""],
+    "tuples": TUPLES,
+    "tuples of numbers": [(1, 2), (1, 2.5), (2, 1)],
+    "tuples of different lengths": [("a", 1), ("a",), ()],
+    "a tuple and a string": [("a", 1), "a", ("a",)],
+}
 ALMOST_EQUAL = {
-    "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],)
-    * 2,
-    "unsigned and negative, as objects": (np.array([2**64 - 1, -1, 2**64 - 2], dtype=object),) * 2,
+    **{kind: (ids, ids) for kind, ids in AS_PYTHON_HAS_THEM.items()},
     "the ends of 64 bits": (
-        np.array([-(2**63), 2**63 - 1, -(2**63) + 1]),
-        [-(2**63), 2**63 - 1, -(2**63) + 1],
+        np.array([SMALLEST, LARGEST, SMALLEST + 1]),
+        [SMALLEST, LARGEST, SMALLEST + 1],
     ),
     "the ends of uint64": (
-        np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64),
-        [2**64 - 1, 2**64 - 2, 0],
+        np.array([LARGEST_UNSIGNED, LARGEST_UNSIGNED - 1, 0], dtype=np.uint64),
+        [LARGEST_UNSIGNED, LARGEST_UNSIGNED - 1, 0],
     ),
-    "the ends of int8": (np.array([-128, 127, 0], dtype=np.int8), [-128, 127, 0]),
-    "far apart": (np.array([2**62, 0, 2**56]), [2**62, 0, 2**56]),
+    "the ends of int8": (
+        np.array([-128, 127, 0], dtype=np.int8),
+        [-128, 127, 0],
+    ),
+    "far apart": (
+        np.array([2**62, 0, 2**56]),
+        [2**62, 0, 2**56],
+    ),
     "integer and float, NumPy's": (
         [np.int64(2**53 + 1), np.float64(2**53), np.int64(0)],
         [2**53 + 1, 2.0**53, 0],
     ),
-    "float32 and float64": ([np.float32(0.1), 0.1, 0.2], [float(np.float32(0.1)), 0.1, 0.2]),
-    "a NUL at the end, bytes": ([b"a\0", b"a", b""],) * 2,
-    "tuples": ([("a", 1), ("a", 2), ("b", 1)],) * 2,
-    "tuples of numbers": ([(1, 2), (1, 2.5), (2, 1)],) * 2,
-    "a tuple of tuples": ((("a", 1), ("a", 2), ("b", 1)), [("a", 1), ("a", 2), ("b", 1)]),
-    "tuples of different lengths": ([("a", 1), ("a",), ()],) * 2,
-    "a tuple and a string": ([("a", 1), "a", ("a",)],) * 2,
+    "float32 and float64": (
+        [np.float32(0.1), 0.1, 0.2],
+        [float(np.float32(0.1)), 0.1, 0.2],
+    ),
+    "a tuple of tuples": (tuple(TUPLES), TUPLES),
     "large categories": (
         pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]),
         [2**60 + 1, 2**60, 2**60 + 2],
     ),
     "the hour that comes twice": (
-        pd.DatetimeIndex(["2001-10-28 02:30"] * 2 + ["2001-10-28 03:30"]).tz_localize(
-            "Europe/Berlin", ambiguous=[True, False, False]
-        ),
-        list(
-            pd.to_datetime(["2001-10-28 00:30", "2001-10-28 01:30", "2001-10-28 02:30"], utc=True)
-        ),
+        IN_BERLIN.tz_localize("Europe/Berlin", ambiguous=[True, False, False]),
+        list(IN_UTC),
     ),
 }
 

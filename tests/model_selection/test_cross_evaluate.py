@@ -188,10 +188,11 @@ def test_reports_are_those_of_evaluate(result):
     labels = with_qid(Y, QID, **carried)
     found = cross_evaluate(Ridge(), X, labels, cv=CV, groups=users, **options)
     expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options, **carried)
+    report = found.reports["Ridge"]
     for name, values in expected.per_query.items():
-        np.testing.assert_array_equal(found.reports["Ridge"].per_query[name], values)
-    assert found.reports["Ridge"].by.tolist() == expected.by.tolist()
-    assert found.reports["Ridge"].groups.tolist() == expected.groups.tolist()
+        np.testing.assert_array_equal(report.per_query[name], values)
+    assert report.by.tolist() == expected.by.tolist()
+    assert report.groups.tolist() == expected.groups.tolist()
     by_user = [set(found.folds[found.qid // 4 == user]) for user in set(users)]
     assert all(len(folds) == 1 for folds in by_user), "users are kept together"
     assert result.reports["ridge"].groups is None

@@ -57,9 +57,10 @@ def random_rows(random, *, ids):
     sizes[random.integers(n_queries)] += 3
     of_row = np.repeat(np.arange(n_queries), sizes)
     n = len(of_row)
-    names = random.permutation(
-        [f"q {number}" for number in range(20)] if ids == "str" else np.arange(20) * 7 - 30
-    )
+    names = np.arange(20) * 7 - 30
+    if ids == "str":
+        names = [f"q {number}" for number in range(20)]
+    names = random.permutation(names)
     barren = random.random(n_queries) < 0.25
     weights = random.choice([0.0, 0.5, 1.0, 3.0], n_queries)
     weights[0] += 1
@@ -226,7 +227,8 @@ WAYS = [by_evaluate, by_batches, by_partitions, by_accumulator]
 @pytest.mark.parametrize("seed", range(8))
 def test_columns_from_any_source_make_the_report_of_their_rows(seed, way, tmp_path):
     random = np.random.default_rng([seed, WAYS.index(way)])
-    rows, options = random_rows(random, ids=random.choice(["str", "int"])), random_options(random)
+    rows = random_rows(random, ids=random.choice(["str", "int"]))
+    options = random_options(random)
     if seed % 3:
         report = way(rows, options | {"score": "s"}, random)
         expected = plain(rows, options)
@@ -235,16 +237,17 @@ def test_columns_from_any_source_make_the_report_of_their_rows(seed, way, tmp_pa
         assert_same(RankingReport.load(tmp_path / "report.json"), report)
         return
     # Pairs are compared by means over queries.
-    options["metrics"] = [name for name in options["metrics"] if "average=" not in str(name)] or [
-        "ndcg"
-    ]
+    means = [name for name in options["metrics"] if "average=" not in str(name)]
+    options["metrics"] = means or ["ndcg"]
     comparison = way(rows, options | {"score": ["t", "s"]}, random)
     reports = {name: plain(rows, options, name) for name in ("t", "s")}
     for name, report in reports.items():
         assert_same(comparison.reports[name], report)
     almost(comparison.to_frame(), compare(reports).to_frame())
     other = {"test": "t", "baseline": "t", "correction": "holm", "margin": 0.1, "confidence": 0.9}
-    almost(compare(comparison, **other).to_frame(), compare(reports, **other).to_frame())
+    found = compare(comparison, **other)
+    expected = compare(reports, **other)
+    almost(found.to_frame(), expected.to_frame())
 
 
 # Lists by id
@@ -334,15 +337,18 @@ def random_rows_by_id(random):
 @pytest.mark.parametrize("seed", range(40))
 def test_lists_by_id_make_the_report_of_their_rows(seed):
     random = np.random.default_rng([seed, 9])
-    options, (rows, price) = random_options(random), random_rows_by_id(random)
+    options = random_options(random)
+    rows, price = random_rows_by_id(random)
     qrels, run = random_lists(rows)
     if not set(qrels) & set(run):
         return
-    excluded = rows["r"] & (random.random(len(rows)) < random.choice([0, 0.3]))
+    chances = random.random(len(rows))
+    excluded = rows["r"] & (chances < random.choice([0, 0.3]))
     run, given = as_given(run, random)
     given["missing"] = str(random.choice(["zero", "skip"]))
     if excluded.any():
-        given["exclude"] = list(zip(rows["q"][excluded], rows["d"][excluded], strict=True))
+        pairs = rows.loc[excluded, ["q", "d"]]
+        given["exclude"] = list(pairs.itertuples(index=False, name=None))
     if random.random() < 0.3:
         qrels = as_frame(qrels, "label")
     of_query = rows.groupby("q")

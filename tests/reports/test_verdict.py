@@ -251,6 +251,23 @@ def test_no_number_of_queries_is_printed_that_holds_for_some_rankings_only():
     assert "would probably show it" in both.verdict
 
 
+def test_a_metric_that_only_knows_more_about_the_best_contradicts_nothing():
+    close = noisy(0.5, 1, spread=0.02)
+    apart = noisy(0.502, 2, spread=0.02) - 0.5
+    values = {
+        "a": {"map": close + 0.3 + apart, "mrr": close + 0.3 + apart},
+        "b": {"map": close + 0.3, "mrr": close + 0.2},
+        "c": {"map": close, "mrr": close},
+    }
+    comparison = of_values(values)
+    assert len(comparison.best_set) == 2
+    assert comparison.by_metric("mrr").best_set == ("a",)
+    assert comparison.names[0] == "a"
+    assert comparison.verdict == (
+        "By map, the best is a or b (95% confidence); a leads. c is worse."
+    )
+
+
 def test_equal_rankings_need_more_queries_if_there_are_more_of_them():
     values = {name: {"mrr": noisy(0.5)} for name in "abcd"}
     gate = of_values(values, baseline="a", margin=0.01)

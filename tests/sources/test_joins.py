@@ -543,6 +543,15 @@ def test_usual_names_are_recognized_and_two_of_them_are_an_error(role):
     assert mrr(*frames.values(), columns={argument: {role: one}}) == [1 / 2]
 
 
+def test_columns_of_several_runs():
+    run = pd.DataFrame({"customer": ["u"] * 2, "document": ["x", "a"], "score": [2.0, 1.0]})
+    runs = {"one": run, "other": run.assign(score=[1.0, 2.0])}
+    found = evaluate_run({"u": ["a"]}, runs, "mrr", columns={"query": "customer"})
+    assert found.means() == {"other": 1, "one": 1 / 2}
+    with pytest.raises(ValueError, match="columns= applies to frames and files; got none"):
+        evaluate_run({"u": ["a"]}, {"one": {"u": {"a": 1.0}}}, columns={"query": "customer"})
+
+
 def test_columns_of_each_frame():
     qrels = pd.DataFrame({"customer": ["q"], "sku": ["a"], "stars": [1]})
     run = pd.DataFrame({"client": ["q"] * 2, "sku": ["b", "a"], "score": [2.0, 1.0]})

@@ -83,6 +83,7 @@ def test_every_way_gives_its_value(name, rows):
         assert way.distance == way.value - value
 
 
+@functools.cache
 def matched(value, **options):
     return match_convention(Y, SCORES, qid=QID, value=value, **options)
 

@@ -58,7 +58,7 @@ def read_reports(chosen: Chosen) -> Reports:
     reports = by_text(pairs, "Rankings")
     if not reports:
         raise ValueError("Pass a ranking: runs after the judgments, --score, or saved reports.")
-    _check_slices_and_groups(reports, chosen)
+    _check_slices(reports, chosen)
     if form in TABLES and len(others) == 1:  # columns, which are no paths
         return reports
     short = short_paths([*reports])
@@ -158,16 +158,13 @@ def _columns_of(table: TableFile, file: str, chosen: Chosen) -> Columns:
     return columns
 
 
-def _check_slices_and_groups(reports: Reports, chosen: Chosen) -> None:
-    """Saved reports must have the slices and groups that are asked for."""
-    # A saved report has no rows from which slices or groups could still be found.
-    for option, given in (("groups", chosen.groups), ("by", chosen.by)):
-        for name, report in reports.items():
-            if given and getattr(report, option) is None:
-                raise ValueError(
-                    f"--{option} must be the same for all rankings; "
-                    f"{name} was evaluated without it."
-                )
+def _check_slices(reports: Reports, chosen: Chosen) -> None:
+    """Saved reports must have the slices that are asked for; without, a comparison would have none."""
+    for name, report in reports.items():
+        if chosen.by and report.by is None:
+            raise ValueError(
+                f"--by must be the same for all rankings; {name} was evaluated without it."
+            )
 
 
 def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> RankingReport:

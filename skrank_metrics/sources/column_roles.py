@@ -66,7 +66,7 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     if argument == "qrels":
         label = find_column("label", names, given, holder)
         if on_command_line() and "label" not in given:
-            _refuse_rows(names, label, holder)
+            _refuse_rows(label, find_column("score", names, given, holder), holder)
         if label is None and document == "corpus-id":
             # BEIR's judgments have scores.
             label = find_column("score", names, {}, holder)
@@ -85,12 +85,11 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     return Roles(query, document, score, rank)
 
 
-def _refuse_rows(names: Sequence[Any], label: Any, holder: str) -> None:
+def _refuse_rows(label: Any, score: Any, holder: str) -> None:
     """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
-    scores = [name for name in names if role_of(name) == "score"]
-    if label is not None and scores:
+    if label is not None and score is not None:
         raise ValueError(
-            f"The first file must hold judgments; {holder} also has scores, {scores[0]!r}. If each file has the labels "
+            f"The first file must hold judgments; {holder} also has scores, {score!r}. If each file has the labels "
             f"and the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
             f"{setting('columns', {'label': label})}."
         )

@@ -139,9 +139,13 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
         return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
     if not {"X", "y"} <= local.keys():
         return {}
-    params = local.get("params")
     rows = {name: local.get(name) for name in ("X", "y", "groups")}
-    return rows | (dict(params) if isinstance(params, Mapping) else {})
+    # Worker processes know only the last two.
+    for name in ("params", "fit_params", "score_params"):
+        given = local.get(name)
+        if isinstance(given, Mapping):
+            rows |= given
+    return rows
 
 
 def is_first_warning() -> bool:

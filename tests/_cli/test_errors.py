@@ -58,7 +58,7 @@ compare qrels run saved.json map -> Metric 'map' is missing from saved.json, whi
 compare rows.csv saved.json ROWS --by kind ->\
  --by must be the same for all rankings; saved.json was evaluated without it.
 compare rows.csv saved.json ROWS --groups user ->\
- error: reports must have the same groups; 'rows.csv' and 'saved.json' differ.
+ error: reports must have the same groups; 'a' and 'saved.json' differ.
 evaluate qrels run other --save both.json -> --save takes one ranking; got run, other.
 evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got 'out.txt'.
 compare qrels run other --margin -1 -> error: --margin must be

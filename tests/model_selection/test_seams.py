@@ -196,7 +196,7 @@ def test_weights_and_groups_out_of_step_are_errors():
     [
         ("groups", GroupKFold(4), 1),
         ("groups", QueryKFold(4), 1),
-        ("groups", QueryKFold(4), 2),
+        ("groups", GroupKFold(4), 2),
         ("sample_weight", GroupKFold(4), 1),
         ("sample_weight", QueryKFold(4), 1),
     ],

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import tempfile
 import warnings
 from pathlib import Path
@@ -419,6 +420,48 @@ def check_frames(comparison):
         assert same(numbers, (pair.difference, pair.p_value, pair.p_adjusted))
 
 
+def check_folds(part, decision, folds):
+    """Folds in which one ranking alone has the best weighted mean."""
+    won = dict.fromkeys(part.names, 0)
+    for fold in np.unique(folds):
+        own = folds == fold
+        values, weights = decision.part.values[own], decision.part.weights[own]
+        means = np.average(values, axis=0, weights=weights)
+        best = np.flatnonzero(np.isclose(means, means.max(), rtol=1e-12, atol=0))
+        if len(best) == 1:
+            won[f"m{best[0]}"] += 1
+    assert part.outcome().sample.folds_won() == won
+
+
+def check_views(comparison, kind):
+    """A slice by a metric says what the comparison by the metric says of the slice."""
+    own = comparison.by_metric(kind)
+    for value in own.slices.keys() & comparison.slices.keys():
+        one = own.slices[value]
+        of_slice = comparison.slices[value]
+        other = of_slice.by_metric(kind)
+        assert other.names == of_slice.names == comparison.names
+        assert (one.names, other.metrics[0]) == (own.names, kind)
+        assert one.means() == other.means()
+        assert set(one.best_set) == set(other.best_set)
+        assert one.regret == pytest.approx(other.regret, rel=1e-9)
+        for pair in one.pairs():
+            again = other.pair(pair.first, pair.second)
+            said = pair.p_value, pair.p_adjusted, *pair.interval, *pair.simultaneous
+            expected = again.p_value, again.p_adjusted, *again.interval, *again.simultaneous
+            assert same(said, expected)
+            assert pair.verdict == again.verdict
+        distinct = {round(mean, 9) for mean in one.means().values()}
+        if len(distinct) < len(one.names):
+            continue  # whichever comes first leads
+        statuses = {row.name: row.status for row in one.standings()}
+        assert statuses == {row.name: row.status for row in other.standings()}
+        # Names may be in another order, and only the first of many are listed.
+        unnamed = (re.sub(r"\bm\d+", "", part.verdict) for part in (one, other))
+        words, expected = (sorted(re.findall(r"[\w.]+", text)) for text in unnamed)
+        assert words == expected
+
+
 def check(seed):
     random = np.random.default_rng(seed)
     queries, values, options = random_comparison(random)
@@ -438,8 +481,11 @@ def check(seed):
         assert own.outcome().margin == (margin[kind] if isinstance(margin, dict) else margin)
         assert own.names == own.outcome().ranked, "best first"
         assert set(own.slices) == set(by_slice) - {None}
+        check_views(comparison, kind)
         parts = {None: own} | own.slices
-        for value, (decision, _) in by_slice.items():
+        for value, (decision, used) in by_slice.items():
+            if "fold" in queries:
+                check_folds(parts[value], decision, queries["fold"][used])
             check_as_reference(parts[value], decision, larger)
             check_standings(parts[value], decision, larger)
             check_default_pair(parts[value])

@@ -38,12 +38,13 @@ def taken(column: NDArray[T] | None, places: IntArray | Mask) -> NDArray[T] | No
     return None if column is None else column[places]
 
 
+@dataclass(frozen=True, eq=False)
 class OfQueries:
-    """A dataclass of arrays with one entry per query, or None."""
+    """Arrays with one entry per query, or None."""
 
     def take(self, places: IntArray) -> Self:
         """What belongs to some of the queries, by position."""
-        of_each = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+        of_each = [getattr(self, one.name) for one in fields(self)]
         return type(self)(*(taken(column, places) for column in of_each))
 
 

@@ -297,7 +297,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
                 if race:
                     race.finish_fold(scores, values)
                     remaining = counted(len(race.remaining), "candidate")
-                    best = spelled_params(rounds.candidates[race.leader].params)
+                    best = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
                     further = f"; {remaining} remaining, best: {best}"
                     progress.say_done(fold + 1, n_folds, "folds fitted", further)
                 self._fold_values.append(values)

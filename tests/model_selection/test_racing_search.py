@@ -510,6 +510,12 @@ def test_progress_counts_the_folds(capsys):
     assert raced.verbose == 1
 
 
+def test_progress_names_a_candidate_without_parameters(capsys):
+    race(grid={}, verbose=1).fit(X, LABELS)
+    _, said = capsys.readouterr()
+    assert said.endswith("; 1 candidate remaining, best: the defaults\n")
+
+
 def test_without_a_race_scikit_learn_says_what_is_fitted(capsys):
     race(confidence=None, verbose=1).fit(X, LABELS)
     printed, said = capsys.readouterr()

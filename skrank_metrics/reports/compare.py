@@ -14,15 +14,13 @@ from skrank_metrics._input.parameters import by_text, check_choice
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
-from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
-from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.comparison import Comparison, comparison_of
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
 from skrank_metrics.reports.plan import Correction, Margin, Plan, Test
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
-from skrank_metrics.reports.sample import sample_of
 
 Reports: TypeAlias = Mapping[str, RankingReport]
 
@@ -173,18 +171,7 @@ def compare_reports(
     if plan.margin is not None:
         first = next(iter(aligned.values()))
         plan = _with_margins(plan, {metric: first.metrics[metric] for metric in wanted})
-    # Only the tests wait until they are asked for; what cannot be compared is an error here.
-    samples = [sample_of(aligned, metric) for metric in wanted]
-    for sample in samples:
-        if sample.can_be_tested and not sample.n_counted:
-            raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
-                f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
-                "replace_undefined_by."
-            )
-    named = list(aligned.items())
-    best_first = dict(named[i] for i in samples[0].order)
-    return Comparison(best_first, wanted, plan)
+    return comparison_of(aligned, wanted, plan)
 
 
 def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
@@ -30,6 +29,7 @@ from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, 
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.query_differences import QueryDifference, largest_leads, most_different
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.sample import sample_of
 from skrank_metrics.reports.saved_reports import (
     class_of_comparison,
     restored_reports,
@@ -419,18 +419,7 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""
-        found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self.names}
-        for outcome in self.outcomes:
-            for row in outcome.standings:
-                low, high = row.interval
-                facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
-                # JSON has neither NaN nor infinity.
-                known: dict[str, Any] = {"status": row.status} if row.status else {}
-                known |= {name: value for name, value in facts.items() if np.isfinite(value)}
-                if row.rival and len(self.plan.baselines) > 1:
-                    known["baseline"] = row.rival
-                found[row.name][outcome.metric] = known
-        return found
+        return comparison_columns.entries(self.outcomes, self.names)
 
     def _columns(self) -> dict[str, list[Any]]:
         return comparison_columns.columns_of_rankings(self.outcomes, self.reports)
@@ -438,3 +427,21 @@ class Comparison(Result):
     def columns_of_pairs(self) -> Mapping[str, list[Any]]:
         """Columns of a frame with one row per metric and pair."""
         return comparison_columns.columns_of_pairs(self.outcomes, self.names)
+
+
+def comparison_of(
+    reports: Mapping[str, RankingReport], metrics: tuple[str, ...], plan: Plan
+) -> Comparison:
+    """Compare rankings of the same queries in the same order, best first by the first metric."""
+    # Only the tests wait until they are asked for; what cannot be compared is an error here.
+    samples = [sample_of(reports, metric) for metric in metrics]
+    for sample in samples:
+        if sample.can_be_tested and not sample.n_counted:
+            raise ValueError(
+                f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
+                f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
+                "replace_undefined_by."
+            )
+    named = list(reports.items())
+    best_first = dict(named[i] for i in samples[0].order)
+    return Comparison(best_first, metrics, plan)

@@ -1,8 +1,11 @@
-"""Columns of the frames of comparisons, from their outcomes."""
+"""Columns of the frames of comparisons, and the entries of their dicts, from their outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -54,3 +57,21 @@ def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[
         for place, end in enumerate(("low", "high")):
             columns[start + end] = [getattr(pair, interval)[place] for pair in pairs]
     return columns
+
+
+def entries(
+    outcomes: Sequence[Outcome], names: Sequence[str]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """What is known by ranking and metric, for JSON."""
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in names}
+    for outcome in outcomes:
+        for row in outcome.standings:
+            low, high = row.interval
+            facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
+            # JSON has neither NaN nor infinity.
+            known: dict[str, Any] = {"status": row.status} if row.status else {}
+            known |= {name: value for name, value in facts.items() if np.isfinite(value)}
+            if row.rival and len(outcome.plan.baselines) > 1:
+                known["baseline"] = row.rival
+            found[row.name][outcome.metric] = known
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.comparison import Comparison, comparison_of
+from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
-
-if TYPE_CHECKING:  # tests are loaded only for several rankings
-    from skrank_metrics.reports.comparison import Comparison
 
 
 class FrameOfScores(Protocol):
@@ -184,7 +182,7 @@ def evaluate(
         name: _evaluate_model(truth, scores, retrieved, name, bound)
         for name, scores in models.items()
     }
-    return compare_reports(reports)
+    return comparison_of(reports, tuple(bound), Plan())
 
 
 def scores_by_model(y_true: Any, y_score: Any) -> dict[str, Any] | None:

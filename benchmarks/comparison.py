@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skrank_metrics import RankingReport, compare, evaluate
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection.search_report import expected_score
 from skrank_metrics.reports import sign_flips

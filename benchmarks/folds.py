@@ -17,7 +17,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 from skrank_metrics import ndcg_score
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Table
 from skrank_metrics.reports import sign_flips
 from skrank_metrics.reports.families import Family, adjust
 from skrank_metrics.reports.sign_flips import SignFlips

@@ -36,7 +36,7 @@ from skrank_metrics import (
     ndcg_score,
     with_qid,
 )
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection.scorers import QueryScores

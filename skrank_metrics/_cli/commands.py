@@ -14,8 +14,7 @@ from skrank_metrics._cli.options import NAMES
 from skrank_metrics._cli.output import Record, show
 from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.interface import naming_options
-from skrank_metrics._output.result import Sections, columns_of, extended, rows_of
-from skrank_metrics._output.table import Table, readable
+from skrank_metrics._output.result import Sections, Table, columns_of, extended, readable, rows_of
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import skrank_metrics
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, Command, CommandOption
-from skrank_metrics._output.table import visible
+from skrank_metrics._output.result import visible
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.sources.join import Duplicates

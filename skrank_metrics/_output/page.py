@@ -1,4 +1,4 @@
-"""Self-contained HTML pages, and files that are written completely or not at all."""
+"""HTML: tables, and self-contained pages in files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from html import escape
 
@@ -39,6 +39,38 @@ svg{max-width:100%;height:auto}
 @media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem!important}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 """
+# No colours of its own, so that the notebook's light or dark theme is inherited.
+_TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
+_RULE = (
+    "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
+)
+_CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
+# Of numbers, which are not broken, and of names.
+_ALIGN = (
+    "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap",
+    "text-align:left;max-width:24em;overflow-wrap:break-word",
+)
+# Heads may take several lines.
+_OF_TAG = {
+    "th": "font-weight:600;vertical-align:bottom;white-space:normal",
+    "td": "vertical-align:top",
+}
+
+
+def html_table(columns: Sequence[Sequence[str]], are_names: Sequence[bool]) -> str:
+    """A table of columns, each a head and its cells, with inline styles, since notebooks drop style sheets."""
+    align = [_ALIGN[is_name] for is_name in are_names]
+    head, *rows = zip(*columns, strict=True)
+    body = "".join(_html_row("td", row, align) for row in rows)
+    return f'<table style="{_TABLE}"><thead>{_html_row("th", head, align)}</thead><tbody>{body}</tbody></table>'
+
+
+def _html_row(tag: str, cells: Iterable[str], align: Iterable[str]) -> str:
+    row = ""
+    for own, text in zip(align, cells, strict=True):
+        style = ";".join((_CELL, _RULE, own, _OF_TAG[tag]))
+        row += f'<{tag} style="{style}">{escape(text)}</{tag}>'
+    return f"<tr>{row}</tr>"
 
 
 def page(title: str, blocks: Iterable[str]) -> str:

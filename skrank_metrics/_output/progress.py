@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
 from skrank_metrics._input.parameters import check_int
-from skrank_metrics._output.table import WIDTH
+from skrank_metrics._output.result import WIDTH
 
 T = TypeVar("T")
 

@@ -1,24 +1,249 @@
-"""The base class of all results: text, HTML, a frame and a picture from one description."""
+"""What results print: sentences and tables, as text of at most 80 columns, in notebooks, and as pages and frames."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from itertools import chain, takewhile, zip_longest
 from os import PathLike
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
 
 from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._input.parameters import check_choice
-from skrank_metrics._output.page import page, write_whole
-from skrank_metrics._output.table import WIDTH, Table, readable, visible
+from skrank_metrics._output.page import html_table, page, write_whole
 
+WIDTH = 80
+GAP = "  "
+# Smaller numbers print as 0.0000.
+ROUNDED_TO_0 = 5e-5
+# Names and words of heads are broken at these widths if there is no room, and names beyond the longest are cut.
+NARROWEST_NAME, NARROWEST_HEAD, LONGEST_NAME = 20, 36, 240
+_LONG_WORDS = re.compile(rf"(\S{{{LONGEST_NAME - 3}}})\S{{4,}}")
+# Characters that are not printable are not shown as they are, since a terminal or browser may act on them. But these
+# are text: joiners, which are part of words in many scripts, and the blanks that are not broken or of full width.
+_TEXT = "\u200c\u200d\xa0\u3000"
 # Sentences below a table; more would hide the important ones.
 MOST_NOTES = 4
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
+
+
+# Values and names as text
+
+
+def visible(text: str) -> str:
+    r"""Replace control characters by escapes such as ``\x1b``, which no terminal interprets."""
+    if text.isprintable():  # the usual case
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if character.isprintable() or character in _TEXT:
+        return character
+    return repr(character)[1:-1]
+
+
+def readable(text: str) -> str:
+    """Make a text visible, with words beyond the longest cut, such as names of rankings that are whole files."""
+    return visible(_LONG_WORDS.sub(r"\1...", text))
+
+
+# With z, a negative number that rounds to 0 prints as 0.0000 and not as -0.0000.
+def as_text(value: Any, spec: str = "z.4f") -> str:
+    """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
+    if isinstance(value, tuple):
+        low, high = (_end_as_text(end, spec) for end in value)
+        return "none" if low.endswith("nan") else f"[{low}, {high}]"
+    if isinstance(value, float):
+        return format(value, spec)
+    return str(value)
+
+
+def _end_as_text(end: float, spec: str) -> str:
+    """An end of an interval, which shows whether 0 is inside, however near it is."""
+    if 0 < abs(end) < ROUNDED_TO_0:
+        return ">0" if end > 0 else "<0"
+    return format(end, spec)
+
+
+def signed(value: Any) -> str:
+    """Format a difference, or its interval, with signs."""
+    return as_text(value, "+z.4f")
+
+
+def plus_minus(value: tuple[float, float]) -> str:
+    """Format a mean and its spread; a mean of NaN is shown as none."""
+    mean, spread = value
+    if np.isnan(mean):
+        return "none"
+    return f"{mean:z.4f} ± {spread:.4f}"
+
+
+def p_text(p: float) -> str:
+    """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
+    if np.isnan(p):
+        return "none"
+    # No p-value is 0.
+    if p < ROUNDED_TO_0:
+        return "<0.0001"
+    return f"{p:.4f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Put a number before its noun: "1 query", "2 queries"."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        noun = noun[:-1] + "ie"
+    return f"{number} {noun}s"
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class Column:
+    """The head of a column, the format of its values, its name in a frame, and what pages say that it means."""
+
+    head: str | None  # None: in frames only
+    text: Callable[[Any], str] = as_text
+    name: str | None = None  # None: the head
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under columns; a string is a column with this head, and None an empty cell."""
+
+    columns: Sequence[str | Column]
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def _declared(self) -> list[Column]:
+        return [Column(column) if isinstance(column, str) else column for column in self.columns]
+
+    @cached_property
+    def _shown(self) -> list[_Shown]:
+        shown = []
+        for number, column in enumerate(self._declared):
+            # Columns without a head are in frames only.
+            if column.head is not None:
+                values = [row[number] for row in self.rows]
+                cells = ["" if value is None else readable(column.text(value)) for value in values]
+                is_name = all(value is None or isinstance(value, str) for value in values)
+                shown.append(_Shown(readable(column.head), cells, is_name))
+        return shown
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What columns mean, by their heads."""
+        return {str(column.head): column.meaning for column in self._declared if column.meaning}
+
+    def for_frame(self) -> dict[str, list[Any]]:
+        """Values by the names of a frame's columns."""
+        columns = {}
+        for number, column in enumerate(self._declared):
+            columns[column.name or column.head or ""] = [row[number] for row in self.rows]
+        return columns
+
+    def as_text(self) -> str:
+        """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
+        # They are repeated beside each block of columns, so more than two would leave little room.
+        names = list(takewhile(lambda column: column.is_name, self._shown))[:2] or self._shown[:1]
+        lines, block = [], names
+        for column in self._shown[len(names) :]:
+            if len(block) > len(names) and _room_beside([*block, column]) < 0:
+                lines += _beside(block)
+                block = names
+            block = [*block, column]
+        return "\n".join([*lines, *_beside(block)])
+
+    def as_html(self) -> str:
+        """A table that takes its colours from what surrounds it."""
+        texts = [[column.head, *column.cells] for column in self._shown]
+        return html_table(texts, [column.is_name for column in self._shown])
+
+
+class _Shown(NamedTuple):
+    """A column as text."""
+
+    head: str
+    cells: list[str]
+    is_name: bool
+
+    @property
+    def narrowest(self) -> int:
+        """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
+        words = wrapped(self.head, 1, break_long_words=False)
+        longest_cell = _longest(self.cells)
+        if self.is_name:
+            longest_cell = min(longest_cell, NARROWEST_NAME)
+        return max(min(_longest(words), NARROWEST_HEAD), longest_cell)
+
+
+class _Wrapper(textwrap.TextWrapper):
+    # Class names may also break between their words.
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
+
+
+def wrapped(text: str, width: int, **options: Any) -> list[str]:
+    """Lines of a text; words that are longer are broken."""
+    return _Wrapper(width, break_on_hyphens=False, **options).wrap(text)
+
+
+def _longest(texts: Sequence[str]) -> int:
+    return max([1, *map(len, texts)])
+
+
+def _room_beside(columns: Sequence[_Shown]) -> int:
+    """How much of the line columns leave if they are as narrow as possible."""
+    widths = [column.narrowest for column in columns]
+    return WIDTH - sum(widths) - len(GAP) * (len(widths) - 1)
+
+
+def _beside(columns: Sequence[_Shown]) -> list[str]:
+    """Lines of the heads and of each row.
+
+    Columns get their narrowest width first; what is left goes to cells from left to right, then to heads.
+    """
+    widths = [column.narrowest for column in columns]
+    left = max(0, _room_beside(columns))
+    of_cells = [_longest(column.cells) for column in columns]
+    of_heads = [len(column.head) for column in columns]
+    for wanted in (of_cells, of_heads):
+        for place, width in enumerate(wanted):
+            more = min(max(0, width - widths[place]), left)
+            widths[place] += more
+            left -= more
+    formats, columns_of_lines = [], []
+    for column, width in zip(columns, widths, strict=True):
+        # The lines of each cell; a short one is not changed in its blanks.
+        texts = [column.head, *column.cells]
+        cells = [[text] if len(text) <= width else wrapped(text, width) for text in texts]
+        align = "<" if column.is_name else ">"
+        formats.append(f"{{:{align}{_longest(list(chain.from_iterable(cells)))}}}")
+        columns_of_lines.append(cells)
+    line_format = GAP.join(formats)
+    heads, *rows = zip(*columns_of_lines, strict=True)
+    # Heads are aligned at the bottom.
+    upside_down = list(zip_longest(*map(reversed, heads), fillvalue=""))
+    lines = upside_down[::-1]
+    for row in rows:
+        lines += zip_longest(*row, fillvalue="")
+    return [line_format.format(*line).rstrip() for line in lines]
+
+
+# Results
+
 
 Section: TypeAlias = str | Table
 
@@ -189,12 +414,3 @@ def _section_as_text(section: Section) -> str:
     if isinstance(section, Table):
         return section.as_text()
     return textwrap.fill(readable(section), WIDTH, break_on_hyphens=False)
-
-
-def counted(number: int, noun: str) -> str:
-    """Put a number before its noun: "1 query", "2 queries"."""
-    if number == 1:
-        return f"1 {noun}"
-    if noun.endswith("y"):
-        noun = noun[:-1] + "ie"
-    return f"{number} {noun}s"

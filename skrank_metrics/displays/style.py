@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._output.table import visible, wrapped
+from skrank_metrics._output.result import visible, wrapped
 
 # Width of new figures, in inches.
 WIDTH = 8.0
@@ -45,7 +45,7 @@ class Theme:
         return self.best, self.second, self.third
 
 
-LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#7b1e86", "#5b21d6")
+LIGHT: Theme = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#7b1e86", "#5b21d6")
 DARK = Theme("#e8e8e8", "#a6a6a6", "#3d4148", "#56b4e9", "#f0954a", "#2bead2", "#d946ef")
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.types import Features, Ids, Numbers, Slices, Splits, SupportsFit
-from skrank_metrics._output.result import Section
-from skrank_metrics._output.table import Column, Table, plus_minus
+from skrank_metrics._output.result import Column, Section, Table, plus_minus
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName

@@ -16,8 +16,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Features, Ids, Numbers
-from skrank_metrics._output.result import Section
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Section, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.names import bind_metrics

@@ -19,8 +19,8 @@ from skrank_metrics._output.result import (
     counted,
     make_frame,
     most_important,
+    visible,
 )
-from skrank_metrics._output.table import visible
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, planning, wording
 from skrank_metrics.reports.inspection import Inspection, inspect_reports

@@ -11,8 +11,7 @@ from typing import Any
 from skrank_metrics._engine.from_rows import ranking_from_rows
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.types import Ids, Numbers
-from skrank_metrics._output.result import Result, Section
-from skrank_metrics._output.table import Column, Table, signed
+from skrank_metrics._output.result import Column, Result, Section, Table, signed
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import MetricLike
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._output.result import counted
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Table, counted
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports.facts import (
     FACTS,

@@ -14,7 +14,7 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.grouping import group_rows
-from skrank_metrics._output.table import Column
+from skrank_metrics._output.result import Column
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import (
     NO_INTERVAL,

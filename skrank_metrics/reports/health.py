@@ -12,8 +12,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._output.result import Result, Section, counted
-from skrank_metrics._output.table import ROUNDED_TO_0
+from skrank_metrics._output.result import ROUNDED_TO_0, Result, Section, counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.facts import MetricValues
 from skrank_metrics.reports.suspicions import suspicions

@@ -17,8 +17,15 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import OF_DOCUMENTS, as_python
-from skrank_metrics._output.result import Result, Section, counted, rows_of
-from skrank_metrics._output.table import ROUNDED_TO_0, Column, Table
+from skrank_metrics._output.result import (
+    ROUNDED_TO_0,
+    Column,
+    Result,
+    Section,
+    Table,
+    counted,
+    rows_of,
+)
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.

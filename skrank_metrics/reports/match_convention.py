@@ -17,8 +17,7 @@ from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.parameters import check_number
 from skrank_metrics._input.types import Ids, Numbers
-from skrank_metrics._output.result import Result, Section
-from skrank_metrics._output.table import Column, Table
+from skrank_metrics._output.result import Column, Result, Section, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import IDEALS
 from skrank_metrics.metrics._record import MetricLike

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics._output.result import Result, Section, counted
-from skrank_metrics._output.table import Column, Table, p_text, signed
+from skrank_metrics._output.result import Column, Result, Section, Table, counted, p_text, signed
 from skrank_metrics.reports.families import BestSet, Family, Interval
 from skrank_metrics.reports.letters import letters
 from skrank_metrics.reports.mean_intervals import bounds_of, moments

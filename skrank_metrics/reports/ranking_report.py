@@ -26,7 +26,7 @@ from skrank_metrics._output.result import (
     make_frame,
     most_important,
 )
-from skrank_metrics._output.table import QueryValues
+from skrank_metrics._output.small_results import QueryValues
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.fact_tables import (

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from skrank_metrics._output.result import Section, counted
-from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
+from skrank_metrics._output.result import Column, Section, Table, as_text, counted, p_text, signed
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.outcome import Outcome, Standing
 from skrank_metrics.reports.plan import Correction, Test

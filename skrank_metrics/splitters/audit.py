@@ -18,8 +18,7 @@ from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
-from skrank_metrics._output.result import Result, Section, counted
-from skrank_metrics._output.table import Column, Table
+from skrank_metrics._output.result import Column, Result, Section, Table, counted
 from skrank_metrics.splitters._base import mask_at
 
 _WHAT = {

@@ -12,8 +12,7 @@ from support.shown import Seen
 
 import skrank_metrics
 from skrank_metrics import compare, evaluate, explain_difference, make_metric, match_convention
-from skrank_metrics._output.result import Result
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Result, Table
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=y>&\""
 LABELS, SCORES, QID = [1, 0, 0, 1, 0, 1], [2, 1, 2, 1, 2, 2], ["a", "a", "b", "b", "c", "c"]

@@ -24,8 +24,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics._input.interface import naming_options
-from skrank_metrics._output.result import Result, text_of
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Result, Table, text_of
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)

@@ -3,8 +3,16 @@ import time
 
 import pytest
 
-from skrank_metrics._output.result import Result
-from skrank_metrics._output.table import Column, Table, as_text, p_text, plus_minus, signed, visible
+from skrank_metrics._output.result import (
+    Column,
+    Result,
+    Table,
+    as_text,
+    p_text,
+    plus_minus,
+    signed,
+    visible,
+)
 
 NAMES = [
     "ridge",

@@ -38,7 +38,7 @@ from skrank_metrics import (
     with_qid,
     within_noise,
 )
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
 from skrank_metrics.model_selection.search_report import (

@@ -10,7 +10,7 @@ from support.ranks import report_of_ranks
 from support.shown import html_of
 
 from skrank_metrics import RankingReport, compare, evaluate
-from skrank_metrics._output.table import as_text
+from skrank_metrics._output.result import as_text
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)

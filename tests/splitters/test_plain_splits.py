@@ -1,10 +1,12 @@
 """Random queries, groups and times: splits and audits against plain statements and loops."""
 
+import itertools
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.shown import assert_shown
 
 from skrank_metrics import (
     PredefinedQuerySplit,
@@ -100,6 +102,8 @@ def test_folds_by_plain_statements(seed):
     repeats = [splits[:n_splits], splits[n_splits:]][:n_repeats]
     for repeat in repeats:
         check_repeat(rows, repeat, stratify)
+    if splitter is kinds[0]:
+        check_turns(rows, splits, stratify)
     tested = [test.tolist() for _, test in splits]
     again = rows.split(splitter, 1 - way)
     assert [test.tolist() for _, test in again] == tested
@@ -126,6 +130,43 @@ def check_repeat(rows, splits, stratify):
         longest = max(rows.sizes().values())
         loads = [len(test) for test in tests]
         assert difference(loads) <= longest
+
+
+def dealt(rows, stratify):
+    """Units in the order in which they are dealt to the folds, and their amounts of what folds share."""
+    sizes = rows.sizes()
+    relevant = sizes_of(rows.units, rows.y > 0)
+    n_rows, n_relevant = len(rows.y), max(sum(relevant.values()), 1)
+    by_relevance = stratify in ("relevance", "both")
+    places, amounts = {}, {}
+    for unit, size in sizes.items():
+        is_barren = by_relevance and unit not in relevant
+        # In steps of a quarter, unless lengths are to be balanced, too.
+        length = size if stratify in ("size", "both") else math.floor(math.log(size, 1.25))
+        places[unit] = (is_barren, -length, unit)
+        amounts[unit] = [size / n_rows]
+        if by_relevance:
+            amounts[unit] += [relevant.get(unit, 0) / n_relevant, 2 * is_barren]
+    return sorted(sizes, key=places.get), amounts
+
+
+def check_turns(rows, splits, stratify):
+    """In each turn, every fold got one unit, in the way that keeps the sum of squares of the amounts least."""
+    n_folds = len(splits)
+    fold_of = {unit: fold for fold, (_, test) in enumerate(splits) for unit in rows.units[test]}
+    order, amounts = dealt(rows, stratify)
+    loads = np.zeros((n_folds, len(amounts[order[0]])))
+    for first in range(0, len(order), n_folds):
+        turn = order[first : first + n_folds]
+        found = tuple(fold_of[unit] for unit in turn)
+        added = np.array([amounts[unit] for unit in turn])
+        squares = {}
+        for folds in itertools.permutations(range(n_folds), len(turn)):
+            after = loads.copy()
+            after[list(folds)] += added
+            squares[folds] = (after**2).sum()
+        assert squares[found] == pytest.approx(min(squares.values()), rel=1e-9)
+        loads[list(found)] += added
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -221,6 +262,37 @@ def test_splits_by_time_are_a_loop_over_queries(seed):
     assert found == expected
 
 
+WHAT = {
+    "leaking": "with rows both in train and in test",
+    "cut": "with only some of the rows used",
+}
+
+
+def line_of_leaks(fold, kind, ids):
+    """What is said about the ids that leak in one way, the first three by name."""
+    kind, _, of_groups = kind.partition("_")
+    noun = "group" if of_groups else "query"
+    if len(ids) > 1:
+        noun = "groups" if of_groups else "queries"
+    names = ", ".join([str(one) for one in ids[:3]])
+    if len(ids) > 3:
+        names += ", ..."
+    return f"fold {fold} has {len(ids)} {noun} {WHAT[kind]}: {names}"
+
+
+def table_of(report):
+    """The heads and rows of the table that is shown."""
+    heads = ["fold", *[name.replace("_", " ") for name in report.table]]
+    rows = []
+    for fold in range(len(report.table["queries"])):
+        cells = [str(fold)]
+        for name, column in report.table.items():
+            is_share = name == "share_relevant"
+            cells.append(f"{column[fold]:.4f}" if is_share else str(column[fold]))
+        rows.append(cells)
+    return [heads, *rows]
+
+
 def leaking_and_cut(units, train, test):
     """Units on both sides, and those on one without all of their rows."""
     sizes = sizes_of(units, np.arange(len(units)))
@@ -279,38 +351,64 @@ def test_audits_are_loops_over_ids(seed):
                 assert report.table[kind + suffix][fold] == len(expected)
                 n_leaks += len(expected)
                 if expected:
-                    lines.append(f"fold {fold} has {len(expected)} ")
+                    ids = report.ids[kind + suffix][fold]
+                    lines.append(line_of_leaks(fold, kind + suffix, ids))
     assert report.leaks == n_leaks
     assert list(report.ids) == [kind + suffix for suffix in units for kind in ("leaking", "cut")]
     assert report.id_columns == id_columns
-    text = " ".join(str(report).split())
-    assert text.count("LEAK: ") == len(lines)
-    assert all(f"LEAK: {line}" in text for line in lines)
+    splitter = "an iterable of (train, test)"
+    way_out = "Use a splitter that keeps them whole, such as QueryKFold."
+    shown = [splitter]
+    for name in id_columns:
+        shown.append(
+            f"Column {name} of X holds the query ids, which say nothing of other queries: leave it out."
+        )
+    shown += [f"LEAK: {line}" for line in lines]
+    shown.append(way_out if lines else "Nothing leaks: all queries are whole in every fold.")
+    assert_shown(report, [table_of(report)], shown)
+    assert repr(report) == f"<SplitReport: 3 folds, {n_leaks} leak{'s' * (n_leaks != 1)}>"
     frame = report.to_frame()
     assert frame.index.name == "fold"
     for name, column in report.table.items():
         assert frame[name].tolist() == column.tolist()
     if lines:
-        with pytest.raises(ValueError, match=lines[0]):
+        with pytest.raises(ValueError, match="keep every query whole") as raised:
             report.check()
+        text = f"cv must keep every query whole; got {splitter}: {lines[0]}. {way_out}"
+        assert str(raised.value) == text
     else:
         report.check()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(12))
 def test_prescribed_folds_are_those_of_the_queries(seed):
     random = np.random.default_rng([seed, 5])
     rows = Rows(random)
     rows.units, rows.groups = rows.qid, None
     n = rows.query.max() + 1
-    numbers = [0, 4, 7]
+    numbers = [[0, 4, 7], [-1, 2, 10], ["a", "b", "c"], ["2", "10", "9"]][seed % 4]
     others = random.choice(numbers, n - 3)
     of_query = random.permutation([*numbers, *others])
     of_row = of_query[rows.query]
+    way = seed % 2
     splitter = PredefinedQuerySplit(of_row)
-    splits = rows.split(splitter, seed % 2)
+    splits = rows.split(splitter, way)
     assert len(splits) == splitter.get_n_splits() == 3
     assert_whole(rows, splits)
-    for number, (train, test) in zip(numbers, splits, strict=True):
-        assert test.tolist() == np.flatnonzero(of_row == number).tolist()
-        assert len(train) + len(test) == len(rows.y)
+    without = rows.split(PredefinedQuerySplit(of_row, validation=True), way)
+    assert_whole(rows, without)
+    y = with_qid(rows.y, rows.qid)
+    thirds = list(splitter.split_in_three(rows.X, y))
+    # Numbers by size, text as text; the part before the first one is the last.
+    ascending = sorted(numbers)
+    before = [ascending[-1], *ascending[:-1]]
+    parts = zip(ascending, before, splits, without, thirds, strict=True)
+    for tested, validated, (train, test), (rest, again), third in parts:
+        is_tested = of_row == tested
+        is_validated = of_row == validated
+        others = np.flatnonzero(~is_tested & ~is_validated).tolist()
+        assert test.tolist() == again.tolist() == np.flatnonzero(is_tested).tolist()
+        assert train.tolist() == np.flatnonzero(~is_tested).tolist()
+        assert rest.tolist() == others
+        expected = [others, np.flatnonzero(is_validated).tolist(), test.tolist()]
+        assert [side.tolist() for side in third] == expected

@@ -356,28 +356,31 @@ def test_audits_are_loops_over_ids(seed):
     assert report.leaks == n_leaks
     assert list(report.ids) == [kind + suffix for suffix in units for kind in ("leaking", "cut")]
     assert report.id_columns == id_columns
-    splitter = "an iterable of (train, test)"
-    way_out = "Use a splitter that keeps them whole, such as QueryKFold."
-    shown = [splitter]
-    for name in id_columns:
-        shown.append(
-            f"Column {name} of X holds the query ids, which say nothing of other queries: leave it out."
-        )
-    shown += [f"LEAK: {line}" for line in lines]
-    shown.append(way_out if lines else "Nothing leaks: all queries are whole in every fold.")
-    assert_shown(report, [table_of(report)], shown)
-    assert repr(report) == f"<SplitReport: 3 folds, {n_leaks} leak{'s' * (n_leaks != 1)}>"
+    check_printed(report, id_columns, lines)
     frame = report.to_frame()
     assert frame.index.name == "fold"
     for name, column in report.table.items():
         assert frame[name].tolist() == column.tolist()
-    if lines:
-        with pytest.raises(ValueError, match="keep every query whole") as raised:
-            report.check()
-        text = f"cv must keep every query whole; got {splitter}: {lines[0]}. {way_out}"
-        assert str(raised.value) == text
-    else:
+
+
+def check_printed(report, id_columns, lines):
+    """What is printed of an audit, and the error that it raises."""
+    splitter = "an iterable of (train, test)"
+    way_out = "Use a splitter that keeps them whole, such as QueryKFold."
+    about = "of X holds the query ids, which say nothing of other queries: leave it out."
+    shown = [splitter, *[f"Column {name} {about}" for name in id_columns]]
+    shown += [f"LEAK: {line}" for line in lines]
+    shown.append(way_out if lines else "Nothing leaks: all queries are whole in every fold.")
+    assert_shown(report, [table_of(report)], shown)
+    n = report.leaks
+    assert repr(report) == f"<SplitReport: 3 folds, {n} leak{'s' * (n != 1)}>"
+    if not lines:
+        assert report.check() is None
+        return
+    with pytest.raises(ValueError, match="keep every query whole") as raised:
         report.check()
+    text = f"cv must keep every query whole; got {splitter}: {lines[0]}. {way_out}"
+    assert str(raised.value) == text
 
 
 @pytest.mark.parametrize("seed", range(12))

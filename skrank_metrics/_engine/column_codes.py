@@ -23,8 +23,7 @@ def codes_by_value(column: NDArray[Any]) -> IntArray:
         texts = [_text(entry) for entry in column.tolist()]
     except (TypeError, ValueError, RecursionError):
         return np.arange(len(column))
-    code_of = {text: code for code, text in enumerate(sorted(set(texts)))}
-    return np.array([code_of[text] for text in texts])
+    return ordinal_codes(np.array(texts, dtype=object))
 
 
 def _text(value: Any) -> str:

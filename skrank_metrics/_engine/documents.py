@@ -274,9 +274,7 @@ class Documents:
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""
-        if relevance_threshold is None:
-            return self.count(math.ulp(0.0))
-        return self.count(relevance_threshold)
+        return self.count(relevance_threshold or math.ulp(0.0))
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
@@ -341,7 +339,7 @@ class Documents:
     ) -> FloatArray:
         # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
         # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
-        sums = np.concatenate(([0.0], np.cumsum(weights)))
+        sums = np.cumsum(np.append(0.0, weights))
         ideal = np.zeros(self.n_queries)
         for place in np.flatnonzero(steps):
             n_reached = np.minimum(self.count(float(grades[place])), len(weights))

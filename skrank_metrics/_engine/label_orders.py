@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.query_ids import of_python
 
 # If the documents of a query have more different orders than this, some are drawn at random.
 MOST_ORDERS, N_DRAWN = 720, 100
@@ -33,7 +34,7 @@ class TiedQuery:
     @property
     def shown_id(self) -> str:
         """The id as shown in error messages."""
-        return repr(self.qid.item() if isinstance(self.qid, np.generic) else self.qid)
+        return repr(of_python(self.qid))
 
     @property
     def enumerable(self) -> bool:

@@ -203,7 +203,7 @@ class RankedBlock:
         if only_retrieved and retrieved is not None:
             left_out |= ~self._documents.windows(retrieved, self._queries, False)
         gains = self._documents.gains(gain, np.where(left_out, 0.0, labels))
-        weights = 1 / discount(np.arange(1.0, self.depth + 1))
+        weights = 1 / discount(self.ranks)
         return best_sums(np.where(left_out, 0.0, gains), weights, self.n_shown)
 
     def ideal_of_grade(
@@ -212,7 +212,7 @@ class RankedBlock:
         """Sum of gain / discount over a list of documents of this grade down to the cutoff; one value per query."""
         cutoff = self.cutoff
         weights = 1 / discount(np.arange(1.0, cutoff.max(initial=0) + 1))
-        sums = np.concatenate(([0.0], np.cumsum(weights)))
+        sums = np.cumsum(np.append(0.0, weights))
         return gain(np.array([grade])) * sums[cutoff]
 
     def share_of_best_order(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:

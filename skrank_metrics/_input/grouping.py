@@ -27,7 +27,7 @@ class Grouping:
     @cached_property
     def starts(self) -> IntArray:
         """Position of the first document of each query in grouped order."""
-        return np.cumsum(self.sizes) - self.sizes
+        return starts_of(self.sizes)
 
     @property
     def codes(self) -> IntArray:
@@ -123,6 +123,11 @@ def _compact_codes(values: NDArray[Any]) -> IntArray:
     return codes_of_objects(values).astype(np.intp, copy=False)
 
 
+def starts_of(sizes: NDArray[Any]) -> NDArray[Any]:
+    """Where each range of these sizes begins if one follows the other."""
+    return np.cumsum(sizes) - sizes
+
+
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     """``[start, start + 1, ..., start + size - 1]`` for all pairs, concatenated."""
     return np.repeat(starts, sizes) + places_within(sizes)
@@ -130,7 +135,7 @@ def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
 
 def places_within(sizes: IntArray) -> IntArray:
     """``[0, 1, ..., size - 1]`` for all sizes, concatenated."""
-    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.arange(int(sizes.sum())) - np.repeat(starts_of(sizes), sizes)
 
 
 def query_weights(

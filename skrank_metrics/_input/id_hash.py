@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import lengths
 from skrank_metrics._input.codes import holds_strings
+from skrank_metrics._input.grouping import starts_of
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
@@ -45,7 +46,7 @@ def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
     return _of_objects(ids.tolist(), name)
 
 
-def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
+def hash_arrow(ids: Any) -> Hashes:
     """Hashes of a pyarrow array, without one Python object per id."""
     import pyarrow as pa
 
@@ -53,8 +54,8 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
         ids = ids.dictionary_encode()
     if pa.types.is_dictionary(ids.type):
         different = ids.dictionary.to_numpy(zero_copy_only=False)
-        return hash_ids(different, name)[ids.indices.to_numpy()]
-    return hash_ids(ids.to_numpy(zero_copy_only=False), name)
+        return hash_ids(different)[ids.indices.to_numpy()]
+    return hash_ids(ids.to_numpy(zero_copy_only=False))
 
 
 def _of_floats(values: NDArray[np.float64]) -> Hashes:
@@ -118,7 +119,7 @@ def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:
     sizes = lengths(texts).astype(np.uint64)
     words = np.frombuffer(b"".join(text + bytes(-len(text) % WORD) for text in texts), np.uint64)
     n_words = (sizes + np.uint64(WORD - 1)) // np.uint64(WORD)
-    starts = np.cumsum(n_words) - n_words
+    starts = starts_of(n_words)
     hashes = mix(sizes ^ _SEEDS[kind])
     longer = np.arange(len(texts))
     for number in range(int(n_words.max(initial=0))):

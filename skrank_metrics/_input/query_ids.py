@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import (
-    IntArray,
     Mask,
     as_numpy,
     check_mask,
@@ -303,7 +302,7 @@ def group_ids(
     if not n_rows:
         raise ValueError(f"{name} must hold at least one value; got none.")
     first, grouping = group_codes(codes)
-    different = _take(ids, first)
+    different = ids.take(first)
     if is_from_library:
         different = to_id_array(python_list(different), name)
     different, missing = _comparable(different)
@@ -347,10 +346,6 @@ def _one_per_row(array: NDArray[Any], name: str) -> NDArray[Any]:
     return array
 
 
-def _take(ids: Any, rows: IntArray) -> Any:
-    return ids.take(rows) if hasattr(ids, "take") else ids.gather(rows)
-
-
 def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     """Ids that are equal only if their hashes are, and a mask of the missing ones."""
     if ids.dtype.kind != "O":
@@ -360,7 +355,7 @@ def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
     if set(map(type, ids)) <= {str, bytes, int}:
         return ids, np.zeros(len(ids), dtype=bool)
     # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
-    ids = to_objects(list(map(_of_python, ids)))
+    ids = to_objects(list(map(of_python, ids)))
     return ids, np.fromiter(map(is_missing, ids), dtype=bool, count=len(ids))
 
 
@@ -417,10 +412,10 @@ def as_python(ids: NDArray[Any]) -> list[Any]:
         return in_microseconds.tolist() if is_exact else list(ids)
     values: list[Any] = ids.tolist()
     # Only objects can hold numbers or texts of NumPy that Python has, too; it has no long doubles.
-    return list(map(_of_python, values)) if ids.dtype.kind == "O" else values
+    return list(map(of_python, values)) if ids.dtype.kind == "O" else values
 
 
-def _of_python(value: Any) -> Any:
+def of_python(value: Any) -> Any:
     """Python's number or text in place of one of NumPy, which prints as np.str_('DE')."""
     # np.timedelta64 is a subclass of np.integer.
     is_time = isinstance(value, np.timedelta64 | np.datetime64)

@@ -33,6 +33,7 @@ from scipy import special
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
+from skrank_metrics.reports.sign_flips import divided
 
 # What fits are taken to vary after a single fold, as a multiple of the error of its mean over queries.
 FITS_BEFORE_THE_SECOND_FOLD = 3.0
@@ -179,7 +180,7 @@ def _one_sided(differences: FloatArray, variance: Variance) -> FloatArray:
     """P-values of the leads; 0 or 1 if nothing varies."""
     errors = np.sqrt(variance.value)
     certain = np.where(differences > 0, 0.0, 1.0)
-    p = special.stdtr(variance.n_degrees, -_ratio(differences, errors))
+    p = special.stdtr(variance.n_degrees, -divided(differences, errors))
     return np.asarray(np.where(errors == 0, certain, p))
 
 
@@ -198,7 +199,7 @@ def _observations(
     order = np.argsort(groups, kind="stable")
     first = np.unique(groups[order], return_index=True)[1]
     totals = np.add.reduceat(weights[:, order], first, axis=1)
-    return _ratio(np.add.reduceat(values[:, order], first, axis=1), totals), totals
+    return divided(np.add.reduceat(values[:, order], first, axis=1), totals), totals
 
 
 def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
@@ -211,11 +212,11 @@ def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
 
     differences, weights = _observations(fold, differences, counted)
     total = weights.sum(axis=1)
-    n_effective = _ratio(total**2, (weights**2).sum(axis=1))
-    means = _ratio((differences * weights).sum(axis=1), total)
+    n_effective = divided(total**2, (weights**2).sum(axis=1))
+    means = divided((differences * weights).sum(axis=1), total)
     squares = ((differences - means[:, None]) ** 2 * weights).sum(axis=1)
     tested = _groups_of(fold)[is_tested]
-    return Spread(squares * _ratio(n_effective, total), n_effective, tested.tolist())
+    return Spread(squares * divided(n_effective, total), n_effective, tested.tolist())
 
 
 def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
@@ -234,8 +235,3 @@ def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
     n_effective = 1 / (weights @ weights)
     squares = float((centred**2 @ weights).sum())
     return squares / (n_effective - 1) / (len(rows) - 1)
-
-
-def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Divide; 0 where the divisor is 0."""
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -51,8 +51,9 @@ def trees_of(model: Any, *, fitted: bool = False) -> Trees | None:
     while True:
         if type(model) is Pipeline:
             name, model = model.steps[-1]
-        # QueryRanker says so, as this folder must not import rankers. If it stops early, it cuts its model.
-        elif "_shares_fits" in vars(type(model)) and model.validation_fraction is None:
+        # QueryRanker says so, as this folder must not import rankers. If it stops early, it sets a parameter of its
+        # fitted model that is not safe.
+        elif "_shares_fits" in vars(type(model)):
             name, model = "estimator", model.estimator_ if fitted else model.estimator
         else:
             break

@@ -24,7 +24,7 @@ from skrank_metrics._input.arrays import (
     refuse_masked,
     take_rows,
 )
-from skrank_metrics._input.grouping import Grouping, query_weights
+from skrank_metrics._input.grouping import Grouping, query_weights, starts_of
 from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics.splitters._base import canonical_order, mask_at, random_source
 
@@ -79,7 +79,7 @@ class SortedRows:
         """The mean weight of the rows of each query."""
         if self.weights is None:
             return None
-        return np.add.reduceat(self.weights, np.cumsum(self.sizes) - self.sizes) / self.sizes
+        return np.add.reduceat(self.weights, starts_of(self.sizes)) / self.sizes
 
     @property
     def weights_of_queries_by_row(self) -> FloatArray | None:

@@ -134,23 +134,22 @@ class SignFlips:
         differs = n_lost + n_won > 0
         least_p = np.minimum(1.0, 2.0 ** (1.0 - n_lost - n_won))
         norm = np.sqrt(squares)
-        z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
+        z = divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
         if self.test == "t":
             z = self._student(total, error, least_p)
             # The standard error has n - 1 for n in its divisor, the norm has not.
-            n_sums = self.total_mass**2 / self.square_mass
-            norm = error * self.total_mass * np.sqrt(1 - 1 / n_sums)
+            norm = error * self.total_mass * np.sqrt(1 - 1 / n_effective(self.masses))
             # Equal differences alone are decided by the signs.
             least_p = np.where((error == 0) & (total != 0), least_p, ~differs)
         # What varies is pooled over the rankings, but without any difference there is nothing to vary.
         of_folds = FoldErrors(np.zeros_like(z), np.ones_like(z), fits_vary=False)
         if self.by_fold is not None:
             of_folds = fold_errors(error, n_effective(self.masses), *self.by_fold, differs)
-        t = _divided(np.abs(total) / self.total_mass, of_folds.error)
+        t = divided(np.abs(total) / self.total_mass, of_folds.error)
         lower = np.fmin(z, _as_normal(t, of_folds.n_degrees))
         z = np.where(of_folds.error > 0, lower, z)
         # Random signs that give the same sum but for rounding must count as reaching it.
-        least_z = z - (1e-9 + _divided(rounding, norm))
+        least_z = z - (1e-9 + divided(rounding, norm))
         return Pairs(
             total, squares, cross, largest, counts, error, of_folds, norm, z, least_z, least_p
         )
@@ -174,7 +173,7 @@ class SignFlips:
 
     def _student(self, total: FloatArray, error: FloatArray, least_p: FloatArray) -> FloatArray:
         """Student's t as a normal quantile."""
-        t = _divided(np.abs(total) / self.total_mass, error)
+        t = divided(np.abs(total) / self.total_mass, error)
         z = _as_normal(t, self.n_effective - 1)
         # Equal differences show no spread, so t is infinite even for two queries. That all of n units have the same
         # sign is decided by the signs alone.
@@ -191,7 +190,7 @@ class SignFlips:
         """
         sums = self.sums
         if self.test == "t":
-            means = sums.sum(axis=0) / self.total_mass
+            means = self.totals / self.total_mass
             sums = sums - self.masses[:, None] * means
         spreads = np.ptp(sums, axis=1)
         differs: Mask = spreads > ROUNDING * spreads.max(initial=0.0)
@@ -291,7 +290,7 @@ def _leaning(ends: FloatArray, total: FloatArray) -> FloatArray:
     return np.where(is_side, hull(ends, turned), ends)
 
 
-def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
+def divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
 

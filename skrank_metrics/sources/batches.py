@@ -12,6 +12,7 @@ from typing import IO, Any, Unpack, overload
 
 import numpy as np
 
+from skrank_metrics._input.grouping import starts_of
 from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Order
@@ -222,7 +223,7 @@ def _write_by_query(
         # Rows of a file become one slice, and a stable sort keeps their order within a query.
         ordered = table.take(np.argsort(numbers, kind="stable")).combine_chunks()
         sizes = np.bincount(numbers, minlength=n_files)
-        starts = np.cumsum(sizes) - sizes
+        starts = starts_of(sizes)
         for number in np.flatnonzero(sizes):
             rows = ordered.slice(starts[number], sizes[number])
             # Each time a new stream, since later tables may have wider types.

@@ -78,7 +78,7 @@ class Ids:
 
     def different(self) -> Sequence[Any]:
         """All ids, each at least once."""
-        return np.unique(self.places).tolist() if self.names is None else self.names
+        return self.numbered()[0]
 
     def numbered(self) -> tuple[Sequence[Any], IntArray]:
         """All ids, each at least once, and the place of each row's id among them."""
@@ -185,12 +185,10 @@ class Lists:
 
     def of_queries(self, queries: list[Any]) -> Lists:
         """The rows of some queries, in the order of these queries."""
-        codes = self.codes
-        if queries != self.queries:
-            # Queries of the run that are not in qrels come last, and lose their rows.
-            place = dict(zip(queries, itertools.count()))
-            places = map(place.get, self.queries, itertools.repeat(len(queries)))
-            codes = np.fromiter(places, np.int32, len(self.queries))[codes]
+        # Queries of the run that are not in qrels come last, and lose their rows.
+        place = dict(zip(queries, itertools.count()))
+        places = map(place.get, self.queries, itertools.repeat(len(queries)))
+        codes = np.fromiter(places, np.int32, len(self.queries))[self.codes]
         lists = replace(self, queries=queries, codes=codes)
         n_kept = np.count_nonzero(codes < len(queries))
         if n_kept == len(codes) and (codes[1:] >= codes[:-1]).all():

@@ -108,11 +108,7 @@ def joined(tables: Sequence[Any]) -> Any:
 
 def array_of(column: Any) -> Any:
     """Convert to a NumPy array, except strings: pyarrow groups them faster."""
-    import pyarrow as pa
-
     array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
     return array if holds_strings(array) else array.to_numpy(zero_copy_only=False)
 
 
@@ -194,8 +190,7 @@ def with_stream(frame: Any) -> Any:
         return frame
     if hasattr(frame, "iloc"):
         return pa.Table.from_pandas(frame, preserve_index=False)
-    is_of_polars = hasattr(frame, "columns") and hasattr(frame, "to_arrow")
-    return frame.to_arrow() if is_of_polars else frame
+    return frame.to_arrow() if hasattr(frame, "to_arrow") else frame
 
 
 def _of_stream(source: Any) -> Iterator[Any]:

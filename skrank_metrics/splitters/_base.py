@@ -98,6 +98,11 @@ def mask_at(places: Any, size: int) -> Mask:
     return mask
 
 
+def count_by_query(grouping: Grouping, rows: Mask) -> IntArray:
+    """Number of rows of each query among the chosen rows."""
+    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
+
+
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
     try:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_label_column, count_rows
+from skrank_metrics._input.arrays import Mask, check_label_column, count_rows
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Column, Result, Section, Table, counted
-from skrank_metrics.splitters._base import mask_at
+from skrank_metrics.splitters._base import count_by_query, mask_at
 
 _WHAT = {
     "leaking": "with rows both in train and in test",
@@ -154,7 +154,7 @@ def audit_splits(
             raise ValueError(
                 f"cv must yield rows for both sides; got none for one side of fold {fold}."
             )
-        facts["queries"].append(np.count_nonzero(_count(grouping, in_test)))
+        facts["queries"].append(np.count_nonzero(count_by_query(grouping, in_test)))
         facts["documents"].append(np.count_nonzero(in_test))
         facts["share_relevant"].append(relevant[in_test].mean())
         leaks.append(_leaks(audited, in_train, in_test))
@@ -210,17 +210,12 @@ def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any
         return [(rows[train], rows[test]) for train, test in cv.split(X, y, **ids)]
 
 
-def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    """Number of rows of each query among the chosen rows."""
-    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
-
-
 def _leaks(audited: dict[str, Grouping], in_train: Mask, in_test: Mask) -> dict[str, NDArray[Any]]:
     """Ids that leak in a fold, by kind, for queries and for groups."""
     leaks = {}
     for suffix, units in audited.items():
-        trained = _count(units, in_train)
-        tested = _count(units, in_test)
+        trained = count_by_query(units, in_train)
+        tested = count_by_query(units, in_test)
         used = trained + tested
         is_leaking = (trained > 0) & (tested > 0)
         # A query of which no row is used, such as one in a gap, is not cut.

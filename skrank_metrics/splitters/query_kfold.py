@@ -12,7 +12,12 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_label
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.parameters import check_bool, check_choice, check_int, check_seed
 from skrank_metrics._input.types import Seed
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
+from skrank_metrics.splitters._base import (
+    QuerySplitter,
+    canonical_order,
+    count_by_query,
+    random_source,
+)
 
 # Queries are dealt from the longest to the shortest in steps of this factor. Within a step, lengths still differ, which
 # helps to even out the folds, and the order can be drawn at random.
@@ -92,7 +97,7 @@ class QueryKFold(QuerySplitter):
         strata = np.zeros(n_queries, dtype=np.intp)
         if self.stratify in ("relevance", "both"):
             is_relevant = check_label_column(y) > 0
-            relevant = np.bincount(grouping.codes[is_relevant], minlength=n_queries)
+            relevant = count_by_query(grouping, is_relevant)
             amounts.append(relevant)
             strata = (relevant == 0).astype(np.intp)
         balanced = np.column_stack(amounts).astype(float)

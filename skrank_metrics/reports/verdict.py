@@ -53,7 +53,8 @@ def _by_claim(outcomes: Sequence[Outcome], claims: Sequence[str]) -> dict[str, l
     return metrics
 
 
-def _queries(outcome: Outcome) -> str:
+def queries_of(outcome: Outcome) -> str:
+    """The number of queries that count."""
     return counted(outcome.sample.n_counted, "query")
 
 
@@ -68,7 +69,7 @@ def _about_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
     ranked, may_be = first.ranked, first.best_set
     worse = [name for name in ranked if name not in may_be]
     if not worse:
-        yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {_queries(first)}."
+        yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {queries_of(first)}."
     else:
         known = _claim(_best(first), first, metrics)
         if len(may_be) > 1:
@@ -165,11 +166,11 @@ def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -
     """What these queries cannot show of some rankings by one metric, and how many would."""
     if outcome.margin is None:
         apart = f"cannot be told apart from {_one_baseline(outcome)}"
-        return f"{_by(metrics)}{some_of(names)} {apart} on {_queries(outcome)}."
+        return f"{_by(metrics)}{some_of(names)} {apart} on {queries_of(outcome)}."
     if outcome.accepts_any_loss:
         return _accepts_any_loss(outcome)
     worse = f"{_are(names)} worse than {_one_baseline(outcome)}{_by_more(outcome)}"
-    text = f"{_by(metrics)}{_queries(outcome)} cannot show whether {worse}."
+    text = f"{_by(metrics)}{queries_of(outcome)} cannot show whether {worse}."
     pairs = [pair for pair in outcome.pairs(names) if pair.verdict == "undecided"]
     needed = [queries_to_decide(outcome, pair) for pair in pairs]
     known = [number for number in needed if number is not None]
@@ -188,7 +189,7 @@ def _accepts_any_loss(outcome: Outcome) -> str:
 
 
 def decide(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
-    """The decision on each ranking, from what is known by all metrics, each at its own confidence.
+    """The decision on each ranking, best first, from what is known by all metrics, each at its own confidence.
 
     With baselines, it is on all others: "ship" if better or not worse by every metric, "do not ship" if worse by one.
     Without, a ranking is shipped if it is known to lose at most the margin against the best by every metric.
@@ -196,8 +197,8 @@ def decide(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
     first = outcomes[0]
     baselines = first.plan.baselines
     if not baselines:
-        return {name: _against_best(name, outcomes) for name in first.names}
-    others = [name for name in first.names if name not in baselines]
+        return {name: _against_best(name, outcomes) for name in first.ranked}
+    others = [name for name in first.ranked if name not in baselines]
     return {name: _of_verdicts([own.deciding(name).verdict for own in outcomes]) for name in others}
 
 

@@ -14,7 +14,7 @@ from skrank_metrics.reports.plan import Correction, Test
 from skrank_metrics.reports.planning import detectable
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import note_on_largest
-from skrank_metrics.reports.verdict import listed, some_of
+from skrank_metrics.reports.verdict import listed, queries_of, some_of
 
 # Number of rankings whose means in slices are side by side; of more, only that of the leader is shown.
 BESIDE = 5
@@ -58,11 +58,20 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
         if first.tested:
             cells += _cells_of_test(first, standing)
         for other in others:
-            # The best by another metric only has a mark.
-            leads = standing.name == other.ranked[0] != first.ranked[0]
+            leads = standing.name in _leaders_instead(other, first)
             cells.append((other.means[standing.name], leads))
         rows.append(cells)
     return Table(columns, rows)
+
+
+def _leaders_instead(other: Outcome, first: Outcome) -> list[str]:
+    """The rankings that lead by another metric, which have a mark, unless the leader by the first is among them."""
+    means = other.means
+    best = means[other.ranked[0]]
+    if means[first.ranked[0]] == best:
+        return []
+    # All that are equal, as it is by chance which of them comes first.
+    return [name for name, mean in means.items() if mean == best]
 
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:
@@ -72,11 +81,11 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
     head, meaning = "minus baseline", "The mean minus that of the baseline."
     if len(baselines) > 1:
         rival = Column("baseline", str, meaning=_AGAINST)
-    if not baselines:
+    elif not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
         meaning = "How much worse the mean is than that of the leader."
-    elif len(baselines) == 1 and len(baselines[0]) <= LONGEST_IN_HEAD:
+    elif len(baselines[0]) <= LONGEST_IN_HEAD:
         head = f"minus {baselines[0]}"
     return [
         Column(head, text, meaning=meaning),
@@ -93,7 +102,7 @@ def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
         return [None, None, None, status]
     low, high = row.interval
     if not baselines and outcome.sample.greater_is_better:  # how far behind
-        return [0.0 - row.difference, row.rival, (0.0 - high, 0.0 - low), status]
+        return [-row.difference, row.rival, (-high, -low), status]
     return [row.difference, row.rival, (low, high), status]
 
 
@@ -139,7 +148,7 @@ def _known_in_slice(outcome: Outcome) -> str:
 def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> Iterator[str]:
     """What to keep in mind, the most important first."""
     first, *others = outcomes
-    marked = [other.metric for other in others if other.ranked[0] != first.ranked[0]]
+    marked = [other.metric for other in others if _leaders_instead(other, first)]
     if marked:
         yield f"* leads by {listed(marked)}."
     if first.tested:
@@ -154,9 +163,8 @@ def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> 
 
 
 def _left_out(outcome: Outcome) -> Iterator[str]:
-    sample = outcome.sample
-    if sample.n_undefined:
-        queries = counted(sample.n_counted, "query")
+    if outcome.sample.n_undefined:
+        queries = queries_of(outcome)
         yield f"Rankings are compared on {queries} with a value of {outcome.metric} in each."
 
 
@@ -177,15 +185,14 @@ def _folds(outcome: Outcome) -> Iterator[str]:
 
 def _about_queries(outcome: Outcome) -> Iterator[str]:
     """What so many queries can show, how many each of two rankings wins, and which depend on each other."""
-    sample, difference = outcome.sample, detectable(outcome)
-    queries = counted(sample.n_counted, "query")
+    queries, difference = queries_of(outcome), detectable(outcome)
     if len(outcome.best_set) > 1 and not math.isnan(difference):
         digits = np.format_float_positional(difference, 2, fractional=False, trim="-")
         yield f"{queries} can show differences of {digits} or more."
     if len(outcome.names) == 2:
         pair = outcome.pair(*outcome.ranked)
         yield f"{pair.first} is better on {pair.wins} of {queries}, {pair.second} on {pair.losses}."
-    if sample.queries.groups is not None:
+    if outcome.sample.queries.groups is not None:
         groups = counted(outcome.flips.n_units, "group")
         yield f"Queries of a group are not independent, so the tests are over {groups}."
 

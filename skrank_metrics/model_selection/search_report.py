@@ -322,7 +322,8 @@ def _fitted_again(
     found = evaluate_out_of_fold(
         models,
         rows,
-        check_cv(search.cv),
+        # Without cv, folds of a race are queries, and those of scikit-learn rows.
+        search.cv if hasattr(search, "_fold_values") else check_cv(search.cv),
         how,
         n_jobs=n_jobs,
         verbose=verbose,

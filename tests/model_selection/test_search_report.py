@@ -681,9 +681,11 @@ def test_the_report_of_a_race_is_that_of_a_grid_search_in_every_field(metric, re
         assert_close(facts(found), facts(expected))
 
 
-def test_a_race_by_another_metric_is_fitted_again():
+# Folds of rows would cut queries.
+@pytest.mark.parametrize("cv", [QueryKFold(3), None])
+def test_a_race_by_another_metric_is_fitted_again(cv):
     X, y, qid = RACED
-    search = race({"estimator__alpha": [1e9, 1e12]})
+    search = race({"estimator__alpha": [1e9, 1e12]}, cv=cv)
     found = reported(search, X, y, qid=qid, metric="map")
     assert found.metrics == ("map", "ndcg@10")
     assert found.changed == pytest.approx(0, abs=1e-12)

@@ -442,36 +442,69 @@ RACED = [
 ]
 
 
+class SimplestOf:
+    """A rule for refit that says which metric it is about."""
+
+    def __init__(self, metric):
+        self.metric = metric
+
+    def __call__(self, results):
+        return int(np.nanargmax(results[f"mean_test_{self.metric}"]))
+
+
+def random_race(random, problem, splits, *, more_rows):
+    """A race of random candidates by one of several metrics, and that metric."""
+    raced = get_metric(RACED[random.integers(len(RACED))])
+    declines = bool(random.random() < 0.3)
+    retrieved = "scored" if declines else "all"
+    sizes = [len(train) for train, _ in splits]
+    columns, declining, failing, flaky = [
+        {"column": [3, 0, 1, 2]},
+        {"column": [0], "threshold": [0.5]},
+        {"column": [-1]},
+        # Fails in the folds with the most rows to train on.
+        {"column": [3], "most_rows": [int(np.median(sizes))]},
+    ]
+    if declines:
+        n_grids = int(random.integers(1, 5))
+        grid = [columns, declining, failing, flaky][:n_grids]
+    else:
+        grid = [columns, flaky, failing if more_rows else columns]
+    scorers = {
+        "first": make_ranking_scorer("mrr", retrieved=retrieved),
+        "m": make_ranking_scorer(raced, retrieved=retrieved),
+        "last": make_ranking_scorer("judged@3", retrieved=retrieved),
+    }
+    way = int(random.integers(4))
+    if way == 0:
+        scoring, refit, key = scorers["m"], True, "score"
+    elif way == 1:
+        scoring, refit, key = {"m": scorers["m"], "last": scorers["last"]}, False, "m"
+    else:
+        scoring, refit, key = scorers, "m" if way == 2 else SimplestOf("m"), "m"
+    search = RacingSearchCV(
+        Learned(),
+        grid,
+        scoring=scoring,
+        refit=refit,
+        cv=splits,
+        confidence=float(random.choice([0.5, 0.8, 0.95])),
+        min_queries=int(random.integers(2, 20)),
+        error_score=float(random.choice([np.nan, 0.5])),
+        return_train_score=bool(random.random() < 0.3),
+    )
+    return search, raced, key, declines
+
+
 @pytest.mark.filterwarnings(*FAILURES)
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(24))
 def test_a_race_is_a_loop_over_folds(seed):
     random = np.random.default_rng([seed, 4])
     problem = Problem(random, (24, 50), is_defined=True)
     problem.add_to_weights((seed % 3) / 2)
-    metric = get_metric(RACED[random.integers(len(RACED))])
-    declines = bool(random.random() < 0.3)
-    columns, declining, failing = [
-        {"column": [3, 0, 1, 2]},
-        {"column": [0], "threshold": [0.5]},
-        {"column": [-1]},
-    ]
-    if declines:
-        n_grids = int(random.integers(1, 4))
-        grid = [columns, declining, failing][:n_grids]
-    else:
-        grid = [columns, failing if seed % 2 else columns]
-    confidence = float(random.choice([0.5, 0.8, 0.95]))
-    min_queries = int(random.integers(2, 20))
     splits = problem.splits(problem.fold)
-    search = RacingSearchCV(
-        Learned(),
-        grid,
-        scoring=make_ranking_scorer(metric, retrieved="scored" if declines else "all"),
-        cv=splits,
-        confidence=confidence,
-        min_queries=min_queries,
-    )
+    search, metric, key, declines = random_race(random, problem, splits, more_rows=seed % 2)
     given = {} if problem.users is None else {"groups": problem.groups}
     search.fit(problem.X, problem.labels, **given)
     results, params = search.cv_results_, search.cv_results_["params"]
@@ -481,7 +514,7 @@ def test_a_race_is_a_loop_over_folds(seed):
     for split in splits:
         reports = [None] * len(params)
         for row, own in enumerate(params):
-            if own["column"] >= 0:
+            if not fails(own, split):
                 model = Learned(**own)
                 reports[row] = scored_by_hand(problem, model, split, options, declines=declines)
         first = reports[0]
@@ -490,28 +523,40 @@ def test_a_race_is_a_loop_over_folds(seed):
         defined.append([one and ~np.isnan(one.results["m"].values) for one in reports])
         weights.append(weights_of(first))
         groups.append(queries if problem.users is None else problem.users[queries])
-    expected = PlainRace(values, defined, weights, groups, confidence, min_queries)
+    expected = PlainRace(values, defined, weights, groups, search.confidence, search.min_queries)
 
     np.testing.assert_array_equal(results["dropped_after"], expected.after)
     assert results["dropped_because"].tolist() == expected.because.tolist()
     assert results["difference"] == pytest.approx(expected.difference, nan_ok=True, abs=1e-9)
     assert results["p_adjusted"] == pytest.approx(expected.p, nan_ok=True, rel=1e-6, abs=1e-12)
+    scores = np.full((len(params), len(splits)), np.nan)
     for fold, row in itertools.product(range(len(splits)), range(len(params))):
-        score = results[f"split{fold}_test_score"][row]
-        ran = not fold >= np.nan_to_num(expected.after[row], nan=len(splits))
-        if ran and values[fold][row] is not None:
-            assert score == pytest.approx(expected.score(fold, row))
-        else:
-            assert np.isnan(score)
-    means = [expected.mean(row) for row in expected.remaining]
-    assert search.best_score_ == pytest.approx(max(means))
+        if fold >= np.nan_to_num(expected.after[row], nan=len(splits)):
+            continue
+        has_failed = values[fold][row] is None
+        scores[row, fold] = search.error_score if has_failed else expected.score(fold, row)
+    for fold in range(len(splits)):
+        found = results[f"split{fold}_test_{key}"]
+        assert found == pytest.approx(scores[:, fold], nan_ok=True)
+    means = scores.mean(axis=1)
+    assert results[f"mean_test_{key}"] == pytest.approx(means, nan_ok=True)
+    if search.refit:
+        assert means[search.best_index_] == pytest.approx(np.nanmax(means))
+        assert search.best_params_ == params[search.best_index_]
     assert search.n_fits_ == np.nan_to_num(expected.after, nan=len(splits)).sum()
-    check_report_of_race(search, expected, problem)
+    assert hasattr(search, "best_estimator_") == bool(search.refit)
+    # A score for a fold that failed makes a candidate whole, which has no values.
+    if not np.isfinite(means[np.isfinite(expected.after)]).any():
+        check_report_of_race(search, expected, problem)
+
+
+def fails(params, split):
+    return params["column"] < 0 or len(split[0]) > params.get("most_rows", np.inf)
 
 
 def check_report_of_race(search, expected, problem):
     """What a race kept: values per query by id, weights, groups and folds."""
-    report = search_report(search)
+    report = search_report(search, metric=None if search.refit else "m")
     assert set(report.names) == {f"#{row + 1}" for row in expected.remaining}
     reasons = {}
     for row, why in enumerate(expected.because):

@@ -22,14 +22,19 @@ CHEAPEST = make_metric(
 
 
 class Learned(RegressorMixin, BaseEstimator):
-    """Ranks by a column and by what it saw in training; declines low scores, and fails with the column -1."""
+    """Ranks by a column and by what it saw in training; declines low scores.
 
-    def __init__(self, column=0, threshold=-np.inf):
-        self.column, self.threshold = column, threshold
+    It fails with the column -1, and on more rows than it can hold.
+    """
+
+    def __init__(self, column=0, threshold=-np.inf, most_rows=np.inf):
+        self.column, self.threshold, self.most_rows = column, threshold, most_rows
 
     def fit(self, X, y, sample_weight=None):
         if self.column < 0:
             raise RuntimeError("no such column")
+        if len(y) > self.most_rows:
+            raise RuntimeError("too many rows")
         given = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
         self.direction_ = (np.asarray(y) * given) @ np.asarray(X) / len(y)
         return self

@@ -23,6 +23,7 @@ from skrank_metrics import (
     make_ranking_scorer,
     ranking_scorers,
     search_report,
+    with_qid,
     within_noise,
 )
 
@@ -111,6 +112,71 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
     almost(found.to_frame(pairs=True), expected.to_frame(pairs=True))
     for value, part in expected.slices.items():
         almost(found.slices[value].to_frame(), part.to_frame())
+
+
+AVERAGED = ["ndcg@3", "recall(average=micro)@2", "mrr(average=median)", "judged(average=micro)@3"]
+
+
+def averaged(metric, values, weights, n_relevant):
+    """The mean of values per query, as the name of a metric says."""
+    if "median" in metric:
+        in_order = np.repeat(values, (2 * weights).astype(int))
+        return np.median(in_order)
+    shares = weights
+    if metric.startswith("recall"):
+        shares = weights * n_relevant
+    return np.average(values, weights=shares) if shares.any() else 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_folds_may_be_tested_again_in_any_order(seed):
+    random = np.random.default_rng([seed, 8])
+    problem = Problem(random)
+    weights = random.choice([0.5, 1.0, 4.0], problem.n_queries)[problem.query]
+    problem.carried = {"sample_weight": weights} if seed % 2 else {}
+    problem.labels = with_qid(problem.y, problem.qid, **problem.carried)
+    n_folds, n_times = problem.fold.max() + 1, int(random.integers(1, 4))
+    order = random.permutation(np.repeat(np.arange(n_folds), n_times)).tolist()
+    in_order = list(dict.fromkeys(order))
+    plain = problem.splits(problem.fold)
+    splits = []
+    for number in order:
+        train, test = plain[number]
+        others = random.permutation(np.unique(problem.query[train]))
+        some = others[: max(1, len(others) - 1)]
+        splits.append((train[np.isin(problem.query[train], some)], test))
+    metrics = [AVERAGED[0], *random.permutation(AVERAGED[1:])]
+    found = cross_evaluate(
+        Learned(1), problem.X, problem.labels, cv=splits, metrics=metrics, verbose=0
+    )
+
+    scores = np.full((n_times, len(problem.y)), np.nan)
+    n_before = dict.fromkeys(in_order, 0)
+    for number, (train, test) in zip(order, splits, strict=True):
+        fitted = Learned(1).fit(problem.X[train], problem.y[train])
+        scores[n_before[number], test] = fitted.predict(problem.X[test])
+        n_before[number] += 1
+    np.testing.assert_allclose(found.scores["Learned"], scores.mean(axis=0))
+    report = found.reports["Learned"]
+    queries = problem.number_of(report)
+    assert found.folds.tolist() == [in_order.index(problem.fold[query]) for query in queries]
+    rows = np.arange(len(problem.y))
+    again = [problem.evaluated(own, rows, {"metrics": metrics}) for own in scores]
+    assert again[0].qid.tolist() == report.qid.tolist()
+    n_relevant = np.array([(problem.y[problem.query == query] > 0).sum() for query in queries])
+    weights = weights_of(report)
+    for metric in metrics:
+        values = np.mean([one.per_query[metric] for one in again], axis=0)
+        np.testing.assert_allclose(report.per_query[metric], values)
+        expected = averaged(metric, values, weights, n_relevant)
+        assert report.mean[metric] == pytest.approx(expected)
+        assert report.n_undefined[metric] == again[0].n_undefined[metric]
+        of_folds = []
+        for number in range(n_folds):
+            own = found.folds == number
+            of_folds.append(averaged(metric, values[own], weights[own], n_relevant[own]))
+        assert found.by_metric(metric).fold_means()["Learned"] == pytest.approx(of_folds)
 
 
 def means_of_folds(report, metric):

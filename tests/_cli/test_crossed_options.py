@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.command_line import as_command, write_table
+from support.command_line import as_command, code_of, write_table
 
 from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
-from skrank_metrics.__main__ import main
+from skrank_metrics._cli.options import NAMES
+from skrank_metrics._input.interface import naming_options
 
 METRICS = ["ndcg@3", "mrr", "map(ties=worst)", "recall@2", "neg_kendall_tau_distance"]
 
@@ -88,10 +89,10 @@ def random_decision(random, metrics, names):
         words += ["--baseline", name]
     kind = random.integers(3)
     if kind == 1:
-        options["margin"] = 0.3
-        words += ["--margin", "0.3"]
+        options["margin"] = [0.3, 0.0][random.integers(2)]
+        words += ["--margin", f"{options['margin']:g}"]
     elif kind == 2:
-        sizes = random.choice([0.05, 0.5], len(metrics)).tolist()
+        sizes = random.choice([0.0, 0.05, 0.5], len(metrics)).tolist()
         options["margin"] = dict(zip(metrics, sizes, strict=True))
         for name, size in options["margin"].items():
             words += ["--margin", f"{name}={size}"]
@@ -101,31 +102,31 @@ def random_decision(random, metrics, names):
     return words, options
 
 
-def run(capsys, words, random):
-    """The exit code, and what a command prints, which may go to a file."""
+def run(capsys, words, random, verdict=""):
+    """The exit code, and what a command prints, which may go to a file. A verdict is printed once in any case."""
     to_file = random.random() < 0.3
     if to_file:
         words = [*words, "--output-file", "printed"]
-    code = 0
-    try:
-        main(words)
-    except SystemExit as done:
-        code = done.code
+    code = code_of(*words)
     done = capsys.readouterr()
+    is_apart = verdict and (to_file or "--output" in words)
+    assert done.err == (f"{verdict}\n" if is_apart else "")
     if not to_file:
-        return code, done.out, done.err
+        return code, done.out
     assert done.out == ""
-    return code, Path("printed").read_text(encoding="utf-8"), done.err
+    return code, Path("printed").read_text(encoding="utf-8")
 
 
 def json_of(capsys, words, random):
-    _, printed, _ = run(capsys, [*words, "--output", "json"], random)
+    _, printed = run(capsys, [*words, "--output", "json"], random)
     return json.loads(printed)
 
 
 def plain(value):
     """A value as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, pd.Timestamp):
+        return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -166,31 +167,48 @@ CODES = {"ship": 0, "do not ship": 1, "undecided": 3}
 
 
 def check_comparison(capsys, words, comparison, random):
-    """What is printed of a comparison, as a table and in JSON."""
+    """What is printed of a comparison, as a table, in JSON and as a page."""
     found, text = comparison
     has_margin = found.plan.margin is not None
     decision = found.decision if has_margin else None
+    verdict = found.verdict if has_margin else ""
     expected_code = CODES[decision] if has_margin else 0
-    code, printed, _ = run(capsys, words, random)
+    code, printed = run(capsys, words, random, verdict)
     assert code == expected_code
-    assert printed.splitlines() == text.splitlines()
-    code, printed, errors = run(capsys, [*words, "--output", "json"], random)
+    assert printed == text
+    code, printed = run(capsys, [*words, "--output", "json"], random, verdict)
     record = json.loads(printed)
     assert code == expected_code
     assert record["verdict"] == found.verdict
     assert record["decision"] == decision
-    assert (found.verdict in errors) == has_margin
+    with naming_options(NAMES):
+        assert record["notes"] == found.notes()
     same_rows(record["rankings"], rows_of(found.to_frame().reset_index()))
     same_rows(record["rows"], pairs_of(found))
+    if random.random() < 0.5:
+        with naming_options(NAMES):
+            found.to_html("expected.html")
+        code, printed = run(capsys, [*words, "--output", "html"], random, verdict)
+        assert code == expected_code
+        assert printed == Path("expected.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in; pages have no pictures, which take longer than everything else."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("skrank_metrics.displays.page_picture", lambda _: "<figure></figure>")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(14))
-def test_commands_of_tables(seed, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_commands_of_tables(seed, capsys):
     random = np.random.default_rng([seed, 1])
     frame = random_table(random)
     name = ["rows.csv", "rows.tsv", "rows.parquet"][seed % 3]
+    if name == "rows.parquet" and seed % 2:
+        days = frame["id"].str.removeprefix("q").astype(int)
+        frame["id"] = np.datetime64("2026-01-01", "us") + days.to_numpy() * np.timedelta64(1, "D")
     write_table(frame, name)
     n_metrics = int(random.integers(1, 4))
     metrics = random.choice(METRICS, n_metrics, replace=False).tolist()
@@ -216,10 +234,10 @@ def test_commands_of_tables(seed, tmp_path, monkeypatch, capsys):
 def check_report(capsys, words, reports, random):
     """What is printed of one report, as a table, in JSON and by query, and what is saved."""
     ((name, report),) = reports.items()
-    code, printed, _ = run(capsys, [*words, "--save", "report.json"], random)
+    code, printed = run(capsys, [*words, "--save", "report.json"], random)
     assert (code, printed) == (0, f"{report}\n")
     loaded = RankingReport.load("report.json")
-    assert loaded.mean == pytest.approx(report.mean, nan_ok=True)
+    check_loaded(loaded, report)
     record = json_of(capsys, words, random)
     means = rows_of(report.to_frame("means"))
     same_rows(record["rows"], with_ranking(name, means))
@@ -229,6 +247,31 @@ def check_report(capsys, words, reports, random):
     if "group" in frame and "rows.parquet" not in words:  # in a text, ids are strings
         frame["group"] = frame["group"].astype(str)
     same_rows(record["rows"], with_ranking(name, rows_of(frame)))
+
+    code, printed = run(capsys, [*words, "--by-query"], random)
+    assert printed.startswith(f"{report}\n")
+    if len(report.metrics) < 3:  # more would continue below
+        cells = ["qid", *report.metrics]
+        for one, row in zip(report.qid, frame.to_dict("records"), strict=True):
+            cells += [str(one), *(f"{row[metric]:.4f}" for metric in report.metrics)]
+        assert printed.removeprefix(str(report)).split() == cells
+    report.to_html("expected.html")
+    code, printed = run(capsys, [*words, "--output", "html"], random)
+    assert printed == Path("expected.html").read_text(encoding="utf-8")
+
+
+def check_loaded(loaded, report):
+    """A report that was saved by the command is the one of the function."""
+    assert [str(one) for one in loaded.qid] == [str(one) for one in report.qid]
+    assert list(loaded.metrics) == list(report.metrics)
+    same_rows(rows_of(loaded.to_frame("means")), rows_of(report.to_frame("means")))
+    for metric, values in report.per_query.items():
+        np.testing.assert_allclose(loaded.per_query[metric], values, rtol=1e-12)
+    assert (loaded.weights is None) == (report.weights is None)
+    if report.weights is not None:
+        np.testing.assert_array_equal(loaded.weights, report.weights)
+    assert loaded.n_documents == report.n_documents
+    assert loaded.health.findings == report.health.findings
 
 
 def random_lists(random, topics, largest):
@@ -275,8 +318,7 @@ def write_csv(rows, columns, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(9))
-def test_commands_of_lists(seed, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_commands_of_lists(seed, capsys):
     random = np.random.default_rng([seed, 2])
     form = ["trec", "lists"][seed % 2]
     names = write_lists(random, form)

@@ -3,6 +3,7 @@
 import io
 import sys
 
+import numpy as np
 import pytest
 from support.terminal import Terminal
 
@@ -86,6 +87,50 @@ def test_an_unknown_total_has_no_time_left(clock, monkeypatch):
         clock[0] = 3.0
         shown.say_done(12_000, None, "rows")
     assert sys.stderr.getvalue() == f"{REPLACE}12,000 rows, 3 s{REPLACE}"
+
+
+LINE = "{done:,} of {total:,} rows ({share:.0%}), {left:.0f} s left{further}"
+LINE_WITHOUT_TOTAL = "{done:,} rows, {elapsed:.0f} s{further}"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_of_random_work(seed, clock, monkeypatch):
+    """A line for each message that is new and late enough, and on request for the last one, too."""
+    random = np.random.default_rng(seed)
+    on_terminal = bool(seed % 2)
+    stream = Terminal() if on_terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    verbose = [None, 0, 1, True][random.integers(4)]
+    total = [None, 5000][random.integers(2)]
+    further = ["", ", best 0.5"][random.integers(2)]
+    said = [0]
+    expected, now, last_line = [], 0.0, 0.0
+    with Progress(verbose) as shown:
+        for done in [0, 700, 700, 2500, 4100, 5000, 5000]:
+            now += random.choice([0.1, 0.3, 4.0, 11.0])
+            clock[0] = now
+            shown.say_done(done, total, "rows", further)
+            is_late = now - last_line >= (0.2 if on_terminal else 10)
+            is_last = done == total and not on_terminal
+            if done == said[-1] or not (is_late or is_last):
+                continue
+            said.append(done)
+            last_line = now
+            values = {"done": done, "further": further, "elapsed": now}
+            text = LINE_WITHOUT_TOTAL
+            if total is not None:
+                values |= {"total": total, "share": done / total}
+                values["left"] = now / done * (total - done)
+                text = LINE
+            expected.append(text.format(**values))
+    is_shown = on_terminal if verbose is None else bool(verbose)
+    if not is_shown:
+        assert stream.getvalue() == ""
+    elif on_terminal:
+        ends = [REPLACE] if expected else []
+        assert stream.getvalue() == "".join([*[REPLACE + line for line in expected], *ends])
+    else:
+        assert stream.getvalue().splitlines() == expected
 
 
 def test_programs_without_a_console_show_nothing(monkeypatch):

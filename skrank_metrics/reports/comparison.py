@@ -25,11 +25,11 @@ from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import comparison_columns, planning, wording
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
-from skrank_metrics.reports.outcome import Outcome, Pair, Standing, outcome_of, outcomes_of_slices
+from skrank_metrics.reports.outcome import Outcome, Standing, outcome_of, outcomes_of_slices
+from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.query_differences import QueryDifference, largest_leads, most_different
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sample import sample_of
 from skrank_metrics.reports.saved_reports import (
     class_of_comparison,
     restored_reports,
@@ -434,14 +434,14 @@ def comparison_of(
 ) -> Comparison:
     """Compare rankings of the same queries in the same order, best first by the first metric."""
     # Only the tests wait until they are asked for; what cannot be compared is an error here.
-    samples = [sample_of(reports, metric) for metric in metrics]
-    for sample in samples:
-        if sample.can_be_tested and not sample.n_counted:
+    outcomes = [outcome_of(reports, metric, plan) for metric in metrics]
+    for outcome in outcomes:
+        sample = outcome.sample
+        if outcome.tested and not sample.n_counted:
             raise ValueError(
                 f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
                 f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by."
             )
-    named = list(reports.items())
-    best_first = dict(named[i] for i in samples[0].order)
+    best_first = {name: reports[name] for name in outcomes[0].ranked}
     return Comparison(best_first, metrics, plan)

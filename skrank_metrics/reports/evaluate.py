@@ -215,13 +215,14 @@ def _evaluate_model(
     missing = np.isnan(scores)
     if missing.all():
         raise ValueError(f"{name} must hold scores; all are NaN.")
+    if retrieved is not None:
+        retrieved = check_mask(retrieved, "retrieved", missing.shape)
+        missing &= retrieved  # scores of other documents do not count
     findings: tuple[str, ...] = ()
     if missing.any():
         rows = counted(int(missing.sum()), "document")
         findings = (f"No score (NaN) for {rows}, counted as not returned.",)
-        if retrieved is not None:
-            missing |= ~check_mask(retrieved, "retrieved", missing.shape)
-        retrieved = ~missing
+        retrieved = ~missing if retrieved is None else retrieved & ~missing
     ranking = rank_rows(documents, scores, retrieved=retrieved, name=name)
     return evaluate_ranking(ranking.detached(), metrics, left_out=findings)
 

@@ -17,7 +17,7 @@ from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._output.result import Column
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import (
-    NO_INTERVAL,
+    AVERAGES_WITHOUT_INTERVAL,
     Moments,
     bounds_of,
     mean_interval,
@@ -71,7 +71,7 @@ class MetricValues:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Confidence interval of the mean; both ends are NaN if there is none."""
-        if self.metric.average in NO_INTERVAL:
+        if self.metric.average in AVERAGES_WITHOUT_INTERVAL:
             return np.nan, np.nan
         return mean_interval(self._moments, bounds_of(self.metric), confidence)
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics.reports.mean_intervals import ROUNDING
+from skrank_metrics.reports.mean_intervals import ROUNDING, n_effective, standard_error
 
 
 class FoldErrors(NamedTuple):
@@ -99,19 +99,3 @@ def _n_degrees(n_folds: float, n_rankings: int) -> float:
     of_pair = (1 + 1 / (n_rankings - 1)) / 2
     of_others = 1 - of_pair
     return n_degrees / (of_pair**2 + of_others**2 / (n_rankings - 2))
-
-
-def n_effective(masses: FloatArray) -> float:
-    """Number of sums of equal mass that would be as informative (Kish 1965)."""
-    return float(masses.sum() ** 2 / (masses @ masses))
-
-
-def standard_error(differences: FloatArray, masses: FloatArray) -> FloatArray:
-    """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
-    mass, n = masses.sum(), n_effective(masses)
-    if n <= 1 + ROUNDING:
-        return np.zeros(differences.shape[1])
-    residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
-    squares = (residuals * residuals).sum(axis=0)
-    squares[squares <= ROUNDING**2 * (differences * differences).sum(axis=0)] = 0.0
-    return np.asarray(np.sqrt(squares * n / (n - 1)) / mass)

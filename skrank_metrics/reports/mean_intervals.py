@@ -1,4 +1,4 @@
-"""Confidence intervals of means over queries."""
+"""Means over queries: their spread, standard errors and confidence intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Averages to which Student's t does not apply.
-NO_INTERVAL = ("median", "geometric")
+AVERAGES_WITHOUT_INTERVAL = ("median", "geometric")
 # Outside, an interval says nothing, or is finer than the random signs of a test can tell.
 CONFIDENCES = "[0.01, 0.9999]"
 # Values that differ by less, relative to their size, differ by rounding only.
@@ -74,6 +74,22 @@ def _that_count(values: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
     weights = np.asarray(weights, dtype=np.float64)
     counts = ~np.isnan(values) & (weights > 0)
     return values[counts], weights[counts]
+
+
+def n_effective(masses: FloatArray) -> float:
+    """Number of sums of equal mass that would be as informative (Kish 1965)."""
+    return float(masses.sum() ** 2 / (masses @ masses))
+
+
+def standard_error(differences: FloatArray, masses: FloatArray) -> FloatArray:
+    """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
+    mass, n = masses.sum(), n_effective(masses)
+    if n <= 1 + ROUNDING:
+        return np.zeros(differences.shape[1])
+    residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
+    squares = (residuals * residuals).sum(axis=0)
+    squares[squares <= ROUNDING**2 * (differences * differences).sum(axis=0)] = 0.0
+    return np.asarray(np.sqrt(squares * n / (n - 1)) / mass)
 
 
 def mean_interval(

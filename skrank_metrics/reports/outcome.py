@@ -12,71 +12,22 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._engine.documents import Queries
 from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics._output.result import Column, Result, Section, Table, counted, p_text, signed
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.families import BestSet, Family, Interval
 from skrank_metrics.reports.letters import letters
-from skrank_metrics.reports.mean_intervals import bounds_of, moments
+from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
+from skrank_metrics.reports.pair import Pair, PairVerdict
 from skrank_metrics.reports.plan import Plan
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sample import Sample, sample_of
 from skrank_metrics.reports.sign_flips import SignFlips, hash_units, without_rounding
 
-PairVerdict: TypeAlias = Literal["better", "not worse", "worse", "undecided"]
 Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
 # Verdicts on a ranking, those that say least in its favour first.
 _LEAST_FIRST: tuple[PairVerdict, ...] = ("worse", "undecided", "not worse", "better")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Pair(Result):
-    """Two rankings compared.
-
-    The verdict follows from the simultaneous interval: "better" or "worse" if significant; "not worse", only with a
-    margin, if no loss in the interval is as large; else "undecided". Intervals exclude 0 exactly if p_value, or
-    p_adjusted, is at most 1 - confidence; NaN if too few values of an unbounded metric differ.
-    """
-
-    first: str
-    second: str
-    metric: str
-    difference: float  # mean of the first minus mean of the second
-    interval: Interval  # of the difference, for this pair alone
-    simultaneous: Interval  # which holds together with those of all other pairs
-    p_value: float
-    p_adjusted: float  # corrected for the number of pairs
-    wins: int  # number of queries on which the first is better
-    ties: int
-    losses: int
-    n_queries: int  # with a value and a weight above 0
-    qid: NDArray[Any]
-    differences: FloatArray  # of shape (n_queries,)
-    # Values of the first and of the second, by query.
-    values: tuple[FloatArray, FloatArray]
-    verdict: PairVerdict
-
-    def _brief(self) -> str:
-        return f"{self.first} - {self.second} by {self.metric}, {signed(self.difference)}, {self.verdict}"
-
-    def _sections(self) -> list[Section]:
-        columns = (
-            Column("", str, "family"),
-            Column(f"{self.first} - {self.second}", signed, "difference"),
-            Column("interval", signed),
-            Column("p", p_text),
-        )
-        rows = [
-            ("this pair alone", self.difference, self.interval, self.p_value),
-            ("with all pairs", self.difference, self.simultaneous, self.p_adjusted),
-        ]
-        wins = f"{self.first} is better on {self.wins} of {counted(self.n_queries, 'query')}"
-        return [
-            f"{self.metric}: {self.first} against {self.second}: {self.verdict}",
-            Table(columns, rows),
-            f"{wins}, {self.second} on {self.losses}.",
-        ]
 
 
 class Standing(NamedTuple):
@@ -97,6 +48,78 @@ class Standing(NamedTuple):
     status: Status = ""
     regret: float = math.nan
     rival: str = ""  # that it is compared with
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The values of all rankings, on the queries with a weight above 0 and a value in every ranking."""
+
+    metric: str
+    bound: BoundMetric
+    names: tuple[str, ...]
+    n_queries: int  # also those that do not count
+    n_undefined: int  # queries without a value in some ranking
+    means: FloatArray  # (n_rankings,)
+    values: FloatArray  # (n_counted, n_rankings)
+    queries: Queries  # that count
+
+    @property
+    def n_counted(self) -> int:
+        """Number of queries that count."""
+        return len(self.values)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the queries, 1 unless there are others."""
+        given = self.queries.weights
+        return np.ones(self.n_counted) if given is None else given
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better."""
+        return bool(self.bound.greater_is_better)
+
+    @property
+    def can_be_tested(self) -> bool:
+        """Whether there are two rankings, and the metric is a mean over queries."""
+        return len(self.names) > 1 and is_mean(self.bound)
+
+    @property
+    def units(self) -> NDArray[Any]:
+        """Ids of what is independent: queries, or groups of them."""
+        return self.queries.ids if self.queries.groups is None else self.queries.groups
+
+    def turned(self, values: FloatArray) -> FloatArray:
+        """Values, or differences, of which larger ones are better."""
+        return values if self.greater_is_better else -values
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Numbers of the rankings, best first; those without a mean last."""
+        order: list[int] = np.argsort(-self.turned(self.means), kind="stable").tolist()
+        return order
+
+    @property
+    def largest_loss(self) -> float:
+        """The most that a query could lose: from the best value of all to the worst that the metric can have."""
+        # Values can lie outside the range: replace_undefined_by may be -1.
+        values = self.turned(self.values)
+        worst = self.turned(np.array(bounds_of(self.bound))).min()
+        return float(values.max() - values.min(initial=worst))
+
+    def folds_won(self) -> dict[str, int]:
+        """Folds in which each ranking alone has the best mean, by name; none for other averages, and without folds."""
+        folds = self.queries.folds
+        if folds is None or not is_mean(self.bound):
+            return {}
+        won = dict.fromkeys(self.names, 0)
+        values = self.turned(self.values)
+        for fold in np.unique(folds):
+            means = np.average(values[folds == fold], axis=0, weights=self.weights[folds == fold])
+            is_best = means >= means.max() - ROUNDING * abs(means.max())
+            if is_best.sum() == 1:  # else the order of the rankings would choose a winner
+                won[self.names[np.argmax(is_best)]] += 1
+        return won
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,6 +372,36 @@ class Outcome:
         return row.status
 
 
+def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
+    """The values of reports over the same queries in the same order."""
+    first = next(iter(reports.values()))
+    bound = first.metrics[metric]
+    values = np.stack([report.per_query[metric] for report in reports.values()], axis=1)
+    # Pairs, intervals and letters must be about the same queries, or they could contradict each other.
+    undefined = np.isnan(values)
+    incomplete = undefined.any(axis=1)
+    counts = ~incomplete
+    if first.weights is not None:
+        counts &= first.weights > 0
+    queries = first.queries.take(np.flatnonzero(counts))
+    # If a query without a value has none in any ranking, the means are those of the reports, to the last digit.
+    alike = np.array_equal(incomplete, undefined.all(axis=1))
+    if alike or not is_mean(bound):
+        means = [report.mean[metric] for report in reports.values()]
+    else:
+        means = [moments(column, queries.weights).mean for column in values[counts].T]
+    return Sample(
+        metric,
+        bound,
+        names=tuple(reports),
+        n_queries=len(values),
+        n_undefined=int(incomplete.sum()),
+        means=np.array(means),
+        values=values[counts],
+        queries=queries,
+    )
+
+
 def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:
     """Compare rankings by a metric on all queries."""
     return Outcome(JointTests([sample_of(reports, metric)], plan))
@@ -360,6 +413,6 @@ def outcomes_of_slices(
     """Compare rankings by a metric in all slices in which a query counts, corrected together."""
     samples = {value: sample_of(reports, metric) for value, reports in slices.items()}
     # Other slices have no values to test.
-    counted = {value: sample for value, sample in samples.items() if sample.n_counted}
-    tests = JointTests(list(counted.values()), plan, are_slices=True)
-    return {value: Outcome(tests, place) for place, value in enumerate(counted)}
+    not_empty = {value: sample for value, sample in samples.items() if sample.n_counted}
+    tests = JointTests(list(not_empty.values()), plan, are_slices=True)
+    return {value: Outcome(tests, place) for place, value in enumerate(not_empty)}

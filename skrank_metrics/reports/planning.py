@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from skrank_metrics.reports.mean_intervals import quantile
-from skrank_metrics.reports.outcome import Outcome, Pair
+from skrank_metrics.reports.outcome import Outcome
+from skrank_metrics.reports.pair import Pair
 
 # Power for the smallest detectable difference.
 POWER = 0.8
 # With fewer queries that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
-# No test at a level of 0.05 rejects on fewer.
+# On fewer queries, no permutation test rejects at a level of 0.05.
 LEAST_QUERIES = 6.0
 
 
@@ -26,12 +27,15 @@ def detectable(outcome: Outcome) -> float:
         return math.nan
     pairs = outcome.flips.pairs
     is_compared = np.isin(outcome.names, outcome.plan.baselines or outcome.ranked[:1])
+    compared = np.ix_(is_compared, ~is_compared)
     # Out of fold, differences must also show through the variation of fits.
-    errors = np.maximum(pairs.error, pairs.of_folds.error)[is_compared][:, ~is_compared]
-    differences = (outcome.tests.family.critical + _normal(POWER)) * errors
-    if not differences.any():
+    errors = np.maximum(pairs.error, pairs.of_folds.error)[compared]
+    # If the test cannot reject, as too few queries differ, no difference is known to be detected.
+    is_known = (errors > 0) & (pairs.least_p[compared] <= outcome.plan.level)
+    if not is_known.any():
         return math.nan
-    return float(outcome.flips.scale * np.median(differences[differences > 0]))
+    noise = outcome.flips.scale * float(np.median(errors[is_known]))
+    return (outcome.tests.family.critical + _normal(POWER)) * noise
 
 
 def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float = POWER) -> int:

@@ -10,7 +10,7 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.small_results import Rows
-from skrank_metrics.reports.outcome import Pair
+from skrank_metrics.reports.pair import Pair
 
 
 class QueryDifference(NamedTuple):

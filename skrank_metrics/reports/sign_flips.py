@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.reports.fold_error import FoldErrors, fold_errors, n_effective, standard_error
-from skrank_metrics.reports.mean_intervals import ROUNDING, special
+from skrank_metrics.reports.fold_error import FoldErrors, fold_errors
+from skrank_metrics.reports.mean_intervals import ROUNDING, n_effective, special, standard_error
 from skrank_metrics.reports.plan import Test
 
 # A standard normal variable exceeds this with the smallest probability that float64 can hold.
@@ -26,7 +26,7 @@ LARGEST_Z = 38.0
 SMALLEST_DIFFERENCE = 1e-14
 # Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
 N_SIGNS = 10_000
-# All sign vectors are used for at most this many units that differ: 2^13 < 10,000.
+# For at most this many units that differ, all sign vectors are used, of which half give the same sums as the others.
 MOST_ENUMERATED = 13
 # More units than this are merged at random. Flipping them together has the same level, and nearly the same power: the
 # largest difference counts more, but this is less than 1% of the norm.
@@ -72,8 +72,10 @@ class Pairs(NamedTuple):
 class SignFlips:
     """Tests of all pairs of rankings over the same queries.
 
-    The notes of ``compare`` define the statistic. Pairs of unlike spread share one maximum, as flips do not change its
-    norm. With test="t", it is Student's t as a normal quantile, and signs flip the residuals.
+    With d the weighted differences of the units and L the largest of them, the statistic of a pair is
+    |sum d| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is compared
+    with |sum e d| / sqrt(sum d^2) for vectors e of random signs, so that pairs of unlike spread share one maximum, as
+    signs do not change the norm. With test="t", it is Student's t as a normal quantile, and signs flip the residuals.
     """
 
     values: FloatArray  # (n_queries, n_rankings), finite

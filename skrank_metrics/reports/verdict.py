@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from skrank_metrics._output.result import counted
-from skrank_metrics.reports.outcome import Outcome, PairVerdict
+from skrank_metrics.reports.outcome import Outcome
+from skrank_metrics.reports.pair import PairVerdict
 from skrank_metrics.reports.planning import queries_to_decide
 
 Decision: TypeAlias = Literal["ship", "do not ship", "undecided"]

@@ -620,6 +620,15 @@ def test_queries_needed():
     assert comparison.detectable == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.parametrize(("n_changed", "is_known"), [(5, False), (6, True)])
+def test_what_a_test_cannot_reject_is_not_promised(n_changed, is_known):
+    # At 0.05, two of 2^5 vectors of signs are too many, and two of 2^6 are not.
+    first, second = [5] + [1] * 19, [1, 2, 3, 4, 2, 3][:n_changed] + [1] * (20 - n_changed)
+    comparison = of_ranks({"first": first, "second": second})
+    assert np.isnan(comparison.detectable) != is_known
+    assert any("can show" in note for note in comparison.notes()) == is_known
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

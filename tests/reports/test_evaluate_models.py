@@ -162,6 +162,8 @@ def test_documents_without_a_score_are_told():
     assert f"some: {said}" in some.notes()
     assert said in some.reports["some"].health.findings
     assert not any("NaN" in finding for finding in some.reports["all"].health.findings)
+    masked = evaluate(Y, models, qid=QID, metrics="ndcg@5", retrieved=returned)
+    assert not any("NaN" in note for note in masked.notes()), "these were not returned anyway"
 
 
 def test_ids_and_metrics():

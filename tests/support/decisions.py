@@ -506,11 +506,15 @@ class Decision:
         return max(losses)
 
     def detectable(self, leader):
-        """Median over the others of the difference to the leader, or baselines, that is detected with a power of .8."""
+        """Median over the others of the difference to the leader, or baselines, that is detected with a power of .8.
+
+        Pairs of which so few units differ that the test cannot reject do not count.
+        """
         compared = self.family.baselines or [leader]
         others = set(self.rankings) - set(compared)
         tests = [self.part.tests[i, j] for i in compared for j in others]
-        errors = [own.largest_error() for own in tests]
+        can_reject = [own for own in tests if own.test == "t" or own.least_p <= self.level]
+        errors = [own.largest_error() for own in can_reject]
         errors = [error for error in errors if error > 0]
         if not errors:
             return math.nan

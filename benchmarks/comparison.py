@@ -89,7 +89,7 @@ def paired(differences: Values, **options: Any) -> tuple[float, tuple[float, flo
     tests = Family(
         [flips(np.stack([differences, np.zeros(len(differences))], axis=1), **options)], LEVEL
     )
-    p, _, interval, _ = tests.tested(0, 0, 1)
+    p, _, interval, _ = tests.pair(0, 0, 1)
     return p, interval
 
 
@@ -117,7 +117,7 @@ def families(n_samples: int) -> None:
 def _family(truth: Values, noise: Draw, n_queries: int) -> tuple[float, ...]:
     values = RANDOM.random((n_queries, 1)) + noise(RANDOM, (n_queries, len(truth))) + truth
     tests = Family([flips(values)], LEVEL)
-    one, other = tests.pairs
+    one, other = tests.indices
     equal = truth[one] == truth[other]
     rejected = [
         own.p_adjusted[0][one, other] <= LEVEL

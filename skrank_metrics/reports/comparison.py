@@ -187,7 +187,7 @@ class Comparison(Result):
         """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested."""
         return self.outcome().tested
 
-    def _tested(self) -> Outcome:
+    def _testable(self) -> Outcome:
         """The outcome by the first metric, after checking that it can be tested."""
         outcome = self.outcome()
         check_by_query(outcome.metric, outcome.sample.bound)
@@ -202,17 +202,17 @@ class Comparison(Result):
     @property
     def best_set(self) -> tuple[str, ...]:
         """The rankings that may be the best, best first; with confidence, the truly best one is among them."""
-        return self._tested().best_set
+        return self._testable().best_set
 
     @property
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses, with confidence, by name, best first; infinite if unknown."""
-        return self._tested().regret
+        return self._testable().regret
 
     @property
     def letters(self) -> dict[str, str]:
         """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
-        return self._tested().letters
+        return self._testable().letters
 
     @property
     def verdict(self) -> str:
@@ -228,7 +228,7 @@ class Comparison(Result):
         """
         if self.plan.margin is None:
             raise ValueError("A decision needs a margin. Pass margin= to compare.")
-        self._tested()
+        self._testable()
         return decide(self.outcomes)
 
     @property
@@ -247,7 +247,7 @@ class Comparison(Result):
 
     def pairs(self) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and each baseline."""
-        return tuple(self._tested().pairs(self.names))
+        return tuple(self._testable().pairs(self.names))
 
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
         """Compare two rankings. The difference is the first minus the second.
@@ -255,7 +255,7 @@ class Comparison(Result):
         By default, the best against the next best, or against the best baseline. With baselines, two rankings of which
         not exactly one is a baseline are in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
         """
-        outcome = self._tested()
+        outcome = self._testable()
         if first is None and second is None:
             # A baseline may be the best itself.
             baselines = [name for name in outcome.ranked if name in self.plan.baselines]

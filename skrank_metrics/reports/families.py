@@ -67,7 +67,7 @@ class Family:
         return replace(self, baselines=()) if self.baselines else self
 
     @cached_property
-    def pairs(self) -> tuple[IntArray, IntArray]:
+    def indices(self) -> tuple[IntArray, IntArray]:
         """All pairs of rankings, also those that are not in the family."""
         return np.triu_indices(self.parts[0].n_rankings, 1)
 
@@ -76,7 +76,7 @@ class Family:
         """Which of the pairs are in the family."""
         # To be better than all baselines, a ranking would need no correction for their number (Berger 1982). But all
         # pairs with a baseline count, so that what is said about a single baseline holds, too.
-        one, other = np.isin(self.pairs, self.baselines)
+        one, other = np.isin(self.indices, self.baselines)
         return (one != other) | (not self.baselines)
 
     @property
@@ -91,7 +91,7 @@ class Family:
 
     def _matrices(self, of_pairs: FloatArray) -> FloatArray:
         """Numbers of pairs, (n_parts, n_pairs), as symmetric matrices with NaN on the diagonal."""
-        one, other = self.pairs
+        one, other = self.indices
         n_rankings = self.parts[0].n_rankings
         found = np.full((len(of_pairs), n_rankings, n_rankings), np.nan)
         found[:, one, other] = found[:, other, one] = of_pairs
@@ -102,10 +102,10 @@ class Family:
     @cached_property
     def _tests(self) -> _Tests:
         """Go through the random signs of all parts once, as they are not kept."""
-        one, other = self.pairs
+        one, other = self.indices
         shape = (len(self.parts), len(one))
         p_values, critical, stepped_down = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        z = np.array([part.pairs.least_z[self.pairs] for part in self.parts])
+        z = np.array([part.statistics.least_z[self.indices] for part in self.parts])
         largest = np.zeros(1)
         for number, part in enumerate(self.parts):
             flipped = part.flipped()
@@ -123,9 +123,9 @@ class Family:
             stepped_down[number, descending] = np.maximum.accumulate(
                 stepped_down[number, descending]
             )
-            p_values[number] = np.maximum(p_values[number], part.pairs.least_p[self.pairs])
+            p_values[number] = np.maximum(p_values[number], part.statistics.least_p[self.indices])
             if part.test == "t":
-                p_values[number] = 2 * special().ndtr(-part.pairs.z[self.pairs])
+                p_values[number] = 2 * special().ndtr(-part.statistics.z[self.indices])
                 critical[number] = -special().ndtri(self.level / 2)
         # Stepping down needs the signs of all parts at once, so slices are corrected in one step.
         of_largest = stepped_down if len(self.parts) == 1 else tail(largest, z)
@@ -162,7 +162,7 @@ class Family:
                 make_transitive(p_values, part.totals)
         return found
 
-    def decided(self, part: int = 0) -> FloatArray:
+    def deciding_p_values(self, part: int = 0) -> FloatArray:
         """P-values that decide which rankings of a part differ; NaN on the diagonal.
 
         They are the adjusted ones of all pairs. Baselines have smaller ones for their pairs; and a ranking that is
@@ -193,7 +193,7 @@ class Family:
             found.append(ends)
         return found
 
-    def tested(self, part: int, i: int, j: int) -> TestedPair:
+    def pair(self, part: int, i: int, j: int) -> TestedPair:
         """One ranking minus another."""
         at = part, i, j
         low, high = self.intervals[part][i, j].tolist()
@@ -215,7 +215,7 @@ class Family:
             # both in the same way.
             larger = np.maximum(critical, self.critical)
             ends = hull(ends, flips.intervals(larger, self.level, self.n_tests))
-        return _excluding_zero(ends, p_values <= self.level, flips.pairs.total)
+        return _excluding_zero(ends, p_values <= self.level, flips.statistics.total)
 
     # The best
 
@@ -226,7 +226,7 @@ class Family:
         difference, the truly best ranking stays with probability >= confidence, and intervals and regret hold.
         """
         totals = self.parts[part].totals
-        p_values = self.decided(part)
+        p_values = self.deciding_p_values(part)
         # The ranking of a row, by that of a column.
         rejected: Mask = np.logical_and(p_values <= self.level, totals > totals[:, None])
         inside: Mask = np.logical_not(rejected.any(axis=1))

@@ -219,30 +219,30 @@ class Outcome:
         """Names of the rankings that are significantly better than one, best first."""
         # The tests are about totals; means of reports may differ in the last digit where totals are equal.
         i, totals = self.names.index(name), self.flips.totals
-        differs = self.tests.family.decided(self.place)[i] <= self.plan.level
+        differs = self.tests.family.deciding_p_values(self.place)[i] <= self.plan.level
         return self.best_first(differs & (totals > totals[i]))
 
     @cached_property
-    def best(self) -> BestSet:
+    def best_numbers(self) -> BestSet:
         """The rankings that may be the best, by their numbers."""
         return self.tests.family.best_set(self.place)
 
     @property
     def best_set(self) -> tuple[str, ...]:
         """Names of the rankings that may be the best, best first."""
-        return self.best_first(self.best.inside)
+        return self.best_first(self.best_numbers.inside)
 
     @cached_property
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses, by name."""
-        return self.by_name(self.best.regret)
+        return self.by_name(self.best_numbers.regret)
 
     @property
     def letters(self) -> dict[str, str]:
         """Letters by name, best first."""
         order = self.sample.order
-        decided = self.tests.family.decided(self.place)[np.ix_(order, order)]
-        return dict(zip(self.ranked, letters(decided <= self.plan.level), strict=True))
+        p_values = self.tests.family.deciding_p_values(self.place)[np.ix_(order, order)]
+        return dict(zip(self.ranked, letters(p_values <= self.plan.level), strict=True))
 
     # Pairs
 
@@ -273,7 +273,7 @@ class Outcome:
     def pair(self, first: str, second: str) -> Pair:
         """Two rankings; the second is subtracted."""
         sample, i, j = self.sample, self.names.index(first), self.names.index(second)
-        tested = self.tests.family.tested(self.place, i, j)
+        test = self.tests.family.pair(self.place, i, j)
         # A query on which both differ in the last digit only is a tie, not a win.
         one, other = without_rounding(sample.values[:, [i, j]]).T
         differences = one - other
@@ -284,10 +284,10 @@ class Outcome:
             second,
             sample.metric,
             difference=moments(differences, sample.queries.weights).mean,
-            interval=self._directed(tested.interval),
-            simultaneous=self._directed(tested.simultaneous),
-            p_value=tested.p_value,
-            p_adjusted=tested.p_adjusted,
+            interval=self._directed(test.interval),
+            simultaneous=self._directed(test.simultaneous),
+            p_value=test.p_value,
+            p_adjusted=test.p_adjusted,
             wins=wins,
             ties=ties,
             losses=losses,
@@ -295,7 +295,7 @@ class Outcome:
             qid=sample.queries.ids,
             differences=differences,
             values=(one, other),
-            verdict=self._verdict(tested.simultaneous),
+            verdict=self._verdict(test.simultaneous),
         )
 
     def _directed(self, ends: Interval) -> Interval:
@@ -351,18 +351,18 @@ class Outcome:
             known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
             return Standing(name, mean, *known, regret, rival=pair.second)
         i = self.names.index(name)
-        j = int(self.best.rivals[i])
+        j = int(self.best_numbers.rivals[i])
         rival = self.names[j]
-        tested = self.tests.family.tested(self.place, i, j)
+        test = self.tests.family.pair(self.place, i, j)
         status: Status = "worse"
-        if self.best.inside[i]:
+        if self.best_numbers.inside[i]:
             status = "may be best"
             if name == self.ranked[0]:
-                status = "leads" if self.best.inside.sum() > 1 else "best"
+                status = "leads" if self.best_numbers.inside.sum() > 1 else "best"
         # The difference of means as they are printed, so that a reader can check it.
         difference = mean - self.means[rival]
-        interval = self._directed(tested.simultaneous)
-        return Standing(name, mean, difference, interval, tested.p_adjusted, status, regret, rival)
+        interval = self._directed(test.simultaneous)
+        return Standing(name, mean, difference, interval, test.p_adjusted, status, regret, rival)
 
     def status_of(self, row: Standing) -> str:
         """The status in words, which name the ranking that it is worse than unless it is the leader or a baseline."""

@@ -25,7 +25,7 @@ def detectable(outcome: Outcome) -> float:
     """
     if not outcome.tested:
         return math.nan
-    pairs = outcome.flips.pairs
+    pairs = outcome.flips.statistics
     is_compared = np.isin(outcome.names, outcome.plan.baselines or outcome.ranked[:1])
     compared = np.ix_(is_compared, ~is_compared)
     # Out of fold, differences must also show through the variation of fits.
@@ -65,7 +65,7 @@ def _spread(outcome: Outcome, pair: Pair) -> float:
     """Standard deviation of the differences of units; 0 if all are equal."""
     flips = outcome.flips
     first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
-    return float(flips.pairs.error[first, second]) * flips.scale * flips.n_effective**0.5
+    return float(flips.statistics.error[first, second]) * flips.scale * flips.n_effective**0.5
 
 
 def _normal(power: float) -> float:

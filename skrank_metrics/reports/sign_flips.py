@@ -52,7 +52,7 @@ def without_rounding(values: FloatArray) -> FloatArray:
     return found
 
 
-class Pairs(NamedTuple):
+class PairStatistics(NamedTuple):
     """Rankings of rows minus those of columns, (n_rankings, n_rankings)."""
 
     total: FloatArray  # weighted sum of the differences
@@ -125,7 +125,7 @@ class SignFlips:
     # Statistics
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def statistics(self) -> PairStatistics:
         """Statistics of all pairs."""
         rows = [self._sums_of_row(i) for i in range(self.n_rankings)]
         total, squares, cross, largest, n_lost, n_won, error = np.stack(rows, axis=1)
@@ -152,7 +152,7 @@ class SignFlips:
         z = np.where(of_folds.error > 0, lower, z)
         # Random signs that give the same sum but for rounding must count as reaching it.
         least_z = z - (1e-9 + divided(rounding, norm))
-        return Pairs(
+        return PairStatistics(
             total, squares, cross, largest, counts, error, of_folds, norm, z, least_z, least_p
         )
 
@@ -202,7 +202,7 @@ class SignFlips:
 
     def null(self, i: int, j: int, flipped: FloatArray) -> FloatArray:
         """Null distribution of the statistic of one pair."""
-        norm = self.pairs.norm[i, j]
+        norm = self.statistics.norm[i, j]
         return np.abs(flipped[i] - flipped[j]) * (1.0 / norm if norm > 0 else 0.0)
 
     # Intervals
@@ -213,7 +213,7 @@ class SignFlips:
         A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
         units differ for the test to reject, it follows from wins and losses alone.
         """
-        pairs, of_folds = self.pairs, self.pairs.of_folds
+        pairs, of_folds = self.statistics, self.statistics.of_folds
         c = critical + (pairs.z - pairs.least_z)
         mean = pairs.total / self.total_mass
         with np.errstate(all="ignore"):
@@ -230,7 +230,7 @@ class SignFlips:
 
     def _by_flips(self, c: FloatArray, level: float, n_tests: int) -> FloatArray:
         """Intervals in scaled units by inverting the sign-flip test, or by counts if it cannot reject."""
-        pairs = self.pairs
+        pairs = self.statistics
         # The two roots of a x^2 - 2 b x + rest = 0.
         a = self.total_mass**2 - c**2 * self.square_mass
         b = pairs.total * self.total_mass - c**2 * pairs.cross

@@ -178,7 +178,7 @@ def _folds(outcome: Outcome) -> Iterator[str]:
         yield f"Cross-validated in {n_folds} folds."
         return
     allows = "The verdict allows for training on other data."
-    if outcome.flips.pairs.of_folds.fits_vary:
+    if outcome.flips.statistics.of_folds.fits_vary:
         allows = "The folds disagree more than the queries do, so the intervals were widened."
     yield f"Cross-validated: {leader} is best in {won[leader]} of {n_folds} folds. {allows}"
 

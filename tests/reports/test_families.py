@@ -64,7 +64,7 @@ def test_better_than_a_baseline_that_is_better_than_a_third():
     adjusted = family.p_adjusted[0]
     assert adjusted[0, 1] == adjusted[1, 2] < 0.05
     assert family.of_all_pairs.p_adjusted[0][0, 2] > 0.05
-    assert family.decided()[0, 2] == adjusted[0, 1]
+    assert family.deciding_p_values()[0, 2] == adjusted[0, 1]
     assert not family.best_set().inside[[1, 2]].any()
 
 

@@ -56,11 +56,11 @@ def test_the_formula(n_rankings, size):
     values = varying_fits(np.random.default_rng(n_rankings), n_rankings, size)
     tests = flips(values)
     for i, j in itertools.combinations(range(n_rankings), 2):
-        of_folds = tests.pairs.of_folds.error[i, j]
-        found = max(of_folds, tests.pairs.error[i, j])
+        of_folds = tests.statistics.of_folds.error[i, j]
+        found = max(of_folds, tests.statistics.error[i, j])
         expected = expected_error(values.tolist(), i, j)
         assert tests.scale * found == pytest.approx(expected)
-    assert tests.pairs.of_folds.fits_vary or not size
+    assert tests.statistics.of_folds.fits_vary or not size
 
 
 def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
@@ -68,11 +68,11 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
     values = np.stack([by_fold[FOLD], np.zeros(N_QUERIES)], axis=1)
     values[:, 0] += np.random.default_rng(0).normal(0, 1e-4, N_QUERIES)
     found = flips(values)
-    of_folds = found.pairs.of_folds
+    of_folds = found.statistics.of_folds
     n_degrees = of_folds.n_degrees[0, 1]
     error = found.scale * of_folds.error[0, 1]
     assert n_degrees == pytest.approx(4, abs=0.2)
-    p, _, interval, _ = Family([found], 0.05).tested(0, 0, 1)
+    p, _, interval, _ = Family([found], 0.05).pair(0, 0, 1)
     mean = values[:, 0].mean()
     student = stats.t(n_degrees)
     assert p == pytest.approx(2 * student.sf(mean / error), abs=0.01)
@@ -83,7 +83,8 @@ def test_degrees_of_freedom_of_two_rankings_are_those_of_the_folds():
 def test_more_rankings_have_more_degrees_of_freedom():
     random = np.random.default_rng(0)
     degrees = [
-        flips(varying_fits(random, n, 20)).pairs.of_folds.n_degrees[0, 1] for n in (2, 3, 6, 30)
+        flips(varying_fits(random, n, 20)).statistics.of_folds.n_degrees[0, 1]
+        for n in (2, 3, 6, 30)
     ]
     assert degrees == sorted(degrees)
     assert degrees[0] < 6 < 9 < degrees[-1]
@@ -105,7 +106,7 @@ def test_equal_rankings_stay_equal():
     values = varying_fits(np.random.default_rng(0), 3, 2)
     values[:, 1] = values[:, 0]
     found = flips(values)
-    assert found.pairs.of_folds.error[0, 1] == 0
+    assert found.statistics.of_folds.error[0, 1] == 0
     assert Family([found], 0.05).p_values[0, 0, 1] == 1
 
 
@@ -116,7 +117,7 @@ def test_claims_about_equal_models_are_rare(size, shared):
     claims, excluded = 0, 0
     for _ in range(100):
         tests = Family([flips(varying_fits(random, 6, size, shared))], 0.05)
-        one, other = tests.pairs
+        one, other = tests.indices
         claims += bool((tests.p_adjusted[0][one, other] <= 0.05).any())
         excluded += not tests.best_set().inside[0]
     # 5 of 100 are expected; the larger of the two standard errors of each pair makes up to 34 claims, and excludes 10.

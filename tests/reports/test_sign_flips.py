@@ -19,7 +19,7 @@ def paired(differences, level=0.05, **options):
     """P-value and interval of the first of two rankings with these differences."""
     values = np.stack([differences, np.zeros(len(differences))], axis=1)
     family = Family([flips(values, **options)], level)
-    p, adjusted, interval, together = family.tested(0, 0, 1)
+    p, adjusted, interval, together = family.pair(0, 0, 1)
     np.testing.assert_array_equal(
         (adjusted, *together), (p, *interval), err_msg="a single pair needs no correction"
     )
@@ -114,7 +114,7 @@ def test_differences_by_rounding_are_none():
     found = without_rounding(values)
     assert (found[:, 0] == found[:, 1]).all()
     np.testing.assert_allclose(found, values, rtol=1e-14)
-    assert not flips(values).pairs.counts[0, 1].any()
+    assert not flips(values).statistics.counts[0, 1].any()
 
 
 def noise(random, kind, shape):

@@ -29,7 +29,10 @@ class TopDocuments:
     def positions(self, columns: IntArray) -> IntArray:
         """Positions in grouped order of documents in some columns of each row."""
         places = self.starts[:, None] + columns
-        return places if self.chosen is None else self.chosen.take(places, mode="clip")
+        # If no document of all these lists was ranked, none is chosen, and any place is padding.
+        if self.chosen is None or not self.chosen.size:
+            return places
+        return self.chosen.take(places, mode="clip")
 
 
 def top_documents(ranking: Ranking, depth: int | None) -> Iterator[TopDocuments]:

@@ -129,7 +129,7 @@ class RankingAccumulator:
             As in evaluate, and if a query was added before.
         """
         check_aligned(y_true=y_true, sample_weight=sample_weight)
-        retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
+        rows = carried(y_true, sample_weight=sample_weight, retrieved=retrieved)
         truth = documents_from_rows(
             y_true,
             qid=qid,
@@ -138,10 +138,10 @@ class RankingAccumulator:
             documents=documents,
             by=by,
             groups=groups,
-            beside={"y_score": y_score, "retrieved": retrieved},
+            beside={"y_score": y_score, "retrieved": rows["retrieved"]},
         )
         scores = scores_by_model(y_true, y_score) or {ONLY: y_score}
-        self._values.add(self._evaluation.of_scores(truth, scores, retrieved, sample_weight))
+        self._values.add(self._evaluation.of_scores(truth, scores, **rows))
         return self
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:

@@ -192,3 +192,13 @@ def test_a_list_does_not_go_on_into_the_next_one():
     qid = np.repeat([0, 1, 2], sizes)
     values = cg_score(labels, descending, qid=qid, average=None)
     assert values.tolist() == sizes
+
+
+@pytest.mark.parametrize("metric", ["ndcg@1", "mrr@2", "judged@1"])
+def test_a_long_list_of_which_nothing_was_retrieved_is_empty(metric):
+    n = 40
+    report = evaluate(
+        np.ones(n), np.zeros(n), qid=np.zeros(n), retrieved=np.zeros(n, dtype=bool), metrics=metric
+    )
+    assert report.mean == {metric: 0.0}
+    assert len(report.inspect(0).to_frame()) == 0

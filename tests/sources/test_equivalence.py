@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.tables import almost, assert_same
 
 from skrank_metrics import (
     RankingAccumulator,
@@ -17,6 +18,7 @@ from skrank_metrics import (
     evaluate_lists,
     evaluate_run,
     make_metric,
+    with_qid,
 )
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.sources.columns import Columns
@@ -115,38 +117,6 @@ def plain(rows, options, score="s"):
     )
 
 
-# Findings that are looked for where rows are kept.
-OF_ROWS = ("Ties", "Reversed?", "Swapped?", "No grade 0")
-
-
-def almost(found, expected):
-    """Whether all cells of two frames are equal, numbers up to rounding."""
-    pd.testing.assert_frame_equal(
-        found, expected, check_dtype=False, check_index_type=False, rtol=1e-9, atol=1e-12
-    )
-
-
-def assert_same(found, expected, own_findings=()):
-    """Check all that two reports show; queries may be in other orders, and what needs rows may not be known."""
-    almost(found.to_frame().sort_index(), expected.to_frame().sort_index())
-    almost(found.to_frame("means"), expected.to_frame("means"))
-    assert found.condensed == expected.condensed
-    assert (found.n_queries, found.n_documents) == (expected.n_queries, expected.n_documents)
-    assert list(found.metrics) == list(expected.metrics)
-    for name, metric in found.metrics.items():
-        assert metric.greater_is_better == expected.metrics[name].greater_is_better
-        # Of equal values, the first query comes first.
-        worst = dict(found.worst(20, name))
-        assert worst == pytest.approx(expected.worst(20, name), abs=1e-12)
-    has_rows = found.has_documents and expected.has_documents
-    skipped = own_findings if has_rows else (*OF_ROWS, *own_findings)
-    one, other = (
-        sorted(line for line in report.health.findings if not line.startswith(skipped))
-        for report in (found, expected)
-    )
-    assert one == other
-
-
 def in_order(rows, random):
     """Rows with the queries in another order, each with its rows as they were."""
     queries = random.permutation(rows["q"].unique())
@@ -199,19 +169,50 @@ def by_partitions(rows, options, _):
     return evaluation.result_of(reversed(parts))
 
 
+def in_labels(part, columns):
+    """Labels that carry some of the columns of their rows, and the other columns."""
+    names = {"retrieved", "judged", "sample_weight", "documents"} & set(columns)
+    # Labels of weights that are all 0 are refused, as nothing could be evaluated.
+    if not part["w"].all():
+        names -= {"sample_weight"}
+    labels = with_qid(part["y"], part["q"], **{name: columns[name] for name in names})
+    return labels, {name: columns[name] for name in set(columns) - names}
+
+
 def by_accumulator(rows, options, random):
     score = options["score"]
     settings = {name: options[name] for name in ("metrics", "convention", "condense")}
-    total = RankingAccumulator(**settings)
-    for query in random.permutation(rows["q"].unique()):
+    total, merged = RankingAccumulator(**settings), []
+    queries = random.permutation(rows["q"].unique())
+    has_results = "sample_weight" not in options
+    for query in queries:
         part = rows[rows["q"] == query]
         arrays = arrays_of(part, options)
         columns = {name: arrays[name] for name in arrays if name not in (*settings, "score")}
+        labels = part["y"].to_numpy()
+        if random.random() < 0.4:
+            labels, columns = in_labels(part, columns)
         scores = part[score].to_numpy() if isinstance(score, str) else part[score]
-        one = RankingAccumulator(**settings)
-        one.update(part["y"].to_numpy(), scores, qid=part["q"].to_numpy(), **columns)
-        total.merge(one)
-    return total.result()
+        is_merged = random.random() < 0.7
+        one = RankingAccumulator(**settings) if is_merged else total
+        one.update(labels, scores, qid=part["q"].to_numpy(), **columns)
+        if is_merged:
+            total.merge(one if random.random() < 0.5 else pickle.loads(pickle.dumps(one)))
+            merged.append((query, one))
+        # Looking at a result changes nothing.
+        if has_results and random.random() < 0.3:
+            total.result()
+    result = total.result()
+    assert total.n_queries == len(queries)
+    for query, one in merged[:2] if has_results else []:
+        for name, report in reports_of(one.result()).items():
+            own = reports_of(result)[name].to_frame().loc[[query]]
+            almost(report.to_frame(), own)
+    return result
+
+
+def reports_of(result):
+    return getattr(result, "reports", {"": result})
 
 
 def by_evaluate(rows, options, random):

@@ -1,6 +1,7 @@
 """Tables of rows, and what ``evaluate`` makes of them in memory."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -48,3 +49,35 @@ def check(report, expected, error=1e-12):
     assert report.n_documents == expected.n_documents
     for name, part in expected.slices.items():
         assert report.slices[name].mean == pytest.approx(part.mean, abs=error)
+
+
+# Findings that are looked for where rows are kept.
+OF_ROWS = ("Ties", "Reversed?", "Swapped?", "No grade 0")
+
+
+def almost(found, expected):
+    """Whether all cells of two frames are equal, numbers up to rounding."""
+    pd.testing.assert_frame_equal(
+        found, expected, check_dtype=False, check_index_type=False, rtol=1e-9, atol=1e-12
+    )
+
+
+def assert_same(found, expected, own_findings=()):
+    """Check all that two reports show; queries may be in other orders, and what needs rows may not be known."""
+    almost(found.to_frame().sort_index(), expected.to_frame().sort_index())
+    almost(found.to_frame("means"), expected.to_frame("means"))
+    assert found.condensed == expected.condensed
+    assert (found.n_queries, found.n_documents) == (expected.n_queries, expected.n_documents)
+    assert list(found.metrics) == list(expected.metrics)
+    for name, metric in found.metrics.items():
+        assert metric.greater_is_better == expected.metrics[name].greater_is_better
+        # Of equal values, the first query comes first.
+        worst = dict(found.worst(20, name))
+        assert worst == pytest.approx(expected.worst(20, name), abs=1e-12)
+    has_rows = found.has_documents and expected.has_documents
+    skipped = own_findings if has_rows else (*OF_ROWS, *own_findings)
+    one, other = (
+        sorted(line for line in report.health.findings if not line.startswith(skipped))
+        for report in (found, expected)
+    )
+    assert one == other

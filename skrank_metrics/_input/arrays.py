@@ -40,7 +40,8 @@ def check_scores(
     NaN is refused, except for documents that are not ranked, whose scores are replaced, as they are ignored.
     """
     scores = to_float64(y_score, name)
-    check_shape(scores, name, shape, "y_true", " Pass one score per document, not one per class.")
+    hint = " Pass one score per document, not one per class; of several models, pass a dict to evaluate."
+    check_shape(scores, name, shape, "y_true", hint)
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     # The minimum passes NaN on, and needs no mask of the size of the scores.

@@ -28,6 +28,7 @@ from skrank_metrics._input.grouping import (
     one_per_query,
     query_weights,
 )
+from skrank_metrics._input.id_types import refuse_alike
 
 T = TypeVar("T")
 
@@ -77,6 +78,7 @@ def group_by_query(
         hint = hint or HOW_TO_PASS_IDS
         raise TypeError(f"{caller} needs the query id of each document (qid), and got none. {hint}")
     units = group_ids(groups, n_rows, "groups", rows_of)
+    refuse_alike("groups", units.ids)
     if queries is not None:
         id_per_query(
             units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid."
@@ -91,6 +93,7 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     }
     first, *others = groupings
     queries = groupings[first]
+    refuse_alike(first, queries.ids)
     for name in others:
         hint = "Pass one of the two."
         id_per_query(groupings[name], queries, f"{first} must agree with {name}, which", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Iterable
@@ -140,5 +141,7 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
         if own:
             return f" Did you mean {own!r}, or get_metric({spec!r}, convention={convention!r})?"
     known = [name.removeprefix(NEGATIVE) for name in REGISTRY]
-    # Whoever writes "average_precision" does not mean "precision".
-    return nearest(word.replace("average_precision", "map"), known, f"@{k}" if k else "")
+    # Whoever writes "average_precision", even misspelled, does not mean "precision".
+    if difflib.get_close_matches(word, ["average_precision"], cutoff=0.8):
+        word = "map"
+    return nearest(word, known, f"@{k}" if k else "")

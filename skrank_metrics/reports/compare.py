@@ -50,7 +50,8 @@ def compare(
     reports : dict of str to RankingReport, sequence of RankingReport, or Comparison
         At least two reports, whose queries may be in different orders. A sequence names them "0", "1" and so on. A
         comparison, such as the result of cross_evaluate or search_report, is decided again with these options; what
-        else it holds, such as scores or parameters, is kept.
+        else it holds, such as scores or parameters, is kept. Options that are left out have their defaults, whatever
+        the comparison was decided with.
     metrics : str, metric function or bound metric, or list of them, default=None
         Metrics by their names in the reports, or as passed to evaluate; None means those that all reports have. The
         first one ranks them. Queries without a value in one of the rankings are left out.
@@ -146,7 +147,8 @@ def _named(reports: Any) -> dict[str, RankingReport]:
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(
-                f"reports must hold RankingReport objects; got {type(report).__name__} for {shown(name)}."
+                "reports must hold RankingReport objects, as from evaluate or RankingReport.from_frame; got "
+                f"{type(report).__name__} for {shown(name)}."
             )
     return named
 

@@ -182,6 +182,8 @@ def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
             first = next(iter(known))
             raise ValueError(f"qid {query!r} is not in the report, whose first id is {first!r}.")
         places.append(known[query])
+    if not places:
+        raise ValueError("qid must name at least one query; got none.")
     return np.array(places)
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import as_numpy, refuse_rounded, to_objects
 from skrank_metrics._input.columns import document_columns
+from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.column_roles import ColumnNames, find_column
-from skrank_metrics.sources.id_types import refuse_unlike
 from skrank_metrics.sources.lists import Ids
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
 from skrank_metrics._input.codes import holds_strings
 from skrank_metrics._input.grouping import places_within, stable_order
+from skrank_metrics._input.id_types import kinds_of
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
-from skrank_metrics.sources.id_types import kinds_of
 
 # None of these can be missing, and numbers of different types are equal if their values are.
 PLAIN = frozenset((str, int, bytes))
@@ -225,4 +225,9 @@ def from_ranks(lists: Lists) -> Lists:
     if len(repeated):
         row = int(repeated.min())
         raise ValueError(f"run has rank {lists.values[row]:g} twice, again for {lists.pair(row)}.")
+    lowest = lists.values.min(initial=0)
+    if lowest < 0:
+        raise ValueError(
+            f"run has rank {lowest:g}, but 1 is the first rank. Are these scores, or negated ranks?"
+        )
     return replace(lists, values=-lists.values, ranked=True)

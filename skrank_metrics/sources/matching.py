@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._input.interface import setting
 from skrank_metrics._output.result import counted
-from skrank_metrics.sources.id_types import refuse_unlike
 from skrank_metrics.sources.lists import Lists
 
 

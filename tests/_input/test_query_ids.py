@@ -432,3 +432,20 @@ def test_only_ids_that_occur_matter():
         ValueError, match="by must be constant within a query; got 1 and 2 in query 'a'"
     ):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "a"], by=slices)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [[1, "1", 2], np.array(["1", 1, 2], dtype=object), pd.Series([1, "1", "x"])],
+    ids=["list", "array", "Series"],
+)
+@pytest.mark.parametrize("name", ["qid", "groups"])
+def test_ids_that_only_look_alike_are_not_two_queries(ids, name):
+    with pytest.raises(
+        ValueError, match=f"^{name} has '1', but also 1. .*different types; convert"
+    ):
+        group_by_query(3, "A test", **{name: ids})
+
+
+def test_ids_of_several_types_that_do_not_look_alike_are_allowed():
+    assert found([1, 0, 2], qid=[1, "01", 1.5]) == [1, "01", 1.5]

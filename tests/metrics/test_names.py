@@ -209,6 +209,9 @@ ner@5 -> 'err@5'
 roc_auc -> 'auc'
 average_precision@10 -> 'map@10'
 average_precision -> 'map'
+averge_precision@3 -> 'map@3'
+mean_averge_precision@3 -> 'map@3'
+avg_precision -> 'map'
 ndgc_at_10 -> 'ndcg@10'"""
 
 

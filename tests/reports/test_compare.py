@@ -159,7 +159,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         (
             {"reports": [report(0), 0.7]},
             TypeError,
-            "reports must hold RankingReport objects; got float for '1'",
+            r"reports must hold RankingReport objects, .* RankingReport.from_frame; got float for '1'",
         ),
         (
             {"reports": {1: report(0), "1": report(1)}},

@@ -254,3 +254,8 @@ def test_rows_of_a_frame_are_queries_if_labels_are_2d():
     labels, scores = [[1, 0], [0, 1]], [[2, 1], [2, 1]]
     of_frame = evaluate(labels, pd.DataFrame(scores), metrics="mrr")
     assert of_frame.per_query["mrr"].tolist() == [1, 1 / 2]
+
+
+def test_a_list_of_scores_is_told_to_be_a_dict():
+    with pytest.raises(ValueError, match="of several models, pass a dict to evaluate"):
+        evaluate([1, 0], [[2.0, 1.0], [1.0, 2.0]], qid=["a", "a"])

@@ -307,3 +307,8 @@ def test_a_ranking_with_documents_of_its_own_beside_one_without():
     assert frame["documents.text"].tolist()[:4] == list("uvwx")
     assert frame["documents.text"].isna().tolist() == [False] * 4 + [True] * 4
     assert " u\n" in str(comparison.inspect(qid="a"))
+
+
+def test_no_query_to_inspect_is_an_error():
+    with pytest.raises(ValueError, match="qid must name at least one query; got none"):
+        report_of().inspect([])

@@ -123,7 +123,7 @@ IDS = {
     "days": np.array(["2001-02-03", "2001-02-04"], dtype="M8[D]"),
     "nanoseconds": np.array([1, 2], dtype="M8[ns]"),
     "durations": np.array([1, 2], dtype="m8[s]"),
-    "mixed": [1, "1"],
+    "mixed": [1, "a"],
     "tuples": [(1, "a"), (1, ("b", 0.5))],
     "dates": [datetime.date(2001, 2, 3), datetime.date(2001, 2, 4)],
     "times": [

@@ -733,3 +733,10 @@ def test_ids_of_other_types_are_other_documents():
 def test_equal_ids_of_several_types_are_the_same_document(one, equal):
     first, second = (evaluate_run({"q": {a: 1, "z": 0}}, {"q": [a]}, "mrr") for a in (one, equal))
     assert isinstance(compare({"first": first, "second": second}), Comparison)
+
+
+@pytest.mark.parametrize("lowest", [-1, -2.5])
+def test_negative_ranks_are_refused(lowest):
+    run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "rank": [lowest, 3]})
+    with pytest.raises(ValueError, match=f"run has rank {lowest}, but 1 is the first rank"):
+        evaluate_run({"q": ["a"]}, run)

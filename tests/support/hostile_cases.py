@@ -124,13 +124,11 @@ ACCEPTED_IDS = {
     "floats": lambda: [0.5, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25],
     "bool": lambda: [i == "a" for i in IDS],
     "bytes": lambda: np.array(IDS, dtype="S1"),
-    "strings and integers that look the same": lambda: ["1", 1, "1", 1, 1, "1", 1],
     "tuples": lambda: pd.Series([(i, 0) for i in IDS]),
     "dates": lambda: pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS]),
     "dates with a time zone": lambda: pd.Series(
         pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS], utc=True)
     ),
-    "categories 1 and '1'": lambda: pd.Categorical([1 if i == "a" else "1" for i in IDS]),
     "pandas categorical": lambda: pd.Categorical(IDS, categories=["z", "b", "a"]),
     "pandas string": lambda: pd.Series(IDS, dtype="string"),
     "pandas Int64": lambda: pd.Series([2, 1, 2, 1, 1, 2, 1], dtype="Int64"),
@@ -243,6 +241,7 @@ ACCEPTED = {  # value, and what it means
         "beyond the list, 1,000": (1000, 1000),
     },
 }
+ALIKE = "has '1', but also 1. The ids are of different types"
 NAN_OF_FLOATS = [1, 2, 1, np.nan, 2, 1, 2]
 REFUSED = {  # value, and the error
     "labels": refused(
@@ -269,6 +268,8 @@ REFUSED = {  # value, and the error
         },
         "float16": (np.array(NAN_OF_FLOATS, dtype=np.float16), "got dtype float16"),
         "no ids": (None, r"\(qid\), and got none|qid must hold one query id per document"),
+        "strings and integers that look the same": (["1", 1, "1", 1, 1, "1", 1], ALIKE),
+        "categories 1 and '1'": (pd.Categorical([1 if i == "a" else "1" for i in IDS]), ALIKE),
         "NaN": (NAN_OF_FLOATS, f"{MISSING} nan at row 3"),
         "None": (changed(IDS, 3, None), f"{MISSING} None at row 3"),
         "NaT": (

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # NumPy counts time spans as integers, so they come before numbers.
 KINDS: dict[str, Any] = {
@@ -56,6 +57,13 @@ def refuse_unlike(
                 f"{name} has {one!r}, but {of_others} {example!r}. The ids are of different types; convert "
                 "one of the two."
             )
+
+
+def refuse_alike(name: str, ids: NDArray[Any]) -> None:
+    """Refuse 1 beside "1" among the ids of one column, which would be two queries."""
+    if ids.dtype.kind == "O":
+        others = [one for one in ids if not isinstance(one, str)]
+        refuse_unlike(name, set(ids).difference(others), "also", others)
 
 
 def _text(one: Any) -> str:

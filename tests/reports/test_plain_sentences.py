@@ -30,13 +30,14 @@ FINDINGS = (
     "Unjudged: 3 of 9 returned documents have no label.",
     "1 query has no relevant document.",
 )
-SLICES = (
+IN_ORDER = (
     ["x", "y"],
     [2, 10, None],
     ["all", "missing", None],
-    [1, "1", "x"],
     [("x", 1), ("x", None), ("y", 2)],
 )
+# Values without an order are in that of the queries.
+SLICES = (*IN_ORDER, [1, "1", None, "x"])
 
 
 def random_queries(random, n):
@@ -148,6 +149,9 @@ def check_said(comparison, bounds, n_parts=1):
     if facts[0].tested:
         notes[notes.index(sentences.how(facts[0], 1))] = sentences.how(facts[0], n_parts)
     assert comparison.notes() == notes
+    for own in facts:
+        if own.tested:
+            sentences.check_letters(own)
     if comparison.plan.margin is not None and len(comparison.names) > 1:
         assert comparison.decisions == sentences.decisions(facts)
     assert comparison.to_dict() == sentences.as_dict(comparison, facts)
@@ -157,6 +161,38 @@ def check_said(comparison, bounds, n_parts=1):
     assert tables == list(map(sentences.table_of_details, tested))
     explained = [sentences.EXPLANATION] if tested else []
     assert lines == [sentences.brief(comparison), *explained, *notes]
+
+
+def check_pair(comparison):
+    """The print of the two rankings that are compared by default, and the queries on which they differ most."""
+    pair = comparison.pair()
+    tables, lines = html_of(pair)
+    rows = []
+    for which, interval, p in (
+        ("this pair alone", pair.interval, pair.p_value),
+        ("with all pairs", pair.simultaneous, pair.p_adjusted),
+    ):
+        cells = [sentences.number(pair.difference, "+"), sentences.ends(interval, "+")]
+        rows.append([which, *cells, sentences.p_text(p)])
+    assert tables == [[["", f"{pair.first} - {pair.second}", "interval", "p"], *rows]]
+    queries = sentences.of_queries(pair.n_queries)
+    wins = f"{pair.first} is better on {pair.wins} of {queries}, {pair.second} on {pair.losses}."
+    title = f"{pair.metric}: {pair.first} against {pair.second}: {pair.verdict}"
+    assert lines == [title, wins]
+    if comparison.reports[pair.first].has_documents:
+        size = dict(zip(pair.qid.tolist(), np.abs(pair.differences).tolist(), strict=True))
+        shown = [queries[0].qid for queries in comparison.inspect().queries]
+        # Of equal ones, the first.
+        assert shown == sorted(size, key=lambda query: -size[query])[:3]
+
+
+def check_order_of_slices(slices):
+    """In ascending order if there is one; missing values are last."""
+    if None in slices:
+        assert list(slices)[-1] is None
+    for values in (*IN_ORDER, range(25)):
+        if set(slices) <= set(values):
+            assert list(slices) == [value for value in values if value in slices]
 
 
 def check_print(comparison, facts, notes, bounds):
@@ -185,7 +221,10 @@ def check(seed):
     for metric in random.permutation(metrics).tolist():
         view = comparison.by_metric(metric)
         check_said(view, METRICS)
+        if view.tested:
+            check_pair(view)
     slices = view.slices
+    check_order_of_slices(slices)
     for value in list(slices)[:3]:
         check_said(slices[value], METRICS, n_parts=len(slices))
 

@@ -72,6 +72,12 @@ def ends(interval, sign=""):
     return f"[{texts[0]}, {texts[1]}]"
 
 
+def p_text(p):
+    if math.isnan(p):
+        return "none"
+    return "<0.0001" if p < 0.00005 else number(p)
+
+
 # One metric
 
 
@@ -396,11 +402,7 @@ def table_of_details(own):
     letters = own.view.letters
     rows = []
     for row in own.rows:
-        p = number(row.p_value)
-        if math.isnan(row.p_value):
-            p = ""
-        elif row.p_value < 0.00005:
-            p = "<0.0001"
+        p = "" if math.isnan(row.p_value) else p_text(row.p_value)
         cells = [row.name, number(row.mean), p, letters[row.name], number(row.regret), row.status]
         rows.append(cells)
     return [["", own.metric, "p", "letters", "regret", "status"], *rows]
@@ -579,3 +581,19 @@ def as_dict(comparison, facts):
                 entry["baseline"] = row.rival
             found[row.name][own.metric] = entry
     return found
+
+
+# Letters
+
+
+def check_letters(own):
+    """Each letter is a set of rankings that are not different, and those of better rankings come first."""
+    letters = own.view.letters
+    assert list(letters) == own.ranked
+    used = sorted(set("".join(letters.values())))
+    members = []
+    for letter in used:
+        places = [place for place, name in enumerate(own.ranked) if letter in letters[name]]
+        members.append(places)
+    assert members == sorted(members)
+    assert used == [chr(ord("a") + place) for place in range(len(used))]

@@ -76,7 +76,7 @@ def compare(
         Correction of the p-values for the number of pairs. "max", by the largest statistic of random signs, and "holm"
         bound the probability of any false discovery; "bh" (Benjamini and Hochberg) the expected share of false ones.
     confidence : float, default=0.95
-        Confidence level of the intervals and of the set that contains the best, in (0, 1).
+        Confidence level of the intervals and of the set that contains the best, from 0.01 to 0.9999.
     random_state : int, RandomState or Generator instance or None, default=0
         Source of the random signs.
 
@@ -96,9 +96,9 @@ def compare(
     With d the weighted differences of a pair and L the largest of them, the statistic is
     \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
     compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
-    share. Intervals invert the same test; if fewer than 6 queries differ, it cannot reject at 0.05, and they follow
-    from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer than
-    100 skewed differences, it can reject too often.
+    share, or for all vectors if at most 13 queries differ. Intervals invert the same test; if fewer than 6 queries
+    differ, it cannot reject at 0.05, and they follow from the number of wins and losses and the range of the metric
+    alone. The test is about symmetry: with fewer than 100 skewed differences, it can reject too often.
 
     References
     ----------

@@ -49,8 +49,9 @@ from skrank_metrics.reports.verdict import Decision, decide, overall, verdict_of
 class Comparison(Result):
     """Rankings of the same queries, compared by one or several metrics.
 
-    Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for. All
-    attributes and methods are about the first metric; ``by_metric`` gives the same comparison by another one.
+    Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for. The
+    verdict, decisions, frames and dicts are about all metrics, all else about the first one; ``by_metric`` gives the
+    same comparison by another one.
 
     The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking and the best
     baseline, or the next best.

@@ -14,7 +14,7 @@ from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
 # As the command spells a metric, and another spelling that a saved report may have.
 METRICS = {
     "ndcg(gain=exp2, ties=worst)@3": "ndcg(ties=worst, gain=exp2)@3",
-    "rbp(gain=exp2, p=0.5)": "rbp(p=0.50, gain=exp2)",
+    "map(ties=best, replace_undefined_by=1)": "map(replace_undefined_by=1.0, ties=best)",
     "mrr": "mrr",
     "map": "map",
 }
@@ -174,7 +174,6 @@ def json_of(capsys):
 def test_rankings_of_any_files_are_compared_as_reports(seed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     case = Case(seed)
-    random = case.random
     for name, path in case.saved.items():
         spelled = [METRICS[metric] for metric in case.metrics]
         case.report(name, [*spelled, "recall@2"]).save(path)
@@ -254,7 +253,7 @@ def read_from_standard_input(case, command, monkeypatch, seed):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     command[command.index(path)] = "-"
     whole = {path.removeprefix("runs/"): "-"}
-    for name in case.order[:]:
+    for name in case.order:
         file = case.saved.get(name, case.files[name])
         whole.setdefault(file.removeprefix("runs/"), file)
     return whole

@@ -14,7 +14,7 @@ from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
 # As the command spells a metric, and another spelling that a saved report may have.
 METRICS = {
     "ndcg(gain=exp2, ties=worst)@3": "ndcg(ties=worst, gain=exp2)@3",
-    "map(ties=best, replace_undefined_by=1)": "map(replace_undefined_by=1.0, ties=best)",
+    "dcg(gain=exp2, ties=best)@2": "dcg(ties=best, gain=exp2)@2",
     "mrr": "mrr",
     "map": "map",
 }

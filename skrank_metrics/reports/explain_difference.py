@@ -208,12 +208,8 @@ def _cause(name: str, first: BoundMetric, new: Any, means: Mapping[frozenset[str
     change = f"{old} -> {new}"
     shown = f"{CAUSES[name]}: {change}"
     if name == UNDEFINED:
-        shown = _change_of_undefined(f"queries with {first.undefined}", old, new)
+        # Parameters are those of the metric itself, of which neg_ has the negative.
+        sign = -1 if first.negative else 1
+        counts = f"count as {sign * new:zg}, not {sign * old:zg}"
+        shown = f"queries with {first.undefined} {counts}"
     return Cause(CAUSES[name], change, math.fsum(effects), shown)
-
-
-def _change_of_undefined(queries: str, old: float, new: float) -> str:
-    was = "left out" if math.isnan(old) else f"{old:g}"
-    if math.isnan(new):
-        return f"{queries} are left out, not counted as {was}"
-    return f"{queries} count as {new:g}, not {was}"

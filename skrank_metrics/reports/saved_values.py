@@ -127,7 +127,7 @@ def _saved_array(array: NDArray[Any]) -> list[Any]:
     if array.dtype.kind in _NUMERIC:
         # The file may be read on a machine with another order of bytes.
         little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
-        return [str(array.dtype), base64.b64encode(little_endian.tobytes()).decode()]
+        return [array.dtype.name, base64.b64encode(little_endian.tobytes()).decode()]
     dtype = "str" if array.dtype.kind == "U" else str(array.dtype)
     return [dtype, saved(as_python(array))]
 

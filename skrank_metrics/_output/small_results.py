@@ -28,11 +28,11 @@ class _Small:
 
 
 class Rows(_Small, list[T]):
-    """Named tuples of one kind."""
+    """Named tuples of one kind, which begin with the id of a query."""
 
     def _table(self) -> Table:
-        names: tuple[str, ...] = getattr(self[0], "_fields", ())
-        return Table(names, self)
+        _, *names = getattr(self[0], "_fields", ())
+        return Table((Column("qid", str), *names), self)
 
 
 class QueryValues(_Small, dict[Any, float]):

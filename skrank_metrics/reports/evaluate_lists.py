@@ -76,7 +76,7 @@ def evaluate_lists(
         qid=take_rows(list(named), query),
         metrics=metrics,
         convention=convention,
-        retrieved=None if retrieved.all() else retrieved,
+        retrieved=retrieved,
     )
 
 

@@ -59,7 +59,11 @@ class InspectedQuery:
 
     def _sections(self) -> Iterator[Section]:
         yield self._title()
-        heads = [_PRINTED.get(name, name.removeprefix(OF_DOCUMENTS)) for name in self.columns]
+        # Ids, and what documents have, can be of any type; a tuple is not an interval here.
+        heads = [
+            _PRINTED.get(name, Column(name.removeprefix(OF_DOCUMENTS), str))
+            for name in self.columns
+        ]
         yield Table(heads, list(zip(*self.columns.values(), strict=True)))
         if abs(self.rest) >= ROUNDED_TO_0:
             yield f"Ranks below {len(self.columns['rank'])} add {self.rest:.4f}."

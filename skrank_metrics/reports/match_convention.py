@@ -116,14 +116,11 @@ class ConventionMatch(Result):
         by_value: dict[float, list[Way]] = {}
         for way in self.matches or self.ways:
             by_value.setdefault(round(way.value, DECIMALS), []).append(way)
-        ways_of = list(by_value.values())[:MOST_PRINTED]
         rows = []
-        for first, *others in ways_of:
-            peers = [
-                name for name in CONVENTIONS if any(name in way.peers for way in (first, *others))
-            ]
-            n_ways = 1 + len(others)
-            rows.append((str(first.metric), n_ways, first.value, first.distance, ", ".join(peers)))
+        for ways in list(by_value.values())[:MOST_PRINTED]:
+            found = set(chain.from_iterable(way.peers for way in ways))
+            peers = ", ".join(name for name in CONVENTIONS if name in found)
+            rows.append((str(ways[0].metric), len(ways), ways[0].value, ways[0].distance, peers))
         within = np.format_float_positional(self.tolerance, trim="-")
         title = (
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "

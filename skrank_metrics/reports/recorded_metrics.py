@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,8 @@ class RecordedMetric:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     greater_is_better: bool = True
     pooled: bool = False
+    # What becomes of values per query.
+    defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def __name__(self) -> str:
@@ -35,7 +37,7 @@ class RecordedMetric:
         """What is known of the metric."""
         low, high = self.bounds
         return Metric(
-            self.name, self, {}, {}, "", "own", reference=None, lower=low, upper=high,
+            self.name, self, {}, self.defaults, "", "own", reference=None, lower=low, upper=high,
             undefined="no value", has_cutoff=False, pooled=self.pooled, greater_is_better=self.greater_is_better,
         )  # fmt: skip
 
@@ -70,8 +72,8 @@ def metric_from_file(known: Mapping[str, Any]) -> BoundMetric:
     """The metric that ``metric_in_file`` described."""
     if "name" in known:
         return get_metric(known["name"]).replace(**known["params"])
-    recorded: Any = RecordedMetric(*known["recorded"])
-    return BoundMetric(recorded, known["params"], known["negative"])
+    recorded: Any = RecordedMetric(*known["recorded"], known["params"])
+    return BoundMetric(recorded, {}, known["negative"])
 
 
 def metric_of_column(name: str) -> BoundMetric:
@@ -81,5 +83,5 @@ def metric_of_column(name: str) -> BoundMetric:
     convention: ConventionName = "sklearn" if spelled in (None, name) else "trec_eval"
     with suppress(ValueError):
         return get_metric(name, convention=convention)
-    recorded: Any = RecordedMetric(name)
-    return BoundMetric(recorded, {"replace_undefined_by": math.nan})
+    recorded: Any = RecordedMetric(name, defaults={"replace_undefined_by": math.nan})
+    return BoundMetric(recorded, {})

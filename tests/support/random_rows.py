@@ -8,8 +8,7 @@ import numpy as np
 IDS = {
     "int": lambda number: 3 - number,
     "str": lambda number: f"q {number}",
-    "tuple": lambda number: (number // 2, f"{number % 2}"),
-    "mixed": lambda number: str(number) if number % 2 else number,
+    "tuple": lambda number: (number // 2, number % 2),
     "bytes": lambda number: bytes([number, 255]),
     "float": lambda number: number / 4,
     "date": lambda number: datetime.date(2001, 2, 1 + number),
@@ -40,7 +39,7 @@ def slices_of(query, random):
         return {"a": np.array(["x", None, "z"], dtype=object)[number], "b": other}
     if kind == 2:
         return np.array([1.5, np.nan, 2])[number]
-    return np.array(["x", None, 1], dtype=object)[number]
+    return np.array(["x", None, "all"], dtype=object)[number]
 
 
 def random_rows(random, n_queries=None):

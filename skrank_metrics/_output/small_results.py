@@ -31,8 +31,8 @@ class Rows(_Small, list[T]):
     """Named tuples of one kind, which begin with the id of a query."""
 
     def _table(self) -> Table:
-        _, *names = getattr(self[0], "_fields", ())
-        return Table((Column("qid", str), *names), self)
+        names: tuple[str, ...] = getattr(self[0], "_fields", ())
+        return Table((Column("qid", str), *names[1:]), self)
 
 
 class QueryValues(_Small, dict[Any, float]):

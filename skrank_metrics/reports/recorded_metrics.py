@@ -72,7 +72,8 @@ def metric_from_file(known: Mapping[str, Any]) -> BoundMetric:
     """The metric that ``metric_in_file`` described."""
     if "name" in known:
         return get_metric(known["name"]).replace(**known["params"])
-    recorded: Any = RecordedMetric(*known["recorded"], defaults=known["params"])
+    given = [*known["recorded"], known["params"]]
+    recorded: Any = RecordedMetric(*given)
     return BoundMetric(recorded, {}, known["negative"])
 
 

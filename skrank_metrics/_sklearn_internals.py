@@ -112,12 +112,8 @@ def _rows_of_outermost_call() -> dict[str, Any]:
     return whole
 
 
-def scored_rows() -> Any:
-    """The X that a scorer is called with; None outside a scorer."""
-    return _given_to_scorer("X")
-
-
-def _given_to_scorer(name: str) -> Any:
+def given_to_scorer(name: str) -> Any:
+    """An argument that a scorer is called with, such as "X"; None outside a scorer."""
     return next(_frames("sklearn.metrics._scorer._score"), {}).get(name)
 
 
@@ -127,7 +123,7 @@ def kept_for_this_call() -> dict[str, Any]:
     All scorers of one call get the same function that predicts, which is made anew in each call, so a dict on this
     function is gone when the call ends. Outside a scorer, or if the function takes no attributes, nothing is kept.
     """
-    attributes: dict[str, Any] = getattr(_given_to_scorer("method_caller"), "__dict__", {})
+    attributes: dict[str, Any] = getattr(given_to_scorer("method_caller"), "__dict__", {})
     kept: dict[str, Any] = attributes.setdefault("skrank_metrics", {})
     return kept
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from skrank_metrics._cli.parsing import Chosen
@@ -33,19 +32,12 @@ def _text_of(output: str, result: Result, content: Callable[[], Record]) -> str:
         return f"{result}\n"
     if output == "html":
         return page_of(result)
-    # ASCII, without control characters, NaN and infinity
-    return json.dumps(_jsonable(content()), indent=2, allow_nan=False, default=str) + "\n"
+    # JSON has no NaN and infinity, and other programs fail to read them.
+    finite = json.loads(json.dumps(content(), default=_plain), parse_constant=lambda _: None)
+    # ASCII, without control characters
+    return json.dumps(finite, indent=2) + "\n"
 
 
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _jsonable(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return list(map(_jsonable, value))
-    # json does not know NumPy's integers, and default=str would write them as text.
-    if hasattr(value, "item"):
-        value = value.item()
-    # JSON has no NaN, and other programs fail to read it.
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _plain(value: Any) -> Any:
+    """What json does not know: NumPy's numbers as numbers, and anything else as text."""
+    return value.item() if hasattr(value, "item") else str(value)

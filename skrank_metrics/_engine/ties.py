@@ -316,7 +316,7 @@ def _misses_by_place(
         later = _more_are_needed(room, n_others - 1, q - 1)[: max(n_places - room, 0)]
         counts[room - 1 : room - 1 + len(later)] = later
         counts[room - 1 + len(later) :] = 0.0
-    return above + q / n_others * np.concatenate(([0.0], np.cumsum(counts)))
+    return above + q / n_others * np.cumsum(np.append(0.0, counts))
 
 
 def _more_are_needed(number: int, n: int, q: int) -> FloatArray:

@@ -190,7 +190,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
         rows, labels = indexable(X, y)
         folds = self._split(self._splitter(y), rows, labels, params)
-        if self.confidence is None and not any(len(group) > 1 for group in groups_of(candidates)):
+        groups = groups_of(candidates, range(len(candidates)))
+        if self.confidence is None and len(groups) == len(candidates):
             # No fit depends on another one, so all of them may run at once.
             folds.fold = None
         given = self.cv, self.verbose

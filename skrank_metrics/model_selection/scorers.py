@@ -32,10 +32,10 @@ from skrank_metrics._sklearn_internals import (
     check_rows,
     copy_with_function,
     fail_in_search,
+    given_to_scorer,
     how_to_pass_ids,
     kept_for_this_call,
     score_function,
-    scored_rows,
     warn_of_fitted,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -165,7 +165,7 @@ class RankingScore:
         In one call of scikit-learn, the values of all metrics that were made together are computed once. They are kept
         for the time of that call, in which the scorers of a dict get the very same objects.
         """
-        X = scored_rows() if X is None else X
+        X = given_to_scorer("X") if X is None else X
         given = (self.together, y_true, y_score, X, *columns.values())
         kept = kept_for_this_call()
         before: Any = kept.get("evaluated")

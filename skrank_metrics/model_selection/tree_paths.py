@@ -108,11 +108,8 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     return Candidate(params, trees.n_trees, path)
 
 
-def groups_of(
-    candidates: Sequence[Candidate], rows: Iterable[int] | None = None
-) -> list[list[int]]:
+def groups_of(candidates: Sequence[Candidate], rows: Iterable[int]) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
-    rows = range(len(candidates)) if rows is None else rows
     groups: dict[Any, list[int]] = {}
     for row in sorted(rows, key=lambda row: -candidates[row].n_trees):
         groups.setdefault(candidates[row].path or row, []).append(row)

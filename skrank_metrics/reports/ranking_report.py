@@ -202,7 +202,7 @@ class RankingReport(Result):
     def rows_of(self, place: int) -> IntArray:
         """The evaluated rows of the query at a position, in the order of its documents."""
         # Rows are those that were passed to evaluate, so a slice looks them up in the whole.
-        ranking = self.own_ranking if self.ranking is None else self.ranking
+        ranking = self.ranking or self.own_ranking
         query = place if self.places is None else self.places[place]
         return np.flatnonzero(ranking.documents.grouping.codes == query)
 

@@ -94,6 +94,6 @@ def to_column(values: list[Any], name: str) -> NDArray[Any]:
         array = np.array(values)
         refuse_rounded(values, array, name)
         return array
-    if kinds in ({np.datetime64}, {np.timedelta64}):
+    if kinds == {np.datetime64}:
         return np.array(values)
     return to_objects(values)

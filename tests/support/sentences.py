@@ -114,6 +114,7 @@ class Facts:
         self.n_undefined = int(undefined.sum())
         self.values = values[self.used]
         self.weights = self.weights[self.used]
+        self.check_means(reports)
         self.units = reports[0].qid if reports[0].groups is None else reports[0].groups
         self.units = np.asarray(self.units)[self.used]
         self.has_groups = reports[0].groups is not None
@@ -125,6 +126,15 @@ class Facts:
             self.largest_loss = self.values.max() - min(bounds[0], self.values.min())
         else:
             self.largest_loss = max(bounds[1], self.values.max()) - self.values.min()
+
+    def check_means(self, reports):
+        """Means are over the queries that count; other averages are those of the reports."""
+        expected = [report.mean[self.metric] for report in reports]
+        if self.tested:
+            expected = np.average(self.values, axis=0, weights=self.weights)
+        np.testing.assert_allclose(list(self.means.values()), expected, rtol=1e-9)
+        ascending = expected if not self.larger else expected[::-1]
+        assert (np.diff(ascending) >= -1e-9).all() or np.isnan(ascending).any()
 
     @property
     def accepts_any_loss(self):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skrank_metrics.reports.families import Family
-from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
+from skrank_metrics.reports.sign_flips import SignFlips, hash_units, without_rounding
 
 
 def flips(values, weights=None, units=None, seed=0, span=1.0, **options):
@@ -24,6 +24,18 @@ def paired(differences, level=0.05, **options):
         (adjusted, *together), (p, *interval), err_msg="a single pair needs no correction"
     )
     return p, interval
+
+
+def test_units_beyond_the_most_are_merged_but_counted_one_by_one():
+    n = 5_000
+    groups = np.repeat(np.arange(n), 2)
+    values = np.random.default_rng(0).random((2 * n, 2))
+    merged = flips(values, units=hash_units(groups))
+    assert (merged.n_units, merged.n_effective) == (n, pytest.approx(n))
+    assert len(merged.sums) <= 4_096
+    differences = merged.totals[0] - merged.totals[1]
+    expected = (values[:, 0] - values[:, 1]).sum()
+    assert merged.scale * differences == pytest.approx(expected)
 
 
 def test_many_queries_are_near_scipys_permutation_test():

@@ -234,6 +234,17 @@ def test_the_number_of_queries_is_about_the_pairs_that_are_open():
     assert f"If they are equal, about {needed:,} queries would probably show it." in gate.verdict
 
 
+def test_no_number_of_queries_is_printed_if_there_are_as_many():
+    ranks = np.random.default_rng(0).permutation(np.arange(40))
+    steps = (ranks - ranks.mean()) / ranks.std()
+    # So many queries would show that equal rankings are equal, but the new one may be worse.
+    values = {"old": {"mrr": np.full(40, 0.6)}, "new": {"mrr": 0.55 + 0.2 * steps}}
+    gate = of_values(values, baseline="old", margin=0.1)
+    assert gate.queries_needed(0.1) < 40
+    assert gate.decision == "undecided"
+    assert gate.verdict.endswith("cannot show whether new is worse than old by more than 0.1.")
+
+
 def test_no_number_of_queries_is_printed_that_holds_for_some_rankings_only():
     old = noisy(0.5, 1)
     few = old.copy()

@@ -593,6 +593,34 @@ def as_dict(comparison, facts):
     return found
 
 
+def as_columns(comparison, facts):
+    """Columns of a frame with one row per ranking."""
+    names = list(comparison.names)
+    columns = {"ranking": names, "n_queries": [comparison.n_queries] * len(names)}
+    for own in facts:
+        rows = {row.name: row for row in own.rows}
+        ends = {}
+        for name in names:
+            report = comparison.reports[name]
+            ends[name] = report.intervals(own.plan.confidence)[own.metric]
+        found = {"": own.means, " low": {}, " high": {}}
+        for name in names:
+            found[" low"][name], found[" high"][name] = ends[name]
+        if own.tested:
+            found[" difference"] = {name: rows[name].difference for name in names}
+            if len(own.baselines) > 1:
+                found[" baseline"] = {name: rows[name].rival or None for name in names}
+            found[" difference low"] = {name: rows[name].interval[0] for name in names}
+            found[" difference high"] = {name: rows[name].interval[1] for name in names}
+            found[" p"] = {name: rows[name].p_value for name in names}
+            found[" status"] = {name: rows[name].status for name in names}
+            found[" regret"] = own.view.regret
+            found[" letters"] = own.view.letters
+        for end, of_names in found.items():
+            columns[f"{own.metric}{end}"] = [of_names[name] for name in names]
+    return columns
+
+
 # Letters
 
 

@@ -78,10 +78,10 @@ def _default_metrics(saved: Reports, chosen: Chosen) -> list[str]:
 
 def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> dict[str, Reports]:
     """Reports of runs, which follow the judgments."""
-    options = chosen.given("missing", "exclude", "duplicates", "convention")
-    options["condense"] = bool(chosen.condense)
+    options = chosen.given("missing", "exclude", "duplicates", "convention", "condense")
     if chosen.columns:
-        options["columns"] = dict(chosen.columns)
+        # Of two columns for one role, neither may be ignored.
+        options["columns"] = by_text(chosen.columns, "--columns", " Name one column per role.")
     judgments, *runs = files
     truth: str | Qrels = judgments
     if format_of(judgments) is None:

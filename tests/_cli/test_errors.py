@@ -50,6 +50,8 @@ evaluate rows.csv rows.tsv --qid q ->\
 evaluate rows.csv rows.tsv --label y --qid q -> rows.csv needs --score. ALL
 evaluate rows.csv rows.csv ROWS -> Name each file once; got rows.csv again.
 evaluate qrels run --columns document -> argument --columns: must be ROLE=NAME; got 'document'
+evaluate qrels run --columns document=a --columns document=b ->\
+ --columns must have different names; got 'document' more than once. Name one column per role.
 compare qrels run other --confidence 3 -> error: --confidence must be a number in [0.01, 0.9999]; got 3.0.
 compare qrels run mrr -> compare takes two or more rankings; got run.
 compare rows.csv mrr ROWS -> compare takes two or more rankings; got a.

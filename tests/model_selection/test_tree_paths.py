@@ -190,6 +190,22 @@ def test_grids_that_hold_other_things_than_paths(grid, n_fits):
     assert unraced(LGBMRegressor(**LGB, n_estimators=4), grid).n_fits_ == n_fits
 
 
+ODD_COUNTS = [3, 0, -1, 2.5, "4", None, True, np.int64(4), 5]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [LGBMRegressor(**LGB), HistGradientBoostingRegressor(random_state=0)],
+    ids=named,
+)
+def test_numbers_of_trees_that_not_all_models_can_have(model):
+    grid = {count_of(model): ODD_COUNTS}
+    found = unraced(model, grid, error_score=np.nan, refit=False)
+    scores = found.cv_results_["split2_test_mrr"]
+    assert np.isfinite(scores[[0, -2, -1]]).all()
+
+
 def test_estimators_among_the_parameters_have_their_own_paths():
     models = [
         LGBMRanker(**LGB),

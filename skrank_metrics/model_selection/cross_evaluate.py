@@ -115,7 +115,8 @@ def cross_evaluate(
         Units to keep together in folds, such as users, whose queries are dependent in the tests.
     params : dict, default=None
         Further arguments of ``fit``, such as ``sample_weight``: passed by metadata routing to a model that requests
-        them, else as they are.
+        them, else as they are. A model does not get those that it refuses, as set_fit_request(sample_weight=False)
+        says.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimators that gives the scores, as in make_ranking_scorer.
     n_jobs, verbose : int or None

@@ -258,15 +258,23 @@ def _arguments(model: Any, rows: Rows) -> tuple[Any, dict[str, Any], bool]:
     """Labels and arguments of fit, and whether they are routed."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    given = {**rows.params, "qid": rows.qid, "groups": rows.groups}
+    params = _not_refused(model, rows.params)
+    given = {**params, "qid": rows.qid, "groups": rows.groups}
     with sklearn.config_context(enable_metadata_routing=True):
         try:
-            router.validate_metadata(method="fit", params=rows.params)
+            router.validate_metadata(method="fit", params=params)
             routed = router.route_params(params=given, caller="fit").estimator.fit
         except (TypeError, ValueError):
             # The model requests no ids, or the parameters are not requested: they are passed as without routing.
-            return with_qid(np.asarray(rows.y), rows.qid), rows.params, False
+            return with_qid(np.asarray(rows.y), rows.qid), params, False
     return rows.y, dict(routed), True
+
+
+def _not_refused(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what this model refuses, as ``set_fit_request(sample_weight=False)`` says, since others may take it."""
+    requests = getattr(get_routing_for_object(model), "fit", None)
+    said = {} if requests is None else requests.requests
+    return {name: value for name, value in params.items() if said.get(name) is not False}
 
 
 def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:

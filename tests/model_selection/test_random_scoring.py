@@ -13,6 +13,7 @@ from skrank_metrics import (
     QueryRanker,
     RacingSearchCV,
     evaluate,
+    get_metric,
     make_ranking_scorer,
     ranking_scorers,
     with_qid,
@@ -209,3 +210,11 @@ def test_names_of_metrics_may_be_in_any_container(container, refit, searched):
         np.testing.assert_array_equal(search.cv_results_[f"mean_test_{name}"], expected[name])
     if refit:
         assert search.best_index_ == np.argmax(expected[refit])
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_scorer_of_a_dict_gives_one_number(place):
+    metrics = [get_metric(name) for name in NAMES]
+    metrics[place] = metrics[place].replace(average=None)
+    with pytest.raises(ValueError, match="average must not be None where a single value is needed"):
+        ranking_scorers(*metrics)

@@ -60,6 +60,16 @@ def test_another_digit_has_the_nearest_mean_image():
 
 def test_features_compare_and_tell_something_but_not_all(data):
     assert np.isfinite(data.data).all()
+    of_pairs = [
+        "pixel_distance",
+        "cosine_similarity",
+        "shifted_similarity",
+        "row_profile_distance",
+        "column_profile_distance",
+        "ink_difference",
+    ]
+    cells = [f"cell_{row}{column}_difference" for row in range(4) for column in range(4)]
+    assert data.feature_names == [*of_pairs, *cells]
     assert (data.data[:, data.feature_names.index("pixel_distance")] > 0).all()
     distance = evaluate(data.target, -data.data[:, 0], qid=data.qid, metrics="ndcg@10").mean[
         "ndcg@10"

@@ -113,7 +113,7 @@ WRONG = [
         for text in ("", " \n\n", gzip.compress(b""))
     ),
 ]
-SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "1_0"), ("1.5", "high", "inf", "nan", "1e17")
+SCORES, LABELS = ("x7", "1.2.3", ".", "nan", "-NaN", "1_0"), ("1.5", "high", "inf", "NaN", "1e17")
 WRONG += [
     (
         read_run,

@@ -66,7 +66,7 @@ def documents_from_rows(
     negative = check_labels(labels, may_be_negative=mask is None)
     columns = carried_documents(y_true, document_columns(documents))
     further = named_columns(**(beside or {}))
-    aligned = {**further, **rows, **named_columns(documents=columns)}
+    aligned = {**rows, **further, **named_columns(documents=columns)}
     if labels.ndim == 2:
         grouping = _rows_as_queries(y_true, labels.shape, qid, aligned)
         # Weights, slices and groups have one value per query.
@@ -83,7 +83,7 @@ def documents_from_rows(
             X=X,
             **aligned,
         )
-        units, labelled = grouping, _labelled([y_true, *further.values(), qid])
+        units, labelled = grouping, _labelled([y_true, *aligned.values(), qid])
     weights = rows["sample_weight"]
     queries = Queries(
         grouping.ids,

@@ -18,7 +18,7 @@ from skrank_metrics._input.arrays import places_in
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.parameters import check_bool
-from skrank_metrics._input.query_ids import as_python, carried, check_aligned
+from skrank_metrics._input.query_ids import as_python, carried
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -128,7 +128,6 @@ class RankingAccumulator:
         TypeError, ValueError
             As in evaluate, and if a query was added before.
         """
-        check_aligned(y_true=y_true, sample_weight=sample_weight)
         rows = carried(y_true, sample_weight=sample_weight, retrieved=retrieved)
         truth = documents_from_rows(
             y_true,
@@ -138,7 +137,7 @@ class RankingAccumulator:
             documents=documents,
             by=by,
             groups=groups,
-            beside={"y_score": y_score, "retrieved": rows["retrieved"]},
+            beside={"y_score": y_score, **rows},
         )
         scores = scores_by_model(y_true, y_score) or {ONLY: y_score}
         self._values.add(self._evaluation.of_scores(truth, scores, **rows))

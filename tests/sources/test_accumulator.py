@@ -1,4 +1,5 @@
 import copy
+import itertools
 import pickle
 import tracemalloc
 
@@ -387,3 +388,34 @@ def test_a_copy_has_contents_of_its_own():
     assert one.result().mean == {"mrr": 1}
     assert other.n_queries == 2
     assert other.result().mean == {"mrr": (1 + 1 / 2) / 2}
+
+
+COLUMNS = {
+    "y_true": [1, 0, 0, 1],
+    "y_score": [2.0, 1.0, 2.0, 1.0],
+    "qid": ["a", "a", "b", "b"],
+    "sample_weight": [1.0, 1.0, 2.0, 2.0],
+    "retrieved": [True, True, False, True],
+    "judged": [True, False, True, True],
+    "by": ["x", "x", "y", "y"],
+    "groups": [1, 1, 2, 2],
+}
+
+
+PAIRS = [*itertools.combinations(COLUMNS, 2)]
+# These are compared with the first column that has an index, not with each other.
+PAIRS.remove(("by", "groups"))
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_any_two_columns_whose_rows_are_in_other_orders_are_refused(one, other):
+    # An index that counts rows is not compared.
+    columns = dict(COLUMNS)
+    columns[one] = pd.Series(COLUMNS[one], index=list("klmn"), name=one)
+    columns[other] = pd.Series(COLUMNS[other], index=list("nmlk"), name=other)
+    for evaluate_columns in (
+        lambda: RankingAccumulator("mrr").update(**columns),
+        lambda: evaluate(**columns, metrics="mrr"),
+    ):
+        with pytest.raises(ValueError, match=r"must have the same index as .* different orders"):
+            evaluate_columns()

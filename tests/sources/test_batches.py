@@ -450,6 +450,14 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     path = write_several(tmp_path)
     of_several = printed(io.StringIO(), verbose=True)
     assert of_several.startswith(f"{n:,} of {n:,} rows (100%), ")
+    # Texts do not tell their rows, so nobody knows the total, nor the rest of the time.
+    rows = pd.DataFrame({"y": [1, 0], "s": [1, 2], "q": ["a", "a"]})
+    rows.to_parquet(tmp_path / "first.parquet")
+    rows.assign(q="b").to_csv(tmp_path / "last.csv")
+    path = [tmp_path / "first.parquet", tmp_path / "last.csv"]
+    batch_rows = 2
+    lines = printed(Terminal()).split(progress.REPLACE)
+    assert lines[1:3] == ["2 rows, 0 s", "4 rows, 0 s"]
     monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console
     report = evaluate_batches(TABLE, **NAMES, order=order, verbose=True)
     assert report.n_documents == n
@@ -470,9 +478,10 @@ LARGE = ["9007199254740993", "-9007199254740993", "18446744073709551617", "9" * 
     ("score", "n_rows"), [*((score, 0) for score in LARGE), (LARGE[0], 200_000)]
 )
 def test_integers_in_a_text_that_float64_cannot_hold_are_refused(score, n_rows, tmp_path):
+    other = "1e300" if n_rows else "-3"
     # 200,000 rows are three blocks, the first of which decides on types in pyarrow: it has whole numbers only.
     rows = [f"{row % 2},{row % 7},{row // 2}\n" for row in range(n_rows)]
-    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
+    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,{other},a\n0,{score},a\n"]))
     with pytest.raises(
         ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."
     ):

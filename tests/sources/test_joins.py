@@ -148,6 +148,15 @@ def test_ids_of_which_a_part_has_another_type_are_an_error(options, message):
         evaluate_run(**given, metrics=metric)
 
 
+def test_ids_of_a_type_that_only_judgments_have_can_be_excluded():
+    truth = {"q": {"a": 1, 7: 0, 8: 1}}
+    report = evaluate_run(truth, {"q": ["b", "a"]}, "mrr", exclude=[("q", 7)])
+    assert report.mean == {"mrr": 1 / 2}
+    assert not any(line.startswith("Nothing excluded") for line in report.health.findings)
+    with pytest.raises(ValueError, match=r"exclude has b'a', but qrels and run have documents"):
+        evaluate_run(truth, {"q": ["b", "a"]}, "mrr", exclude=[("q", b"a")])
+
+
 def test_ids_of_two_types_that_do_not_look_alike_are_different_documents():
     mixed = {1: [10, "advertisement"], 2: ["video", 20]}
     assert mrr(NUMBERED, mixed) == [1, 1 / 2]
@@ -642,6 +651,10 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
             evaluate_run(TRUTH, {"als": {"u": ["a"]}, "u": other})
     assert mrr({"u": [("a", 1)]}, {"u": [("b", 2), ("a", 1)]}) == [1 / 2], "ids can be tuples"
     assert mrr({"u": [("a", 1)]}, {"u": {("b", 2): 2.0, ("a", 1): 1.0}}) == [1 / 2]
+    with pytest.raises(ValueError, match="run must have different names; got '1' more than once"):
+        evaluate_run(TRUTH, {1: {"u": ["a"]}, "1": {"u": ["b"]}})
+    with pytest.raises(ValueError, match="run and qrels share no query: None"):
+        evaluate_run(TRUTH, {"empty": {}, "als": {"u": ["a"]}})
     path = tmp_path / "run.txt"
     path.write_text("u Q0 a 1 1.5 t\n")
     runs = {"file": path, "other": {"u": ["a"]}}

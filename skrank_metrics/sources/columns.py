@@ -13,6 +13,8 @@ from skrank_metrics._input.interface import argument
 from skrank_metrics._input.parameters import nearest
 
 NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
+# In a text, "07" and "7" are different queries, slices and groups.
+NAMING = ("qid", "by", "groups")
 # The kinds of NumPy's types that a column may have, and what it should hold.
 KINDS = {
     **dict.fromkeys(NUMBERS, ("iuf", "numbers")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
-from skrank_metrics.sources.columns import MASKS, NUMBERS, Columns, check_column_names
+from skrank_metrics.sources.columns import MASKS, NAMING, NUMBERS, Columns, check_column_names
 from skrank_metrics.sources.files import DELIMITERS, PACKED
 
 
@@ -101,12 +101,13 @@ class TableFile:
         import pyarrow as pa
 
         found = {name: table[name] for name in columns.names}
+        naming = [name for role in NAMING for name in columns.of(role)]
         for argument, name in columns.by_argument:
             if not pa.types.is_string(found[name].type):
                 continue
             if argument in (*NUMBERS, *MASKS):
                 found[name] = _typed(found[name], argument, f"{name!r} of {self.name}")
-            elif argument == "documents":
+            elif argument == "documents" and name not in naming:
                 # Custom metrics compute with prices, but topics may be text; batches of both are refused.
                 with suppress(TypeError, ValueError):
                     found[name] = _typed(found[name], argument, name)

@@ -275,3 +275,15 @@ def test_columns_of_documents_in_a_text_are_numbers_if_they_can_be(tmp_path):
         lambda y, *, topic: float(topic[0] == "7"), name="seven", documents=["topic"]
     )
     assert evaluate_batches(tmp_path / "a.csv", metrics=topics, **names).mean == {"seven": 1}
+
+
+def test_queries_slices_and_groups_of_a_text_stay_different_if_they_are_columns_of_documents(
+    tmp_path,
+):
+    (tmp_path / "a.csv").write_text("q,y,s,b,g\n7,1,2,1,05\n7,0,3,1,05\n07,1,2,01,5\n")
+    further = {"documents": ["q", "b", "g"], "by": "b", "groups": "g"}
+    report = evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}, **further)
+    assert report.qid.tolist() == ["7", "07"]
+    assert report.per_query["mrr"].tolist() == [1 / 2, 1]
+    assert list(report.slices) == ["01", "1"]
+    assert report.groups.tolist() == ["05", "5"]

@@ -236,7 +236,9 @@ def ranked_row(row):
 
 def a_run(case, lists, value):
     """A run in one of its forms; those of rows have columns of scores, ranks or both."""
-    forms = ["dicts", "lists", "rows", "rows"] + ["trec", "read", "ranks"] * (case.kind == "text")
+    forms = ["dicts", "lists", "rows", "rows"] + ["trec", "read", "read", "ranks"] * (
+        case.kind == "text"
+    )
     form = case.one_of(*forms)
     if form in ("dicts", "read"):
         lists = once(lists)
@@ -251,7 +253,7 @@ def a_run(case, lists, value):
         path = lines_of(case, lines)
         if form == "trec":
             return Given(path, as_lines_are_read(lists, case.duplicates), in_trec=True)
-        score_type = case.one_of(None, "float32", "float64")
+        score_type = case.one_of(None, "float32", "float32", "float64")
         run = trec.read_run(path, score_type=score_type)
         return Given(run, lists, in_trec=True, score_type=score_type)
     ranks, numbers = [], dict.fromkeys(lists, 0)

@@ -1,5 +1,7 @@
 """Random rows that look like mistakes, or nearly: what health says, against loops over pairs of documents."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -44,8 +46,14 @@ def random_case(random):
         y, scores = np.abs(scores).round(random.integers(1, 6)), y
     elif kind == 1:  # and in that of the ids
         y, qid = random.choice([15, 30, 100]) * qid + random.integers(0, 3, size), y
+        qid = qid.astype(random.choice(["i8", "f8", "u1"]))
     elif kind == 2:
         scores = scores.round()
+    elif kind == 3:  # hardly enough pairs to say so
+        size = 2 * int(random.integers(8, 16))
+        qid = np.repeat(np.arange(size // 2), 2)
+        y = 1 - np.arange(size) % 2
+        scores = 1.0 - 2 * y
     scores = np.where(random.random(size) < random.choice([0.0, 0.0, 0.3]), -np.inf, scores)
     options = {}
     if random.random() < 0.5:
@@ -76,7 +84,7 @@ class Told:
         """Whether neighbours of other labels have their scores the other way round, by three standard errors."""
         n_compared = n_inverted = 0
         for places in self.places:
-            for one, other in zip(places, places[1:], strict=False):
+            for one, other in itertools.pairwise(places):
                 if self.retrieved[one] and self.retrieved[other]:
                     by_label = np.sign(self.labels[one] - self.labels[other])
                     by_score = int(self.scores[one] > self.scores[other])

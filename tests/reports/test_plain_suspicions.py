@@ -50,7 +50,7 @@ def random_case(random):
     elif kind == 2:
         scores = scores.round()
     elif kind == 3:  # hardly enough pairs to say so
-        size = 2 * int(random.integers(8, 16))
+        size = 2 * int(random.integers(9, 18))
         qid = np.repeat(np.arange(size // 2), 2)
         y = 1 - np.arange(size) % 2
         scores = 1.0 - 2 * y
@@ -146,7 +146,9 @@ class Told:
 def test_suspicions_are_loops_over_documents(seed):
     random = np.random.default_rng([seed, 10])
     case = random_case(random)
-    report = evaluate(**case, metrics=random_metrics(random))
+    # By it, scores that are barely suspicious are far apart from their negatives.
+    metrics = "kendall_tau" if seed % 3 == 0 else random_metrics(random)
+    report = evaluate(**case, metrics=metrics)
     told = Told(case, report)
     starts = ("Reversed?", "Swapped?", "No grade 0")
     found = [line for line in report.health.findings if line.startswith(starts)]

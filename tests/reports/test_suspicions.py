@@ -67,6 +67,17 @@ def test_few_queries_are_no_evidence():
     assert not any("Reversed?" in finding for finding in report.health.findings)
 
 
+@pytest.mark.parametrize(("n_pairs", "is_told"), [(9, False), (10, True)])
+@pytest.mark.parametrize("missing", ["first", "second"])
+def test_only_pairs_of_ranked_documents_count(n_pairs, is_told, missing):
+    # 10 inverted pairs are more than three standard errors, 3 * sqrt(10.5); 9 are fewer than 3 * sqrt(9.5).
+    n = n_pairs + 5
+    retrieved = np.ones((n, 2), dtype=bool)
+    retrieved[n_pairs:, ["first", "second"].index(missing)] = False
+    report = evaluate([[1, 0]] * n, [[-1, 1]] * n, retrieved=retrieved, metrics="kendall_tau")
+    assert any("Reversed?" in line for line in report.health.findings) == is_told
+
+
 def test_custom_metrics_are_not_computed_again(labels, scores):
     calls = []
 

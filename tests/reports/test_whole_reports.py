@@ -54,8 +54,8 @@ def random_metrics(random, rows):
     return metrics
 
 
-def random_report(random):
-    rows = random_rows(random)
+def random_report(random, always=()):
+    rows = random_rows(random, always=always)
     report = evaluate(**rows, metrics=random_metrics(random, rows))
     if random.random() < 0.3:
         report = report.with_queries(folds=random.integers(0, 3, report.n_queries))
@@ -118,7 +118,7 @@ def is_nothing(value):
 @pytest.mark.parametrize("seed", range(12))
 def test_frames_have_all_columns_and_make_the_report_again(seed):
     random = np.random.default_rng([seed, 8])
-    _, report = random_report(random)
+    _, report = random_report(random, always=["by"])
     expected = plain_columns(report)
     frames = {library: report.to_frame(library) for library in ("pandas", "polars")}
     for frame in frames.values():
@@ -187,8 +187,7 @@ def test_reports_print_what_they_rest_on(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_slices_are_reports_of_their_rows(seed):
     random = np.random.default_rng([seed, 6])
-    rows = random_rows(random)
-    rows["by"] = rows.get("by", rows["qid"])
+    rows = random_rows(random, always=["by"])
     report = evaluate(**rows, metrics=random_metrics(random, rows))
     for part in report.slices.values():
         ids = part.qid.tolist()
@@ -212,7 +211,7 @@ def test_slices_are_reports_of_their_rows(seed):
 
 def random_comparison(random):
     """Several models, of which some did not return all documents, compared with random options."""
-    rows = random_rows(random, int(random.integers(4, 20)))
+    rows = random_rows(random, int(random.integers(4, 20)), always=["by"])
     names = ["one", "two", "three"][: random.integers(1, 4)]
     n = len(rows["y_true"])
     scores = {name: random.integers(0, 4, n) / 2 for name in names}

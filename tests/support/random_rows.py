@@ -42,7 +42,7 @@ def slices_of(query, random):
     return np.array(["x", None, "all"], dtype=object)[number]
 
 
-def random_rows(random, n_queries=None):
+def random_rows(random, n_queries=None, always=()):
     """Labels, scores, ids and options of queries of unequal lengths, mixed, as arguments of evaluate."""
     n = n_queries or int(random.integers(3, 13))
     in_order = np.repeat(np.arange(n), random.integers(1, 7, n))
@@ -62,7 +62,8 @@ def random_rows(random, n_queries=None):
         "by": slices_of(query, random),
         "documents": {"price": random.integers(0, 9, size)},
     }
-    chosen = {name: value for name, value in options.items() if random.random() < 0.5}
+    drawn = [name for name in options if random.random() < 0.5]
+    chosen = {name: options[name] for name in options if name in {*drawn, *always}}
     if "judged" in chosen:
         chosen["condense"] = bool(random.random() < 0.5)
     rows = {"y_true": labels, "y_score": scores * has_scores[query]}

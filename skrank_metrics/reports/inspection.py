@@ -311,8 +311,10 @@ def steps_of_ranks(
 ) -> tuple[FloatArray, FloatArray]:
     """How the value changes with each rank, also if a rank can lower it."""
     whole = metric.computation
+    # Ranks below the cutoff of the metric add nothing.
+    cutoffs = [min(rank, whole.k or rank) for rank in range(1, depth + 1)]
     # A query may have gains, but none above a cutoff.
-    cut = [replace(whole, k=k, needs_relevant=False) for k in range(1, depth + 1)]
+    cut = [replace(whole, k=k, needs_relevant=False) for k in cutoffs]
     *at_ranks, total = per_query(ranking, [*cut, whole])
     before = [np.zeros_like(total.numerators), *(result.numerators for result in at_ranks)]
     steps = np.diff(np.column_stack([*before, total.numerators]), axis=1)

@@ -32,6 +32,12 @@ def test_every_metric_is_a_sum_or_known_to_be_none(name):
     assert np.isnan(found.rest) == np.isnan(found.columns["added"]).all() == is_none
 
 
+def test_ranks_below_the_cutoff_add_nothing():
+    found = inspected("precision@2", [1, 1, 1, 0], n_ranks=4)
+    assert found.columns["added"].tolist() == [1 / 2, 1 / 2, 0, 0]
+    assert found.rest == 0
+
+
 DCG_AT_2 = 1 / np.log2(3)
 DCG_AT_4 = 2 / np.log2(5)
 IDEAL = 2 + 1 / np.log2(3)

@@ -178,3 +178,13 @@ def test_a_slice_of_weight_0_has_no_mean():
 def test_slices_are_one_value_a_document(by, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=by)
+
+
+def test_labels_that_nobody_gave_may_be_none():
+    rows = {"y_score": [3, 2, 1, 2], "qid": ["a", "a", "a", "b"], "metrics": ["mrr", "bpref"]}
+    judged = [False, True, True, True]
+    given = evaluate(np.array([None, 0, 1, 1], dtype=object), judged=judged, **rows)
+    expected = evaluate([0, 0, 1, 1], judged=judged, **rows)
+    assert given.mean == expected.mean == {"mrr": (1 / 3 + 1) / 2, "bpref": expected.mean["bpref"]}
+    with pytest.raises(TypeError, match="y_true must hold real numbers; got None"):
+        evaluate(np.array([None, 0, 1, 1], dtype=object), **rows)

@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.random_rows import random_rows
+from support.said import assert_alike, said_by
 from support.shown import words
 
 from skrank_metrics import (
@@ -164,6 +166,29 @@ def test_documents_without_a_score_are_told():
     assert not any("NaN" in finding for finding in some.reports["all"].health.findings)
     masked = evaluate(Y, models, qid=QID, metrics="ndcg@5", retrieved=returned)
     assert not any("NaN" in note for note in masked.notes()), "these were not returned anyway"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_documents_without_a_score_are_like_those_that_were_not_retrieved(seed):
+    random = np.random.default_rng([seed, 12])
+    rows = random_rows(random)
+    n = len(rows["qid"])
+    scores = {"a": random.integers(0, 3, n) / 2, "b": random.random(n)}
+    for own in scores.values():
+        own[random.random(n) < random.choice([0.0, 0.3])] = np.nan
+    found = evaluate(**rows | {"y_score": scores}, metrics=["mrr", "recall@2"])
+    for name, own in scores.items():
+        given = rows | {"y_score": own}
+        given["retrieved"] = ~np.isnan(own) & rows.get("retrieved", np.ones(n, dtype=bool))
+        alone = evaluate(**given, metrics=["mrr", "recall@2"])
+        n_missing = int(np.isnan(own).sum())
+        documents = "1 document" if n_missing == 1 else f"{n_missing} documents"
+        told = f"No score (NaN) for {documents}, counted as not returned."
+        expected = said_by(alone)
+        expected["health"] += (told,) if n_missing else ()
+        report = said_by(found.reports[name])
+        del report["text"], expected["text"]  # a sentence more
+        assert_alike(report, expected)
 
 
 def test_ids_and_metrics():

@@ -313,6 +313,8 @@ def test_slices_of_queries_in_another_order_are_refused(ids, form):
         ValueError, match=r"must be in the order of report.qid; got .* in different orders"
     ):
         compare(reports, "mrr", by=form(by.sort_index()))
+    with pytest.raises(ValueError, match=r"by\['device'\] must be in the order of report.qid"):
+        compare(reports, "mrr", by={"country": by, "device": by.sort_index()})
     # An index that is not that of the queries says nothing, and neither does the default one.
     for same in (
         by,

@@ -188,7 +188,7 @@ def rbp_score(
     if not normalize:
         return (1 - p) * (gains @ weights)
     # The largest sums of lists of 0, 1, 2, ... documents.
-    sums = np.concatenate(([ABOVE_ZERO], np.cumsum(weights)))[ranked.n_shown]
+    sums = np.cumsum(np.append(ABOVE_ZERO, weights))[ranked.n_shown]
     # The factor (1 - p) is in both and left out.
     # The two sums are rounded differently.
     return (gains @ weights).clip(max=sums), sums

@@ -151,8 +151,8 @@ def evaluate_out_of_fold(
     grouping = rows.documents.grouping
     # Metrics that the labels do not allow are noticed before anything is fitted.
     computations = [metric.computation for metric in how.metrics.values()]
-    every_query = np.ones(len(grouping.ids), dtype=bool)
-    per_query(rows.ranking(np.zeros(rows.documents.n_documents), every_query), computations)
+    constant = np.zeros(rows.documents.n_documents)
+    per_query(rank_rows(rows.documents, constant, retrieved=rows.retrieved), computations)
     splitter = check_cv(QueryKFold(5) if cv is None else cv)
     ids = {"qid": rows.qid, "groups": rows.groups}
     splits = split_rows(splitter, rows.X, rows.y, **ids)

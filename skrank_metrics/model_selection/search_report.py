@@ -112,6 +112,11 @@ class SearchReport(CrossEvaluation):
                 f"{n_whole} candidates looks better than it is: chosen without the fold that it is scored on, it "
                 f"scores {self.expected_score:.4f}."
             )
+        if n_whole > 1 and not self.outcome().flips.statistics.counts.any():
+            yield (
+                "All candidates have the same value for every query, so what varies had no effect. Check the names of "
+                "the parameters, as some models ignore unknown ones."
+            )
         if reasons:
             counts = (f"{number} {reason}" for reason, number in reasons.items())
             yield f"Not compared: {', '.join(counts)}."

@@ -179,8 +179,6 @@ class RankingReport(Result):
     @property
     def n_documents(self) -> int | None:
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
-        if self.has_documents:
-            return self.own_ranking.documents.n_documents
         return None if self.counts is None else int(self.counts.n_documents.sum())
 
     @property

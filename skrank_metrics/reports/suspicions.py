@@ -35,7 +35,10 @@ def suspicions(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator
     """One sentence for each likely mistake."""
     yield from _swapped(ranking)
     yield from _reversed(ranking, values)
-    yield from _no_grade_zero(ranking.documents, values)
+    documents = ranking.documents
+    yield from _no_grade_zero(documents, values)
+    if documents.n_documents == documents.n_queries:
+        yield "Nothing to rank: each query has a single document, so all models get the same values."
 
 
 def _reversed(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
@@ -115,7 +118,9 @@ def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> 
     for name, own in values.items():
         if own.metric.computation.options.get("relevance_threshold", 0) is None:
             binary.append(name)
-    if not binary or not documents.are_grades or documents.largest_label <= 1:
+    # Of lists by id, only relevant documents may be known, as of purchases.
+    is_binary = documents.judged is not None and documents.largest_label <= 1
+    if not binary or not documents.are_grades or is_binary:
         return
     if documents.n_relevant(None).sum() == documents.n_judged.sum():
         yield (

@@ -25,7 +25,10 @@ _INTERVAL = (
     "The difference over all queries of this kind is probably between these numbers. "
     "If 0 is not, the rankings differ significantly."
 )
-_STATUSES = "What these queries show. They cannot decide about rankings that lead, may be best or are undecided."
+_STATUSES = (
+    "What these queries show about the ranking. If it leads, may be best or is undecided, they are "
+    "too few to decide."
+)
 _AGAINST = "The baseline that says least in favour of the ranking."
 _TESTS: dict[Test, str] = {"permutation": "paired permutation test", "t": "paired t-test"}
 _HOW: dict[Correction | None, str] = {
@@ -157,6 +160,9 @@ def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> 
     if first.tested:
         yield from _about_queries(first)
     yield from findings(reports)
+    for outcome in outcomes:
+        if outcome.margin:
+            yield f"Margin of {outcome.metric}: losses below {outcome.margin:g} do not matter."
     if first.tested:
         yield _how(first)
     yield from weighting(next(iter(reports.values())).weights)

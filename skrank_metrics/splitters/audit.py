@@ -137,7 +137,7 @@ def audit_splits(
     grouping = group_by_query(n_rows, "audit_splits", y=y, qid=qid, groups=groups, X=X)
     audited = {"": grouping}
     # Groups that are the queries would be audited twice.
-    if groups is not None and groups is not qid:
+    if groups is not None:
         units = group_by_query(n_rows, "audit_splits", groups=groups)
         if not np.array_equal(units.codes, grouping.codes):
             audited["_groups"] = units

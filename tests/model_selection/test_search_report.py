@@ -749,3 +749,15 @@ def test_groups_of_the_report_count_though_the_race_had_none():
     assert len(set(grouped.reports["#1"].groups.tolist())) == 20
     expected = compare(plain, groups=users[np.unique(QID, return_index=True)[1]])
     assert grouped.pair("#1", "#2").p_value == expected.pair("#1", "#2").p_value
+
+
+@pytest.mark.parametrize("copies", [[True, False], [True]])
+def test_a_parameter_without_an_effect_is_said(copies):
+    X, y, qid = make_ranking(30, random_state=0)
+    grid = {"estimator__copy_X": copies}
+    search = GridSearchCV(
+        QueryRanker(Ridge()), grid, scoring=make_ranking_scorer("ndcg@5"), cv=QueryKFold(3)
+    )
+    report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
+    is_said = "All candidates have the same value for every query, so what varies had no effect"
+    assert (is_said in words(report)) == (len(copies) == 2)

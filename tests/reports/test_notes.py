@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from support.ranks import report_of_ranks
 
+from skrank_metrics import compare, evaluate
 from skrank_metrics.reports.wording import findings
 
 TIES = "Ties: 2% of the documents are tied."
@@ -37,3 +38,13 @@ def test_what_all_rankings_have_is_said_once():
 def test_a_sentence_about_queries_stays_a_sentence():
     lost = "1 query has no judged document and is left out of mrr."
     assert notes_of(a=[lost], b=[]) == [f"a: {lost}"]
+
+
+def test_the_margin_is_said_if_all_rankings_are_better():
+    y, qid = [1, 0] * 20, [query for query in range(20) for _ in range(2)]
+    board = evaluate(y, {"old": [1, 2] * 20, "new": [2, 1] * 20}, qid=qid, metrics="mrr")
+    note = "Margin of mrr: losses below 0.02 do not matter."
+    compared = compare(board, baseline="old", margin=0.02)
+    assert compared.verdict.startswith("Ship new. With 95% confidence, new is better than old.")
+    assert note in compared.notes()
+    assert not any(note.startswith("Margin") for note in compare(board, baseline="old").notes())

@@ -136,3 +136,20 @@ def test_purchases_are_all_relevant_and_no_ratings():
     frame = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "c"]})
     found = evaluate_run(frame, {1: ["a", "x"], 2: ["y", "c"]}, "mrr").health.findings
     assert not any(one.startswith("No grade") for one in found)
+
+
+def test_queries_of_a_single_document_have_nothing_to_rank():
+    start = "Nothing to rank: each query has a single document"
+    alone = evaluate([1, 0, 2], [3.0, 2.0, 1.0], qid=[1, 2, 3]).health.findings
+    assert any(finding.startswith(start) for finding in alone)
+    several = evaluate([1, 0, 2], [3.0, 2.0, 1.0], qid=[1, 2, 2]).health.findings
+    assert not any(finding.startswith(start) for finding in several)
+
+
+def test_all_documents_that_are_relevant_are_a_finding_unless_others_were_returned():
+    report = evaluate([1, 1, 1], [3.0, 2.0, 1.0], qid=[1, 2, 2], metrics=["mrr", "map"])
+    assert report.mean == {"mrr": 1.0, "map": 1.0}
+    (finding,) = report.health.findings
+    assert finding.startswith("No grade 0: all judged documents have labels above 0, up to 1, and")
+    bought, shown = {"u": ["tea"], "v": ["rice"]}, {"u": ["tea", "salt"], "v": ["salt", "rice"]}
+    assert evaluate_run(bought, shown, "mrr").health.findings == ()

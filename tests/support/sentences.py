@@ -482,6 +482,9 @@ def notes(comparison, facts):
     if first.tested:
         sentences += about_queries(first, queries)
     sentences += findings(comparison.reports)
+    for own in facts:
+        if own.margin:
+            sentences.append(f"Margin of {own.metric}: losses below {own.margin:g} do not matter.")
     if first.tested:
         sentences.append(how(first, n_parts=1))
     weights = next(iter(comparison.reports.values())).weights

@@ -80,6 +80,11 @@ def test_unjudged_documents_are_no_finding_where_only_relevant_ones_are_known():
     for judged, n_findings in (({"x": 1}, 0), ({"x": 1, "v": 0}, 1)):
         health = evaluate_run({"a": judged, "b": {"z": 1}}, lists, "mrr").health
         assert len(told(health, "Unjudged")) == n_findings
+    # If lists are condensed, it matters what is left out of them.
+    qrels = {"a": {"x": 1}, "b": {"z": 1}}
+    assert told(evaluate_run(qrels, lists, "mrr", condense=True).health, "Unjudged") == [
+        "Unjudged: nobody judged 2 ranked documents (50.0%); they are left out."
+    ]
 
 
 DISTANCE = "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"

@@ -316,6 +316,11 @@ def test_a_ranking_with_documents_of_its_own_beside_one_without():
     assert frame["documents.text"].tolist()[:4] == list("uvwx")
     assert frame["documents.text"].isna().tolist() == [False] * 4 + [True] * 4
     assert " u\n" in str(comparison.inspect(qid="a"))
+    turned = compare({name: comparison.reports[name] for name in ("without", "with")}, test="t")
+    frame = turned.inspect(qid="a").to_frame()
+    assert frame["ranking"].tolist() == ["without"] * 4 + ["with"] * 4
+    assert frame["documents.text"].isna().tolist() == [True] * 4 + [False] * 4
+    assert frame["documents.text"].tolist()[4:] == list("uvwx")
 
 
 def test_no_query_to_inspect_is_an_error():

@@ -402,6 +402,13 @@ def test_at_exactly_the_level_rankings_differ():
     assert compare(list(found.reports.values()), baseline=1).plan.baseline == "1"
 
 
+def test_levels_are_decimals():
+    # 1 - 0.9 is less than 0.1, and p-values of random signs can be exactly 0.1.
+    confidences = [0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
+    levels = [Plan(confidence=confidence).level for confidence in confidences]
+    assert levels == [0.3, 0.2, 0.1, 0.05, 0.01, 0.001]
+
+
 def test_a_margin_ships_what_loses_no_more():
     ranks = {
         "a": ALWAYS * 5,

@@ -277,6 +277,8 @@ def test_scores_are_compared_in_float32_or_float64():
         "in float32 they tie, and the last id comes first"
     )
     assert mrr(run, convention="sklearn") == mrr(run, score_type="float64") == 1
+    in_float32 = mrr(run, "mrr(ties=worst)", convention="sklearn", score_type="float32")
+    assert in_float32 == 1 / 2
     large = "1 Q0 a 1 1e300 t\n1 Q0 b 2 2e300 t\n1 Q0 c 3 1e30 t"
     assert mrr(large) == mrr(large, convention="sklearn") == 1 / 2, (
         "infinite in float32, and thus tied"

@@ -201,6 +201,11 @@ def judgments(case, truth):
         return {query: dict(row) for query, row in truth.items()}, truth
     if form == "sets":
         relevant = {query: [(one, 1.0) for one, _ in row] for query, row in once(truth).items()}
+        if "qrels" not in case.names and case.chance(0.4):
+            rows = rows_of(case, relevant)
+            queries, documents, _ = map(list, zip(*rows, strict=True))
+            columns = {names["query"]: queries, names["document"]: documents}
+            return table_of(case, columns), grouped(rows)
         kind = case.one_of(list, set, frozenset, tuple)
         return {query: kind(dict(row)) for query, row in relevant.items()}, relevant
     if form in ("read", "sparse"):
@@ -272,6 +277,10 @@ def a_run(case, lists, value):
     columns = {names["query"]: queries, names["document"]: documents}
     columns |= {} if value == "rank" else {names["score"]: scores}
     columns |= {} if value == "score" else {names["rank"]: ranks}
+    # Of scores and ranks, only one is named, so the other does not count.
+    other = {"score": "rank", "rank": "score"}.get(value)
+    if other is not None and "run" in case.names and other not in columns:
+        columns[other] = case.random.permutation(len(rows)).tolist()
     table = table_of(case, columns)
     return Given(table, by_rank, ranked=True) if value == "rank" else Given(table, lists)
 

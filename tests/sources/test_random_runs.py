@@ -43,7 +43,10 @@ def revenue(labels, price, unranked=()):
 REVENUE = make_metric(revenue, documents=["price"])
 IDS = {
     "text": "{}-{}".format,
-    "integer": lambda kind, number: number * 3 - 20 + 10**10 * (kind == "d"),
+    # Of documents, some would be equal in 32 bits.
+    "integer": lambda kind, number: (
+        -5 - number if kind == "q" else -5 - number // 3 - number % 3 * 2**32
+    ),
     "tuple": lambda kind, number: (kind, number),
     "count": lambda kind, number: number,
 }

@@ -92,6 +92,9 @@ class Part:
         weights = random.choice([0.5, 1.0, 4.0], len(sizes))[query]
         self.weights = weights + 0.25 * (np.arange(self.n) % 3 == 0) if varies else weights
         self.start = random.normal(size=self.n)
+        # Labels of the rows.
+        self.index = random.permutation(self.n) + 100 if chance(random) else None
+        self.is_reordered = self.index is not None and chance(random, 0.1)
 
     @property
     def qid(self):
@@ -102,9 +105,13 @@ class Part:
         queries = list(dict.fromkeys(self.query.tolist()))
         return [np.flatnonzero(self.query == query).tolist() for query in queries]
 
+    def frame(self):
+        return pd.DataFrame(self.X, columns=["row", "word"], index=self.index)
 
-def as_frame(X):
-    return pd.DataFrame(X, columns=["row", "word"])
+    def labels(self):
+        if self.index is None:
+            return self.y
+        return pd.Series(self.y, index=self.index[::-1] if self.is_reordered else self.index)
 
 
 class Case:
@@ -134,6 +141,8 @@ class Case:
             self.rounds = None
         self.draw_passed_on(random)
         self.model = kind(**self.of_model)
+        if any(part.is_reordered for part in (self.train, *self.parts)):
+            self.wrong.append("must have the same index as X")
 
     def check_weights(self, part):
         """Weights that vary in a query are for boosters that weight rows."""
@@ -204,7 +213,7 @@ class Case:
 
     def labels_of(self, part):
         weights = part.weights if part.weighted else None
-        return with_qid(part.y, part.qid, sample_weight=weights)
+        return with_qid(part.labels(), part.qid, sample_weight=weights)
 
 
 # What fit gets
@@ -389,20 +398,22 @@ def test_arguments_of_fit_are_those_of_loops(kind, seed, monkeypatch):
     train = case.train
     given = dict(case.given)
     ids = str(random.choice(["qid", "groups", "index of y"]))
-    labels = with_qid(train.y, train.qid) if ids == "index of y" else train.y
+    labels = train.labels()
+    if ids == "index of y":
+        labels = with_qid(labels, train.qid)
     if ids != "index of y":
         given[ids] = train.qid
-    sets = [(as_frame(part.X), case.labels_of(part)) for part in case.parts]
+    sets = [(part.frame(), case.labels_of(part)) for part in case.parts]
     if len(sets) == 1 and chance(random):
         given["X_val"], given["y_val"] = sets[0]
     elif sets:
         given["eval_set"] = sets
     if case.wrong:
         with pytest.raises((TypeError, ValueError)) as raised:
-            ranker.fit(as_frame(train.X), labels, **given)
+            ranker.fit(train.frame(), labels, **given)
         assert re.search("|".join(case.wrong), str(raised.value))
         return
-    ranker.fit(as_frame(train.X), labels, **given)
+    ranker.fit(train.frame(), labels, **given)
     assert str(case.model.get_params()) == before
     found = dict(ranker.estimator_.given_)
     queries = train.in_order()

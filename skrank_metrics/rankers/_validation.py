@@ -40,6 +40,8 @@ def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
             raise ValueError(
                 "Pass a validation set as eval_set or as X_val and y_val, not as both."
             )
+        if X_val is None:
+            raise TypeError("X_val must hold the rows of y_val; got None.")
         return [(X_val, y_val)]
     pairs = [] if eval_set is None else list(eval_set)
     for number, pair in enumerate(pairs):

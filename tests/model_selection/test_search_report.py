@@ -265,14 +265,25 @@ def test_numbers_are_those_of_the_rows_of_the_search(search, found, tmp_path):
     ]
 
 
-def tables_of(candidates):
-    """The printed tables of a report of candidates that rank alike."""
+def report_of(candidates):
+    """A report of candidates that rank alike."""
     params = {f"#{number}": params for number, params in enumerate(candidates, start=1)}
     report = evaluate([1, 0] * 2, [2, 1] * 2, qid=[0, 0, 1, 1], metrics="mrr").with_queries(
         folds=np.array([0, 1])
     )
-    found = SearchReport(dict.fromkeys(params, report), ("mrr",), params=params)
-    return [section for section in found._sections() if isinstance(section, Table)]
+    return SearchReport(dict.fromkeys(params, report), ("mrr",), params=params)
+
+
+def tables_of(candidates):
+    """The printed tables of a report."""
+    sections = report_of(candidates)._sections()
+    return [section for section in sections if isinstance(section, Table)]
+
+
+def test_a_parameter_may_have_the_name_of_a_column():
+    frame = report_of([{"mrr": 1, "n_queries": 5}, {"mrr": 3, "n_queries": 6}]).to_frame()
+    assert frame[["mrr", "n_queries"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+    assert frame[["param mrr", "param n_queries"]].to_numpy().tolist() == [[1, 5], [3, 6]]
 
 
 def test_the_print_has_one_table_of_the_parameters_that_vary(search, found):

@@ -440,5 +440,7 @@ def test_a_parameter_of_the_booster_without_its_prefix_is_named(deep, problem):
         GridSearchCV(ranker, grid, cv=QueryKFold(2)).fit(X, with_qid(y, qid))
     with pytest.raises(ValueError, match="Invalid parameter 'leaves'"):
         QueryRanker(LGBMRanker()).set_params(leaves=3)
+    with pytest.raises(ValueError, match=message):
+        QueryRanker(Ridge()).set_params(estimator=LGBMRanker(), num_leaves=3)
     changed = QueryRanker(Ridge()).set_params(estimator=LGBMRanker(), estimator__num_leaves=5)
     assert changed.estimator.num_leaves == 5

@@ -172,9 +172,9 @@ def check_said(comparison, bounds, n_parts=1):
     assert lines == [sentences.brief(comparison), *explained, *notes]
 
 
-def check_pair(comparison):
-    """The print of the two rankings that are compared by default, and the queries on which they differ most."""
-    pair = comparison.pair()
+def check_pair(comparison, *names):
+    """The print of two rankings, and the queries on which they differ most."""
+    pair = comparison.pair(*names)
     tables, lines = html_of(pair)
     rows = []
     for which, interval, p in (
@@ -188,13 +188,11 @@ def check_pair(comparison):
     wins = f"{pair.first} is better on {pair.wins} of {queries}, {pair.second} on {pair.losses}."
     title = f"{pair.metric}: {pair.first} against {pair.second}: {pair.verdict}"
     assert lines == [title, wins]
-    names = f"{pair.first} - {pair.second} by {pair.metric}"
-    assert (
-        repr(pair) == f"<Pair: {names}, {sentences.number(pair.difference, '+')}, {pair.verdict}>"
-    )
+    both = f"{pair.first} - {pair.second} by {pair.metric}"
+    assert repr(pair) == f"<Pair: {both}, {sentences.number(pair.difference, '+')}, {pair.verdict}>"
     if comparison.reports[pair.first].has_documents:
         size = dict(zip(pair.qid.tolist(), np.abs(pair.differences).tolist(), strict=True))
-        shown = [queries[0].qid for queries in comparison.inspect().queries]
+        shown = [queries[0].qid for queries in comparison.inspect(None, *names).queries]
         # Of equal ones, the first.
         assert shown == sorted(size, key=lambda query: -size[query])[:3]
 
@@ -253,6 +251,7 @@ def check(seed):
         check_said(view, BOUNDS)
         if view.tested:
             check_pair(view)
+            check_pair(view, view.names[-1], view.names[0])
     slices = view.slices
     check_order_of_slices(slices)
     for value in list(slices)[:2]:

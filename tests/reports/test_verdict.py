@@ -156,8 +156,11 @@ def test_beside_several_baselines_each_row_names_the_one_that_decides():
     assert frame["mrr baseline"].dropna().to_dict() == rivals
     baselines = {name: row["mrr"].get("baseline") for name, row in found.to_dict().items()}
     assert baselines == {"old": None, "other": None, **rivals}
-    (line,) = [line for line in str(found).splitlines() if line.startswith("bad ")]
-    assert line.split()[3:4] == ["old"]
+    for baselines in (["old", "other"], ["other", "old"]):
+        text = str(compare(found, baseline=baselines))
+        (line,) = [line for line in text.splitlines() if line.startswith("bad ")]
+        assert line.split()[3:4] == ["old"]
+        assert line.split()[-1] == "worse"
 
 
 @pytest.mark.slow

@@ -101,7 +101,9 @@ class Case:
         assert (one.unranked, one.is_defined) == (unranked, is_defined)
         assert one.value == pytest.approx(value, nan_ok=True)
         added = one.columns["added"]
-        if is_defined and len(added):
+        if not is_defined:
+            assert np.isnan([*added, one.rest]).all()
+        elif len(added):
             assert sum(added) + one.rest == pytest.approx(value)
             assert min(*added, one.rest) >= -1e-12
             assert not np.any(added[self.metric.k :] if self.metric.k else 0)

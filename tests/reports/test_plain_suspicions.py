@@ -134,7 +134,10 @@ class Told:
         names = [name for name in self.report.metrics if name in BINARY]
         largest = self.labels.max()
         are_grades = all(label == label // 1 for label in self.labels) and largest <= 16
-        if not names or not are_grades or largest <= 1 or (self.labels[self.judged] == 0).any():
+        # Where some documents are unjudged, only the relevant ones may be known, as of purchases.
+        are_purchases = largest <= 1 and not self.judged.all()
+        is_any_irrelevant = (self.labels[self.judged] == 0).any()
+        if not names or not are_grades or are_purchases or is_any_irrelevant:
             return []
         return [
             f"No grade 0: all judged documents have labels above 0, up to {largest:g}, and count as relevant in "

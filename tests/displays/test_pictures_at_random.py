@@ -101,7 +101,7 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     name_of_look = list(LOOKS)[seed // 4]
     with plt.style.context(name_of_look):
         display = ComparisonDisplay.from_result(board)
-        ink = style.theme().ink
+        ink = plt.rcParams["text.color"]
     look = LOOKS[name_of_look]
     standings = board.standings()
     frame = board.to_frame().loc[row_names(display.ax_)]

@@ -132,6 +132,9 @@ def test_steps_lead_from_one_value_to_the_other():
     ]
     up, down, again = (bar.get_facecolor() for bar in display.ax_.patches)
     assert up == again != down
+    level = difference([0.0, 0.25], ["a -> b", "c -> d"]).plot()
+    unchanged, up = (bar.get_facecolor() for bar in level.ax_.patches)
+    assert unchanged == up, "a step of 0 is no loss"
     assert marked(display) == [[0.5, 0], [0.375, 4]]
     texts = dict(zip(written(display.ax_), display.ax_.texts, strict=True))
     assert {name: text.xy for name, text in texts.items()} == {

@@ -364,6 +364,7 @@ def test_bad_columns(options, error, message):
     [
         (5, TypeError, "source must be a path, a list of paths.* got int"),
         ([5], TypeError, "source must yield dicts or tables; got int"),
+        (["a.csv", TABLE], TypeError, "source must yield dicts or tables; got str"),
         (TABLE.slice(0, 0), ValueError, "source must hold at least one document; got none"),
         ([], ValueError, "source must hold at least one document; got none"),
         (

@@ -11,6 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from skrank_metrics import evaluate_batches, evaluate_run
+from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.sources.columns import Columns
+from skrank_metrics.sources.partitions import TableEvaluation
 
 NAMES = {"label": "y", "score": ["s", "t"], "qid": "q", "metrics": "mrr"}
 MASKS = {"retrieved": "r", "judged": "j", "sample_weight": "w", "documents": "price", "by": "b"}
@@ -107,6 +110,12 @@ def test_the_first_invalid_cell_is_named_by_its_row_and_file(seed, tmp_path):
     message = f"column {column!r} must (not )?hold {words}.*in row {faults[0] - first} of "
     with pytest.raises(ValueError, match=message + re.escape(holder)):
         evaluate_batches(source, **NAMES, **masks, **options)
+    # Nobody knows the numbers of rows in a cluster.
+    columns = Columns("y", ["s", "t"], "q", **masks)
+    evaluation = TableEvaluation(bind_metrics("mrr", "sklearn"), False, columns)
+    message = message.partition(".*in row")[0] + f".* for query '{rows['q'][faults[0]]}'"
+    with pytest.raises(ValueError, match=message):
+        evaluation.of_partition(arrow_of(rows))
 
 
 FRAMES = [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas]

@@ -180,10 +180,17 @@ def sparse_of(case, entries):
 
 def lines_of(case, lines):
     """A file of TREC, perhaps with comments, blank lines and a mark, and perhaps packed."""
-    lines = [*case.one_of([], ["# a comment"], ["", "  "]), *lines]
-    data = (case.one_of("", "\ufeff") + "\n".join(lines) + case.one_of("", "\n")).encode()
-    path = case.folder / f"{next(case.numbers)}{case.one_of('.txt', '.tsv', '.gz')}"
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    first = case.one_of([], ["# a comment"], ["", "  "])
+    mark = case.one_of("", "\ufeff")
+    end = case.one_of("", "\n")
+    text = mark + "\n".join([*first, *lines]) + end
+    data = text.encode()
+    number = next(case.numbers)
+    suffix = case.one_of(".txt", ".tsv", ".gz")
+    path = case.folder / f"{number}{suffix}"
+    if suffix == ".gz":
+        data = gzip.compress(data)
+    path.write_bytes(data)
     return path
 
 
@@ -395,7 +402,9 @@ def columns_of(case, value):
 
 def of_queries(case, queries, values):
     """A value for each query, in a dict or a Series."""
-    found = {query: case.one_of(*values) for query in queries}
+    spare = [IDS[case.kind]("q", 50)]
+    known = case.one_of(queries[::-1], [*spare, *queries])
+    found = {query: case.one_of(*values) for query in known}
     if case.kind == "tuple" or case.chance(0.5):
         return found, found
     return pd.Series(list(found.values()), index=list(found)), found

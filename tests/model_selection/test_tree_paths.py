@@ -204,6 +204,7 @@ def test_numbers_of_trees_that_not_all_models_can_have(model):
     found = unraced(model, grid, error_score=np.nan, refit=False)
     scores = found.cv_results_["split2_test_mrr"]
     assert np.isfinite(scores[[0, -2, -1]]).all()
+    assert found.n_fits_ == 3 * 6 + 3 + 1, "six on their own, the others at once, and one to check"
 
 
 def test_estimators_among_the_parameters_have_their_own_paths():

@@ -98,8 +98,8 @@ def number(value, spec):
 
 
 def random_pair(random, name):
-    """Two conventions, one of which mostly has settings of its own for a metric."""
-    having = [one for one, own in CONVENTIONS.items() if own.own.get(name)]
+    """Two conventions, one of which mostly has settings of its own, or remarks, for a metric."""
+    having = [one for one, own in CONVENTIONS.items() if own.own.get(name) or name in own.differs]
     pair = random.choice(list(CONVENTIONS), 2).tolist()
     if having and random.random() < 0.7:
         pair[random.integers(2)] = str(random.choice(having))

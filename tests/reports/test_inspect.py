@@ -242,6 +242,12 @@ def test_ids_and_columns_that_are_tuples_print_as_they_are():
     assert "(0.5, 1.5)" in str(rows.inspect("a"))
 
 
+def test_bytes_of_documents_keep_their_last_zeros():
+    names = {"name": [b"a\0", b"a"]}
+    report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr", documents=names)
+    assert only(report.inspect("a")).columns["documents.name"].tolist() == names["name"]
+
+
 def test_slices_show_the_rows_of_the_whole_report():
     part = report_of(by=["x"] * 4 + ["y"] * 2).slices["y"]
     assert only(part.inspect("b")).columns["row"].tolist() == [5, 4]

@@ -437,3 +437,11 @@ def test_columns_beside_those_of_metrics_are_known():
     board = compare([report, report]).to_frame("polars")
     columns |= {column for column in board.columns if not column.startswith("mrr")}
     assert columns | {"slice"} == set(COLUMNS), "the command line has slices in one table"
+
+
+def test_many_columns_of_many_values_stay_apart():
+    # 16 values of each of 16 further columns are 2**64 combinations; queries i and i + 16 differ in the first one only.
+    n = 32
+    columns = {"first": np.arange(n)} | {f"column {i}": np.arange(n) % 16 for i in range(16)}
+    report = evaluate([[1, 0]] * n, [[2, 1]] * n, metrics="mrr", by=columns)
+    assert len(report.slices) == n

@@ -14,7 +14,7 @@ Codes = NDArray[np.integer[Any]]
 
 
 def codes_of_library(ids: Any) -> Codes | None:
-    """Numbers for ids of pandas or pyarrow: different if the ids are, below 0 if missing. None for others."""
+    """Numbers for ids of pandas or pyarrow, different if the ids are; None for others."""
     if hasattr(ids, "factorize") and not isinstance(ids.dtype, np.dtype):
         return _of_pandas(ids)
     return _of_arrow(ids) if hasattr(ids, "dictionary_encode") else None
@@ -44,9 +44,6 @@ def _of_arrow(ids: Any) -> Codes | None:
     if not holds_strings(ids) and not types.is_dictionary(ids.type) and not integers_with_nulls:
         return None
     array = ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids
-    # A null among the entries of a dictionary has a code like any other, and would not be missing.
-    if types.is_dictionary(ids.type) and array.dictionary.null_count:
-        array = array.dictionary_decode()
     codes: Codes = array.dictionary_encode().indices.fill_null(-1).to_numpy()
     return codes
 

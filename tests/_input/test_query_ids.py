@@ -449,3 +449,11 @@ def test_ids_that_only_look_alike_are_not_two_queries(ids, name):
 
 def test_ids_of_several_types_that_do_not_look_alike_are_allowed():
     assert found([1, 0, 2], qid=[1, "01", 1.5]) == [1, "01", 1.5]
+
+
+def test_a_null_among_the_entries_of_a_dictionary_is_missing():
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 2]), pa.array(["a", None, "b"]))
+    found = group_ids(ids, 4, "by", may_be_missing=True)
+    assert (found.ids.tolist(), found.codes.tolist()) == (["a", None, "b"], [0, 1, 1, 2])
+    with pytest.raises(ValueError, match="qid must not hold missing ids; got None at row 1"):
+        group_ids(ids, 4)

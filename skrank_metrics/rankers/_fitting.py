@@ -270,16 +270,12 @@ def check_names(given: dict[str, Any], *, takes_sets: bool) -> None:
     """
     for name in given:
         hint = _REFUSED.get(name)
-        of_sets = is_of_sets(name) or name == "early_stopping_rounds"
-        if takes_sets and of_sets and name != "eval_set":
+        # eval_set, sample_weight_eval_set, X_val and so on.
+        of_sets = _VALIDATION.search(name) and name not in _NOT_OF_ROWS
+        if takes_sets and (of_sets or name == "early_stopping_rounds") and name != "eval_set":
             hint = _OF_SETS
         if hint:
             raise TypeError(f"QueryRanker.fit got an unexpected parameter {name!r}.{hint}")
-
-
-def is_of_sets(name: str) -> bool:
-    """Whether a parameter of fit is about validation sets: eval_set, sample_weight_eval_set, X_val and so on."""
-    return _VALIDATION.search(name) is not None and name not in _NOT_OF_ROWS
 
 
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:

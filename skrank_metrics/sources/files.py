@@ -66,8 +66,6 @@ def _check_text(data: bytes, name: str) -> bytes:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise ValueError(f"{name} must hold at least one line; got an empty file.")
-    if data.isascii():
-        return data
     try:
         data.decode()
     except UnicodeDecodeError as error:

@@ -18,8 +18,6 @@ from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
 Keys: TypeAlias = NDArray[np.int64]
 Duplicates: TypeAlias = Literal["error", "first", "best"]
 
-SLAB = 2**18  # rows whose temporaries are small
-
 
 def join_documents(
     judged: Lists, returned: Lists, excluded: Lists, duplicates: Duplicates
@@ -82,15 +80,11 @@ def _look_up(
 
 def _find(wanted: Keys, ordered: Keys) -> tuple[IntArray, IntArray]:
     """The rows of keys that are among sorted ones, and their places there."""
-    rows, places = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    # Slabs keep temporary arrays small.
-    for start in range(0, len(wanted) if len(ordered) else 0, SLAB):
-        slab = wanted[start : start + SLAB]
-        found = places_in(ordered, slab)
-        known = np.flatnonzero(ordered[found] == slab)
-        rows.append(start + known)
-        places.append(found[known])
-    return np.concatenate(rows), np.concatenate(places)
+    if not len(ordered):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    found = places_in(ordered, wanted)
+    known = np.flatnonzero(ordered[found] == wanted)
+    return known, found[known]
 
 
 def pair_keys(lists: Sequence[Lists]) -> list[Keys]:

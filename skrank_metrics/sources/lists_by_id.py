@@ -259,7 +259,7 @@ def _has_header(path: str, names: ColumnNames) -> bool:
     """Whether the first line of a text file names columns of ids."""
     data, _ = read_bytes(path, text=True)
     cells = data.partition(b"\n")[0].decode().rstrip("\r").split("\t")
-    roles = {role_of(cell) for cell in cells}
+    roles = set(map(role_of, cells))
     return {"query", "document"} <= roles or not set(names.values()).isdisjoint(cells)
 
 

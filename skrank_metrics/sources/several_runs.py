@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from skrank_metrics.sources.column_roles import has_columns
 Runs: TypeAlias = Mapping[
     str, Mapping[Any, Mapping[Any, float] | Sequence[Any]] | PathLike[str] | str
 ]
-HOLDERS = (Mapping, list, tuple, np.ndarray, set, frozenset)  # of documents; none is a score
+HOLDERS = (Mapping, list, tuple, np.ndarray, Set)  # of documents; none is a score
 
 
 def runs_by_name(run: Any) -> dict[str, Any] | None:

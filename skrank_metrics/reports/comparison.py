@@ -197,7 +197,7 @@ class Comparison(Result):
         return outcome
 
     def means(self) -> dict[str, float]:
-        """Means by name, best first, over the queries with a value in every ranking."""
+        """Means by name, best first, over queries with a value in every ranking; medians over all that have one."""
         return self.outcome().means
 
     @property

@@ -213,6 +213,12 @@ class Outcome:
         """Means by name, over the queries that count."""
         return self.by_name(self.sample.means)
 
+    @property
+    def leaders(self) -> list[str]:
+        """Names of the rankings with the best mean; of several, it is by chance which comes first."""
+        best = self.means[self.ranked[0]]
+        return [name for name, mean in self.means.items() if mean == best]
+
     # What differs
 
     def better_than(self, name: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from skrank_metrics.reports.plan import Test
 LARGEST_Z = 38.0
 # Smaller differences are rounding, relative to the weights and the largest value.
 SMALLEST_DIFFERENCE = 1e-14
-# Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
+# Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value of signs is below 1 / 10,000.
 N_SIGNS = 10_000
 # For at most this many units that differ, all sign vectors are used, of which half give the same sums as the others.
 MOST_ENUMERATED = 13

@@ -27,7 +27,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> str:
     if len(first.names) < 2:
         return ""
     if not first.tested:
-        leader = first.ranked[0]
+        leader = first.leaders[0] if len(first.leaders) == 1 else "No ranking alone"
         return f"{leader} is ahead by {first.metric}, which is not a mean over queries and cannot be tested."
     # Metrics that cannot be tested only stand in the table.
     tested = [outcome for outcome in outcomes if outcome.tested]

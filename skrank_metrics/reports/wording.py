@@ -69,12 +69,7 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
 
 def _leaders_instead(other: Outcome, first: Outcome) -> list[str]:
     """The rankings that lead by another metric, which have a mark, unless the leader by the first is among them."""
-    means = other.means
-    best = means[other.ranked[0]]
-    if means[first.ranked[0]] == best:
-        return []
-    # All that are equal, as it is by chance which of them comes first.
-    return [name for name, mean in means.items() if mean == best]
+    return [] if first.ranked[0] in other.leaders else other.leaders
 
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:

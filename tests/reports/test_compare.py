@@ -268,6 +268,8 @@ def test_metrics_that_are_no_means_over_queries():
     assert all(part.metrics == ("mrr",) for part in both.slices.values())
     sentence = f"is ahead by {name}, which is not a mean over queries and cannot be tested."
     assert pooled.verdict == f"{pooled.names[0]} {sentence}"
+    equal = compare([reports[0], reports[0]], name)
+    assert equal.verdict == f"No ranking alone {sentence}"
     assert str(pooled).count("\n") > 3
     assert "mrr" in str(both), "only the second can be tested"
 

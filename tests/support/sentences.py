@@ -226,7 +226,9 @@ def verdict(facts):
         return ""
     if not first.tested:
         why = "which is not a mean over queries and cannot be tested."
-        return f"{first.ranked[0]} is ahead by {first.metric}, {why}"
+        best = [name for name, mean in first.means.items() if mean == first.means[first.ranked[0]]]
+        leader = best[0] if len(best) == 1 else "No ranking alone"
+        return f"{leader} is ahead by {first.metric}, {why}"
     tested = [own for own in facts if own.tested]
     return " ".join(beside_baselines(tested) if first.baselines else about_the_best(tested))
 

@@ -40,6 +40,8 @@ class Search:
             {name: [*VALUES[name]][number % len(VALUES[name])] for name in names}
             for number in range(3)
         ]
+        # The first ones may lack a parameter, as those of a list of grids can.
+        self.params.sort(key=len)
         self.folds = {}
         found = {"params": self.params}
         for metric in METRICS:

@@ -450,6 +450,36 @@ def test_repeated_folds_average_the_values_of_each_query():
     assert "2 rankings" in str(found)
 
 
+class Declines(Ridge):
+    """Returns the documents above the mean of those that it was fitted on."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.mean_ = X[:, 0].mean()
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return np.where(X[:, 0] < self.mean_, np.nan, X[:, 0])
+
+
+def test_pooled_values_of_repeated_folds_weigh_queries_by_what_all_repetitions_returned():
+    cv = RepeatedQueryKFold(3, n_repeats=3, random_state=0)
+    metric = "precision(divisor=retrieved, average=micro)"
+    scorers = ranking_scorers(metric, retrieved="scored")
+    found = cross_evaluate(Declines(), X, Y, qid=QID, cv=cv, metrics=scorers)
+    report = found.reports["Declines"]
+    n_returned, n_relevant = np.zeros((2, 3, len(report.qid)))
+    for number, (train, test) in enumerate(cv.split(X, Y, qid=QID)):
+        is_returned = X[test, 0] >= X[train, 0].mean()
+        for place, query in enumerate(report.qid):
+            own = is_returned & (QID[test] == query)
+            n_returned[number // 3, place] += own.sum()
+            n_relevant[number // 3, place] += (Y[test][own] > 0).sum()
+    values = np.divide(n_relevant, n_returned, out=np.zeros_like(n_relevant), where=n_returned > 0)
+    assert np.ptp(n_returned, axis=0).any()
+    expected = np.average(values.mean(axis=0), weights=n_returned.mean(axis=0))
+    assert next(iter(report.mean.values())) == pytest.approx(expected)
+
+
 class Nothing(Ridge):
     """Copies no rows."""
 

@@ -409,13 +409,14 @@ def test_what_reports_do_not_share_is_written_for_each(tmp_path):
     runs = {
         "short": {"q1": {"a": 2.0}, "q2": {"a": 1.0}},
         "long": {"q1": {"b": 2.0, "x": 3.0, "y": 1.0}, "q2": {"z": 1.0}},
+        "as long": {"q1": {"a": 2.0, "x": 3.0, "y": 1.0}, "q2": {"z": 1.0}},
     }
     comparison = evaluate_run(qrels, runs, "mrr")
     comparison.save(tmp_path / "runs.json")
     again = Comparison.load(tmp_path / "runs.json")
-    # Judged documents and returned ones: {a, b} and {a}, then {a, b, x, y} and {a, z}.
+    # Judged documents and returned ones: {a, b} and {a}, then twice {a, b, x, y} and {a, z}.
     n_documents = {name: report.n_documents for name, report in again.reports.items()}
-    assert n_documents == {"short": 3, "long": 6}
+    assert n_documents == {"short": 3, "long": 6, "as long": 6}
     for name, report in again.reports.items():
         assert_same(report, comparison.reports[name])
 

@@ -22,9 +22,10 @@ SEEDS = 80
 # Some are equal in float32 only.
 SCORES = [1.0, 1 + 1e-9, 1 - 1e-9, 2.0, -1e-5]
 KINDS = ["text", "integer", "text", "tuple", "text", "count"]
+OWN_TIES = "ndcg(gain=exp2, ties=worst)"
 METRICS = [
     "ndcg@3",
-    "ndcg(gain=exp2, ties=worst)",
+    OWN_TIES,
     "map(replace_undefined_by=nan)",
     "recall@2",
     "precision(average=micro)@2",
@@ -204,7 +205,7 @@ def judgments(case, truth):
     forms = ["dicts", "sets", "frame", "beir"] + ["trec", "read"] * (case.kind == "text")
     forms += ["sparse"] * 4 * (case.kind == "count")
     if case.negative:
-        forms = ["dicts", "frame"] if case.kind != "text" else ["dicts", "trec", "read"]
+        forms = ["dicts", "frame"] + ["trec", "read"] * (case.kind == "text")
     form = case.one_of(*forms)
     if form == "dicts":
         truth = once(truth)
@@ -542,6 +543,9 @@ def draw_problem(case):
         "condense": case.chance(0.3),
     }
     metrics = list(map(str, random.choice(METRICS, 3, replace=False)))
+    # Ties of its own change nothing for the others, which rank by ids.
+    if convention == "trec_eval" and OWN_TIES not in metrics:
+        metrics[-1] = OWN_TIES
     problem = Problem(qrels, truth, [], metrics, options)
     if case.chance(0.3):
         drawn, problem.parents = passages_of(case, drawn)

@@ -399,11 +399,16 @@ def test_reports_over_the_same_qrels_compare_whatever_was_returned():
         compare(reports, "ndcg@3")
 
 
-def test_negative_labels_mean_not_judged_only_in_trec():
+def test_negative_labels_mean_not_judged_only_in_trec(tmp_path):
     qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": -1}}, {"1": {"b": 3, "a": 2, "c": 1}}
     report = evaluate_run(qrels, run, ["recip_rank", "bpref", "judged@3"], convention="trec_eval")
     assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
     assert report.n_documents == 3, "d was neither returned nor judged"
+    table = tmp_path / "qrels.csv"
+    rows = [f"1,{document},{label}\n" for document, label in qrels["1"].items()]
+    table.write_text("query,document,label\n" + "".join(rows))
+    of_table = evaluate_run(table, run, list(report.metrics), convention="trec_eval")
+    assert of_table.mean == report.mean
     assert evaluate_run(as_files(qrels, {})[0], run, "mrr", convention="sklearn").mean == {
         "mrr": 1 / 2
     }

@@ -369,7 +369,7 @@ def rows_of(columns: Mapping[str, Any], keys: Mapping[str, Any]) -> list[dict[st
 
 
 def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
-    """The first notes, and in which attribute of the result, or output of a command, all are."""
+    """The first four notes, and in which attribute of the result, or output of a command, all are."""
     sentences = list(notes)
     n_more = len(sentences) - MOST_NOTES
     if n_more <= 0:

@@ -444,5 +444,6 @@ def comparison_of(
                 f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by."
             )
+    # Outcomes are made again in this order, on which the last digits of sums depend.
     best_first = {name: reports[name] for name in outcomes[0].ranked}
     return Comparison(best_first, metrics, plan)

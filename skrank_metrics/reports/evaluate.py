@@ -182,6 +182,7 @@ def evaluate(
         name: _evaluate_model(truth, scores, retrieved, name, bound)
         for name, scores in models.items()
     }
+    # Without a baseline and a margin, by a permutation test at 95%; compare decides otherwise.
     return comparison_of(reports, tuple(bound), Plan())
 
 

@@ -50,7 +50,7 @@ class MetricValues:
 
     @cached_property
     def mean(self) -> float:
-        """Mean over queries, or another average if the metric has one."""
+        """Mean of the values of queries, without those that are NaN, or another average if the metric has one."""
         average = self.metric.average or "macro"
         return float(self.metric.aggregate(self.result, self.weights, average=average))
 

@@ -54,7 +54,10 @@ class _Tests(NamedTuple):
 
 @dataclass
 class Family:
-    """Pairs of rankings that are corrected together, in one set of queries or in several slices."""
+    """Pairs of rankings that are corrected together, in one set of queries or in several slices.
+
+    Two rankings are a single pair, of which nothing is corrected.
+    """
 
     parts: Sequence[SignFlips]
     level: float

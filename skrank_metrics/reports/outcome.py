@@ -379,7 +379,7 @@ class Outcome:
 
 
 def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
-    """The values of reports over the same queries in the same order."""
+    """The values of reports over the same queries in the same order, of which some may be NaN."""
     first = next(iter(reports.values()))
     bound = first.metrics[metric]
     values = np.stack([report.per_query[metric] for report in reports.values()], axis=1)

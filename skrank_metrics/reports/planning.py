@@ -21,7 +21,8 @@ LEAST_QUERIES = 6.0
 def detectable(outcome: Outcome) -> float:
     """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
-    It is the median over the comparisons of the best ranking, or of the baselines, with all others.
+    It is the critical value and the normal quantile of the power, times the standard error: the median over the
+    comparisons of the best ranking, or of the baselines, with all others.
     """
     if not outcome.tested:
         return math.nan

@@ -108,7 +108,7 @@ class RankingReport(Result):
     # What is known without documents.
     recorded_counts: DocumentCounts | None = None
     recorded_health: Health | None = None
-    # Findings about queries that are not here.
+    # Findings about queries and documents that are not here.
     left_out: tuple[str, ...] = ()
 
     @property

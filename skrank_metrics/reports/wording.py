@@ -82,7 +82,9 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
     elif not baselines:
         rivals = {row.rival for row in outcome.standings[1:]}
         head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
-        meaning = "How much worse the mean is than that of the leader."
+        meaning = (
+            "How much worse the mean is than that of the leader, or of the ranking in the status."
+        )
     elif len(baselines[0]) <= LONGEST_IN_HEAD:
         head = f"minus {baselines[0]}"
     return [
@@ -200,6 +202,10 @@ def _about_queries(outcome: Outcome) -> Iterator[str]:
 
 def _how(outcome: Outcome) -> str:
     """The test, and the comparisons that it was corrected for."""
+    if outcome.flips.statistics.least_p.min() > outcome.plan.level:
+        return (
+            "Too few queries differ for a test. Intervals follow from wins and losses, if at all."
+        )
     test, n_tests = _TESTS[outcome.plan.test], outcome.tests.family.n_tests
     if n_tests == 1:
         return f"The interval is from a {test}."

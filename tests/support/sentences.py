@@ -176,6 +176,23 @@ class Facts:
                     found.append(ratio_error(sums, masses) ** 2 if len(kinds) > 1 else 0.0)
         return len(set(self.folds.tolist())) > 1 and np.mean(over_folds) > np.mean(over_queries)
 
+    def can_reject(self):
+        """Whether, in some pair, so many units differ that a test would reject if all had the same sign."""
+        kinds = sorted(set(self.units.tolist()))
+        masses = np.array([self.weights[self.units == kind].sum() for kind in kinds])
+        for i in range(len(self.ranked)):
+            for j in range(i):
+                one, other = self.values[:, i], self.values[:, j]
+                d = np.where(np.isclose(one, other, rtol=1e-12, atol=0), 0, one - other)
+                sums = np.array([(self.weights * d)[self.units == kind].sum() for kind in kinds])
+                n_changed = (abs(sums) > 1e-14 * masses).sum()
+                varies = len(kinds) > 1 and ratio_error(sums, masses) > 1e-9
+                if self.plan.test == "t" and varies:
+                    return True
+                if 2.0 ** (1 - n_changed) <= self.level:
+                    return True
+        return False
+
     def folds_won(self, name):
         """Folds in which a ranking alone has the best mean."""
         won = 0
@@ -550,6 +567,10 @@ def findings(reports):
 
 
 def how(first, n_parts):
+    if not first.can_reject():
+        return (
+            "Too few queries differ for a test. Intervals follow from wins and losses, if at all."
+        )
     test = TESTS[first.plan.test]
     n = first.n_pairs * n_parts
     if n == 1:

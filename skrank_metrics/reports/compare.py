@@ -292,7 +292,13 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     places = np.array([place[query] for query in wanted])
     if np.array_equal(places, np.arange(len(places))):
         return report
-    return replace(report.subset(places), queries=report.queries.take(places))
+    # All queries are there, so what was found about them holds.
+    return replace(
+        report.subset(places),
+        queries=report.queries.take(places),
+        recorded_health=report.recorded_health,
+        left_out=report.left_out,
+    )
 
 
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:

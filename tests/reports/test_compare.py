@@ -14,6 +14,7 @@ from skrank_metrics import (
     RankingReport,
     compare,
     evaluate,
+    evaluate_run,
     make_metric,
     mrr_score,
 )
@@ -805,6 +806,20 @@ def test_slices_of_reports_with_queries_in_different_orders():
         "y": [1, 2],
         "z": [3],
     }
+
+
+def test_findings_of_reports_with_queries_in_other_orders(tmp_path):
+    qrels = {0: {"a": 1}, 1: {"a": 1}, 2: {"b": 1}}
+    here, there = ({query: qrels[query] for query in order} for order in ((0, 1, 2), (2, 0, 1)))
+    run = {0: {"a": 1.0, "b": 1.0}, 2: {"b": 1.0}}
+    whole, turned = (evaluate_run(own, run, "mrr") for own in (here, there))
+    turned.save(tmp_path / "report.json")
+    loaded = RankingReport.load(tmp_path / "report.json")
+    for other in (turned, loaded):
+        found = compare({"whole": whole, "other": other}).reports["other"]
+        assert found.qid.tolist() == [0, 1, 2]
+        assert found.health.findings == turned.health.findings
+        assert any("Queries without a list: 1" in finding for finding in found.health.findings)
 
 
 def test_repr_and_construction_compute_nothing(reports):

@@ -192,7 +192,8 @@ def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(look, 
 
 # The CSS filter hue-rotate(180deg), from the Filter Effects specification: cosine -1, sine 0.
 LUMINANCE = np.array([0.213, 0.715, 0.072])
-TURN_HUES = 2 * np.tile(LUMINANCE, (3, 1)) - np.eye(3)
+GREY = np.tile(LUMINANCE, (3, 1))
+TURN_HUES = 2 * GREY - np.eye(3)
 
 
 def turned(colour):

@@ -48,7 +48,8 @@ def test_means_and_differences_are_those_of_the_standings(board):
 
 def test_differences_are_those_of_the_standings(board):
     display = ComparisonDisplay.from_result(board)
-    panel, standings = display.axes_[3], board.standings()
+    panel = display.axes_[3]
+    standings = board.standings()
     differences = [row.difference for row in standings]
     assert marks(panel) == differences
     assert differences == pytest.approx([1 / 6, -1 / 6, -2 / 3])
@@ -166,7 +167,8 @@ def test_pairs_metrics_and_directions_of_points(board):
 @pytest.mark.parametrize("baseline", [None, "middle", "worst"])
 def test_names_marks_and_bands_show_the_status(baseline):
     found = compare(evaluate(LABELS, SCORES, qid=IDS, metrics="mrr"), baseline=baseline)
-    ax, look = found.plot().ax_, style.LIGHT
+    ax = found.plot().ax_
+    look = style.LIGHT
     colours = mark_colours(ax)
     good = []
     for place, row in enumerate(found.standings()):

@@ -39,8 +39,11 @@ def random_models(random):
         "by": random.choice(["x", "y"], n),
         "groups": random.integers(0, 6, n),
     }
-    kept = {name: column[query] for name, column in of_queries.items() if random.random() < 0.6}
-    return y, scores, {"qid": query, **kept}
+    options = {"qid": query}
+    for name, column in of_queries.items():
+        if random.random() < 0.6:
+            options[name] = column[query]
+    return y, scores, options
 
 
 GOOD = ["best", "leads", "may be best", "better", "not worse"]
@@ -75,12 +78,19 @@ def colour_of(statuses, look, ink):
     return ink
 
 
+def ends_of(frame, column):
+    """Both ends of the intervals of a column."""
+    ends = frame[[f"{column} low", f"{column} high"]]
+    return ends.astype(float)
+
+
 def check_places(panel, ends, means):
     """Values stand beside the right end of their intervals, or beside their marks."""
     for row, text in enumerate(panel.texts):
         right, place = text.xy
         assert place == row
-        assert right == pytest.approx(np.nanmax([means.iloc[row], *ends.iloc[row]]))
+        values = [means.iloc[row], *ends.iloc[row]]
+        assert right == pytest.approx(np.nanmax(values))
 
 
 @pytest.mark.slow
@@ -95,7 +105,8 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     if margin is None and n_metrics < 3:
         metrics.append("mrr(average=median)")
     board = evaluate(y, scores, metrics=metrics, **options)
-    baseline = [None, ["fair"], ["none", "fair"], ["good", "fair"]][seed % 4]
+    baselines = [None, ["fair"], ["none", "fair"], ["good", "fair"]]
+    baseline = baselines[seed % 4]
     confidence = [0.8, 0.95][random.integers(2)]
     board = compare(board, baseline=baseline, margin=margin, confidence=confidence)
     name_of_look = list(LOOKS)[seed // 4]
@@ -113,10 +124,11 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     *panels, last = display.axes_
     for metric, panel in zip(board.metrics, panels, strict=True):
         means = frame[metric]
-        ends = frame[[f"{metric} low", f"{metric} high"]].astype(float)
+        ends = ends_of(frame, metric)
         good = []
         if metric in tested:
-            good = np.flatnonzero(frame[f"{metric} status"].isin(GOOD)).tolist()
+            is_good = frame[f"{metric} status"].isin(GOOD)
+            good = np.flatnonzero(is_good).tolist()
         assert marks(panel) == pytest.approx(means)
         assert written(panel) == [f"{mean:.4f}" for mean in means]
         assert highlighted(panel) == good
@@ -127,11 +139,12 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
         is_greater_better = board.by_metric(metric).greater_is_better
         assert means.iloc[bold] == (means.max() if is_greater_better else means.min())
         direction = direction_of(board, metric)
-        assert plain(panel.get_xlabel()) == f"{metric}{direction} mean, {percent} interval"
+        label = plain(panel.get_xlabel())
+        assert label == f"{metric}{direction} mean, {percent} interval"
     first = board.metrics[0]
     differences = frame[f"{first} difference"]
     assert marks(last) == pytest.approx(differences.fillna(0))
-    ends = frame[[f"{first} difference low", f"{first} difference high"]].astype(float)
+    ends = ends_of(frame, f"{first} difference")
     drawn = ends.where(np.isfinite(ends))
     np.testing.assert_allclose(intervals(last), drawn)
     assert mark_colours(last) == colours
@@ -141,7 +154,8 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     others = " or ".join(baseline or ["the best other"])
     label = f"difference from {others}, simultaneous {percent} intervals"
     assert plain(last.get_xlabel()) == label
-    dashed = [line.get_xdata()[0] for line in last.lines if line.get_linestyle() == "--"]
+    dashed_lines = [line for line in last.lines if line.get_linestyle() == "--"]
+    dashed = [line.get_xdata()[0] for line in dashed_lines]
     worst = -0.1 if board.by_metric(first).greater_is_better else 0.1
     assert dashed == ([] if margin is None else [worst])
     assert plain(display.figure_.get_suptitle()) == board.verdict
@@ -150,7 +164,8 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
 def edges_of(values):
     """The ends of the axis of values: those of shares begin at 0 or -1 and end at 1."""
     found = [value for one in values for value in one if np.isfinite(value)]
-    low, high = min(found), max(found)
+    low = min(found)
+    high = max(found)
     if max(abs(low), abs(high)) > 1:
         return low, high
     return (-1 if low < 0 else 0), 1
@@ -165,7 +180,8 @@ def test_values_of_queries_are_drawn_as_their_frame(seed):
     first, *others = metrics = random.permutation(metrics).tolist()
     report = evaluate(y, scores["fair"], metrics=metrics, **options)
     parts = {first: (first, report)}
-    parts |= {str(name): (first, part) for name, part in report.slices.items()}
+    for name, part in report.slices.items():
+        parts[str(name)] = (first, part)
     chosen = {}
     if seed % 3 == 0:
         first = others[0]
@@ -203,7 +219,9 @@ def check_distributions(ax, parts, means, ends):
         assert (edges[0], edges[-1]) == pytest.approx(both_ends)
         drawn = np.asarray(base) - heights
         bars = bars_of(part, metric, edges, len(heights))
-        np.testing.assert_allclose(drawn / drawn.max(), bars / bars.max(), atol=1e-9)
+        heights = drawn / drawn.max()
+        expected = bars / bars.max()
+        np.testing.assert_allclose(heights, expected, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -217,7 +235,7 @@ def test_values_of_models_are_drawn_as_their_frame(metric):
     assert row_names(ax) == names
     shown = metric or "dcg@3"
     frame = board.to_frame().loc[names]
-    ends = frame[[f"{shown} low", f"{shown} high"]].astype(float)
+    ends = ends_of(frame, shown)
     parts = [(shown, board.reports[name]) for name in names]
     check_distributions(ax, parts, frame[shown], ends)
     direction = LOWER if metric else ""
@@ -248,13 +266,17 @@ def test_pairs_are_drawn_query_by_query(seed):
     by_query = board.reports
     sign = -1 if metric == "fall_out@2" else 1
     points = {"first": [], "second": [], "equal": []}
-    for y_value, x_value in zip(
-        by_query[one].per_query[metric], by_query[other].per_query[metric], strict=True
-    ):
+    y_values = by_query[one].per_query[metric]
+    x_values = by_query[other].per_query[metric]
+    for y_value, x_value in zip(y_values, x_values, strict=True):
         lead = sign * (y_value - x_value)
-        if lead == lead:
-            who = "first" if lead > 0 else "second" if lead < 0 else "equal"
-            points[who].append([x_value, y_value])
+        point = [x_value, y_value]
+        if lead > 0:
+            points["first"].append(point)
+        if lead < 0:
+            points["second"].append(point)
+        if lead == 0:
+            points["equal"].append(point)
     _, *drawn = display.ax_.lines
     look = style.LIGHT
     colours = [look.best, look.second, look.soft]
@@ -267,8 +289,10 @@ def test_pairs_are_drawn_query_by_query(seed):
         expected[f"{len(found)} {noun}: {name}"] = colour
     assert explained(display.ax_) == expected
     direction = direction_of(board, metric)
-    assert plain(display.ax_.get_xlabel()) == f"{metric} of {other}{direction}"
-    assert plain(display.ax_.get_ylabel()) == f"{metric} of {one}{direction}"
+    label_of_x = plain(display.ax_.get_xlabel())
+    label_of_y = plain(display.ax_.get_ylabel())
+    assert label_of_x == f"{metric} of {other}{direction}"
+    assert label_of_y == f"{metric} of {one}{direction}"
 
 
 @pytest.mark.slow
@@ -278,7 +302,9 @@ def test_cutoffs_are_drawn_as_the_frame(seed):
     y, scores, options = random_models(random)
     names = random.permutation([*scores])[: seed % 4 + 1].tolist()
     cutoffs = random.permutation([1, 2, 3, 7]).tolist()
-    columns = {name: [f"{name}@{k}" for k in cutoffs] for name in ("fall_out", "ndcg")}
+    columns = {}
+    for name in ("fall_out", "ndcg"):
+        columns[name] = [f"{name}@{k}" for k in cutoffs]
     families = random.permutation([*columns]).tolist()
     metrics = ["map", "recall@2"]
     for name in families:
@@ -289,22 +315,27 @@ def test_cutoffs_are_drawn_as_the_frame(seed):
     display = MetricAtKDisplay.from_result(result, metric=metric)
     means = {name: report.mean for name, report in result.reports.items()}
     sign = -1 if shown == "fall_out" else 1
-    at_end = {name: sign * mean[f"{shown}@7"] for name, mean in means.items()}
+    largest = f"{shown}@7"
+    at_end = {name: sign * mean[largest] for name, mean in means.items()}
     look = style.LIGHT
     colours = [look.best, look.second, look.third][: len(names)]
     if len(names) > 3:
         colours = [look.best, *[look.soft] * (len(names) - 1)]
     order = [line.get_label() for line in display.ax_.lines]
     assert [at_end[name] for name in order] == sorted(at_end.values(), reverse=True)
-    assert list(explained(display.ax_).items()) == list(zip(order, colours, strict=True))
+    names_with_colours = list(explained(display.ax_).items())
+    assert names_with_colours == list(zip(order, colours, strict=True))
     for name, line in zip(order, display.ax_.lines, strict=True):
-        expected = [[k, means[name][f"{shown}@{k}"]] for k in (1, 2, 3, 7)]
+        mean = means[name]
+        expected = [[k, mean[f"{shown}@{k}"]] for k in (1, 2, 3, 7)]
         assert line.get_xydata().tolist() == expected
     coloured = order if len(order) <= 3 else order[:1]
     for name, band in zip(coloured, display.ax_.collections, strict=True):
         ends = result.reports[name].intervals()
         xs, ys = band.get_paths()[0].vertices.T
         for k in (1, 2, 3, 7):
-            assert (ys[xs == k].min(), ys[xs == k].max()) == pytest.approx(ends[f"{shown}@{k}"])
+            at_k = ys[xs == k]
+            expected = ends[f"{shown}@{k}"]
+            assert [at_k.min(), at_k.max()] == pytest.approx(list(expected))
     label = f"{shown}@k, mean over queries with 95% interval"
     assert plain(display.ax_.get_ylabel()) == label

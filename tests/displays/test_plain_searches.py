@@ -22,6 +22,12 @@ def text_of(name, value):
     return VALUES[name].get(value, "None")
 
 
+def random_names(random, seed):
+    """One to three parameters, in random order."""
+    names = random.permutation([*VALUES])
+    return names[: seed % 3 + 1].tolist()
+
+
 class Search:
     """A fitted search with random candidates, some of which failed in a fold or lack a parameter."""
 
@@ -29,17 +35,21 @@ class Search:
         n = int(random.integers(6, 16))
         self.params = []
         for number in range(n):
-            values = {name: [*VALUES[name]] for name in names}
-            draws = {name: random.integers(len(found)) for name, found in values.items()}
-            candidate = {name: values[name][draw] for name, draw in draws.items()}
+            candidate = {}
+            for name in names:
+                values = [*VALUES[name]]
+                draw = random.integers(len(values))
+                candidate[name] = values[draw]
             if number and len(names) > 1 and random.random() < 0.2:
                 candidate.pop(names[0])
             self.params.append(candidate)
         # Of each parameter, all values are there.
-        self.params[:3] = [
-            {name: [*VALUES[name]][number % len(VALUES[name])] for name in names}
-            for number in range(3)
-        ]
+        for number in range(3):
+            candidate = {}
+            for name in names:
+                values = [*VALUES[name]]
+                candidate[name] = values[number % len(values)]
+            self.params[number] = candidate
         # The first ones may lack a parameter, as those of a list of grids can.
         self.params.sort(key=len)
         self.folds = {}
@@ -60,7 +70,7 @@ class Search:
     def whole(self, metric):
         """Candidates with a score in every fold, the best first."""
         means = self.folds[metric].mean(axis=1)
-        rows = [row for row in range(len(means)) if means[row] == means[row]]
+        rows = np.flatnonzero(~np.isnan(means)).tolist()
         return sorted(rows, key=lambda row: -means[row])
 
 
@@ -68,23 +78,29 @@ class Search:
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_are_drawn_as_the_results_of_the_search(seed):
     random = np.random.default_rng([seed, 1])
-    names = random.permutation([*VALUES])[: seed % 3 + 1].tolist()
+    names = random_names(random, seed)
     search = Search(random, names)
     metric = [None, "mrr"][seed // 2]
     shown = metric or "ndcg@10"
     rows = search.whole(shown)
     ax = CVResultsDisplay.from_result(search.search, metric=metric).ax_
+    rows = rows[:10]
     labels = []
-    for row in rows[:10]:
-        params = search.params[row].items()
-        parts = [f"{name.removeprefix('est__')}={text_of(name, one)}" for name, one in params]
-        labels.append(f"#{row + 1} {', '.join(parts)}")
+    for row in rows:
+        parts = []
+        for name, value in search.params[row].items():
+            short = name.removeprefix("est__")
+            parts.append(f"{short}={text_of(name, value)}")
+        params = ", ".join(parts)
+        labels.append(f"#{row + 1} {params}")
     assert row_names(ax) == labels
-    means = [search.folds[shown][row].mean() for row in rows[:10]]
+    scores = search.folds[shown]
+    means = [scores[row].mean() for row in rows]
     assert written(ax) == [f"{mean:.4f}" for mean in means]
-    for place, (row, text) in enumerate(zip(rows[:10], ax.texts, strict=True)):
-        folds, mean = ax.lines[2 * place : 2 * place + 2]
-        assert folds.get_xdata().tolist() == search.folds[shown][row].tolist()
+    for place, (row, text) in enumerate(zip(rows, ax.texts, strict=True)):
+        folds = ax.lines[2 * place]
+        mean = ax.lines[2 * place + 1]
+        assert folds.get_xdata().tolist() == scores[row].tolist()
         assert mean.get_xdata().tolist() == pytest.approx([means[place]])
         colour = style.LIGHT.soft if place else style.LIGHT.best
         assert mean.get_color() == text.get_color() == colour
@@ -107,8 +123,9 @@ def best_by_value(search, metric, names):
     """The best candidate for each combination of values that has one."""
     best = {}
     for row in search.whole(metric):
-        values = tuple(text_of(name, search.params[row].get(name)) for name in names)
-        best.setdefault(values, row)
+        params = search.params[row]
+        values = [text_of(name, params.get(name)) for name in names]
+        best.setdefault(tuple(values), row)
     return best
 
 
@@ -116,7 +133,7 @@ def best_by_value(search, metric, names):
 @pytest.mark.parametrize("seed", range(8))
 def test_scores_over_parameters_are_the_best_of_the_search(seed):
     random = np.random.default_rng([seed, 2])
-    names = random.permutation([*VALUES])[: seed % 3 + 1].tolist()
+    names = random_names(random, seed)
     search = Search(random, names)
     metric = [None, "mrr"][seed % 2]
     shown = metric or "ndcg@10"
@@ -128,7 +145,8 @@ def test_scores_over_parameters_are_the_best_of_the_search(seed):
     ax = GridDisplay.from_result(search.search, params=params, metric=metric).ax_
     names = chosen or list(dict.fromkeys(name for one in search.params for name in one))
     best = best_by_value(search, shown, names)
-    means = {values: search.folds[shown][row].mean() for values, row in best.items()}
+    folds_of_rows = search.folds[shown]
+    means = {values: folds_of_rows[row].mean() for values, row in best.items()}
     texts = [texts_by_value(search.params, name) for name in names]
     short = [name.removeprefix("est__") for name in names]
     assert tick_texts(ax.xaxis) == texts[-1]
@@ -136,16 +154,18 @@ def test_scores_over_parameters_are_the_best_of_the_search(seed):
     if len(names) == 2:
         check_map(ax, texts, means, first)
         assert ax.get_ylabel() == short[0]
-        assert plain(ax.get_xlabel()) == f"{short[1]} {shown}, mean over folds"
+        label = plain(ax.get_xlabel())
+        assert label == f"{short[1]} {shown}, mean over folds"
         return
     *folds, curve, mark = ax.lines
     expected = [means.get((text,), np.nan) for text in texts[0]]
     np.testing.assert_allclose(curve.get_ydata(), expected)
     for number, fold in enumerate(folds):
-        rows = [best.get((text,)) for text in texts[0]]
-        scores = [np.nan if row is None else search.folds[shown][row, number] for row in rows]
+        by_value = {value: folds_of_rows[row, number] for (value,), row in best.items()}
+        scores = [by_value.get(text, np.nan) for text in texts[0]]
         np.testing.assert_array_equal(fold.get_ydata(), scores)
-    assert mark.get_xdata().tolist() == [texts[0].index(first[0])]
+    place_of_best = texts[0].index(first[0])
+    assert mark.get_xdata().tolist() == [place_of_best]
     assert mark.get_ydata().tolist() == pytest.approx([means[first]])
     assert mark.get_color() == ax.texts[0].get_color() == style.LIGHT.best
     assert written(ax) == [f"{means[first]:.4f}"]
@@ -157,10 +177,12 @@ def check_map(ax, texts, means, best):
     """Each cell has the mean of its values, and the best of all is bold."""
     rows, columns = texts
     assert tick_texts(ax.yaxis) == rows
-    cells = {(rows[int(text.xy[1])], columns[int(text.xy[0])]): text for text in ax.texts}
-    assert {values: plain(text.get_text()) for values, text in cells.items()} == {
-        values: f"{mean:.4f}" for values, mean in means.items()
-    }
+    cells = {}
+    for text in ax.texts:
+        column, row = text.xy
+        cells[rows[int(row)], columns[int(column)]] = text
+    expected = {values: f"{mean:.4f}" for values, mean in means.items()}
+    assert {values: plain(text.get_text()) for values, text in cells.items()} == expected
     bold = [values for values, text in cells.items() if text.get_weight() == "bold"]
     assert bold == [best]
 
@@ -187,8 +209,12 @@ def test_folds_are_drawn_as_their_audit(seed):
     leaks = frame[kinds].sum(axis=1).tolist()
     names = []
     for fold, number in enumerate(leaks):
-        counted = f": {number} leak" + "s" * (number > 1) if number else ""
-        names.append(f"fold {fold}{counted}")
+        name = f"fold {fold}"
+        if number:
+            name += f": {number} leak"
+        if number > 1:
+            name += "s"
+        names.append(name)
     assert row_names(display.ax_) == names
     look = style.LIGHT
     colours = [label.get_color() for label in display.ax_.get_yticklabels()]
@@ -199,6 +225,9 @@ def test_folds_are_drawn_as_their_audit(seed):
     assert widths(shares) == frame["share_relevant"].tolist()
     assert written(shares) == [f"{share:.1%}" for share in frame["share_relevant"]]
     n_leaking = sum(number > 0 for number in leaks)
-    found = f"leaks in {n_leaking} of {len(splits)} fold" + "s" * (len(splits) > 1)
+    found = "no leaks"
+    if n_leaking:
+        noun = "folds" if len(splits) > 1 else "fold"
+        found = f"leaks in {n_leaking} of {len(splits)} {noun}"
     title = plain(display.figure_.get_suptitle())
-    assert title == f"an iterable of (train, test): {found if n_leaking else 'no leaks'}"
+    assert title == f"an iterable of (train, test): {found}"

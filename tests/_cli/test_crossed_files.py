@@ -83,7 +83,8 @@ class Case:
         self.form = FORMS[seed % 4]
         self.of_rows = self.form in ("columns", "tables")
         self.frame = random_rows(random)
-        self.words, self.options = [], {}
+        self.words = []
+        self.options = {}
         duplicates = [None, "first", "best"][random.integers(3)]
         if self.of_rows:
             self.choose_columns()
@@ -225,7 +226,8 @@ def test_rankings_of_any_files_are_compared_as_reports(seed, tmp_path, monkeypat
 def random_gate(case, names):
     """Arguments of compare, the words that give them, and whether it cannot be told which ranking is the first."""
     random = case.random
-    decision, words = {"baseline": None}, []
+    decision = {"baseline": None}
+    words = []
     if random.random() < 0.6:
         decision["margin"] = 0.2
         words += ["--margin", "0.2"]

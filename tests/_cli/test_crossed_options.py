@@ -47,7 +47,8 @@ def random_table(random):
 
 def random_options(random, frame):
     """Words of the command, and the same arguments of evaluate."""
-    words, options = [], {}
+    words = []
+    options = {}
     columns = {
         "weight": ("sample_weight", "w"),
         "groups": ("groups", "user"),
@@ -73,7 +74,8 @@ def random_options(random, frame):
 
 def random_decision(random, metrics, names):
     """Words of compare, and the same arguments of the function."""
-    words, options = [], {}
+    words = []
+    options = {}
     if random.random() < 0.5:
         options |= {"test": "t", "correction": "bh"}
         words += ["--test", "t", "--correction", "bh"]
@@ -238,7 +240,8 @@ def check_report(capsys, words, reports, random):
     """What is printed of one report, as a table, in JSON and by query, and what is saved."""
     ((name, report),) = reports.items()
     code, printed = run(capsys, [*words, "--save", "report.json"], random)
-    assert (code, printed) == (0, f"{report}\n")
+    assert code == 0
+    assert printed == f"{report}\n"
     loaded = RankingReport.load("report.json")
     check_loaded(loaded, report)
     record = json_of(capsys, words, random)
@@ -326,7 +329,8 @@ def test_commands_of_lists(seed, capsys):
     random = np.random.default_rng([seed, 2])
     form = ["trec", "lists"][seed % 2]
     names = write_lists(random, form)
-    words, options = [], {}
+    words = []
+    options = {}
     if form == "lists":
         words += ["--columns", "document=sku"]
         options["columns"] = {"document": "sku"}

@@ -147,7 +147,9 @@ def test_ctrl_c_is_quiet(files):
     )
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, stderr=-1) as process:
         code = process.wait(timeout=60)  # for input, which never comes
-        assert (code, process.stdout.read(), process.stderr.read()) == (130, b"", b"")
+        assert code == 130
+        assert process.stdout.read() == b""
+        assert process.stderr.read() == b""
 
 
 @pytest.mark.slow

@@ -31,7 +31,8 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
     assert usage.startswith(f"usage: skrank-metrics {command} FILE")
     assert not about.startswith("Pass TREC files")
     name, first, *words = others[-1].strip().removeprefix("Example:\n").split()
-    assert (name, first) == ("skrank-metrics", command)
+    assert name == "skrank-metrics"
+    assert first == command
     chosen = parsing.parse_command([command, *words])
     metrics = [word for word in chosen.words if not word.endswith((".txt", ".csv"))]
     assert 0 < len(metrics) < len(chosen.words)

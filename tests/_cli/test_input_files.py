@@ -72,7 +72,8 @@ def test_tables_need_pyarrow(files, capsys, monkeypatch):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.TSV.GZ", "rows.PARQUET", "rows.feather"])
 def test_tables_and_packed_tables(name, files, capsys):
     write_table(files, name)
-    expected, data = f"{report_of(files)}\n", Path(name).read_bytes()
+    expected = f"{report_of(files)}\n"
+    data = Path(name).read_bytes()
     assert output_of(capsys, "evaluate", name, "mrr", *ROWS) == expected
     if name.endswith(".csv"):
         Path(f"{name}.gz").write_bytes(gzip.compress(data))

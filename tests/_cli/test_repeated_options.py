@@ -29,7 +29,8 @@ def words_of(command, option):
     ("command", "option"), CASES, ids=[f"{command} {option.name}" for command, option in CASES]
 )
 def test_a_repeated_option_is_never_ignored(command, option, capsys):
-    words, name = words_of(command, option), f"--{option.name}"
+    words = words_of(command, option)
+    name = f"--{option.name}"
     first, second = texts_of(option)
     if option.is_flag:
         assert getattr(parse_command([*words, name, name]), option.attribute) is True
@@ -52,7 +53,8 @@ def test_a_value_that_is_the_default_is_passed_twice_too(capsys):
 
 def test_a_gate_sees_all_rankings(many, capsys):
     words = ["compare", "many.csv", "mrr", "--label", "y", "--qid", "q", "--margin", "0.01"]
-    once, repeated = [*words, "--score", "a", "b", "c"], list(words)
+    once = [*words, "--score", "a", "b", "c"]
+    repeated = list(words)
     for name in "abc":
         repeated += ["--score", name]
     code = code_of(*once)

@@ -15,7 +15,9 @@ from skrank_metrics import compare, evaluate, explain_difference, make_metric, m
 from skrank_metrics._output.result import Result, Table
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=y>&\""
-LABELS, SCORES, QID = [1, 0, 0, 1, 0, 1], [2, 1, 2, 1, 2, 2], ["a", "a", "b", "b", "c", "c"]
+LABELS = [1, 0, 0, 1, 0, 1]
+SCORES = [2, 1, 2, 1, 2, 2]
+QID = ["a", "a", "b", "b", "c", "c"]
 
 
 def page_of(result, tmp_path, **options):
@@ -111,7 +113,8 @@ def test_a_new_page_has_the_usual_mode(results, tmp_path):
 def test_a_new_page_cannot_be_read_by_others_before_it_has_the_mode_of_the_old_one(
     results, tmp_path, monkeypatch
 ):
-    seen, chmod = [], os.chmod
+    seen = []
+    chmod = os.chmod
 
     def look(path, mode):
         seen.append(stat.S_IMODE(os.stat(path).st_mode))
@@ -185,7 +188,8 @@ def explained(page):
 
 
 def test_pages_say_what_the_columns_mean(tmp_path):
-    labels, qid = [1, 0] * 9, [number // 2 for number in range(18)]
+    labels = [1, 0] * 9
+    qid = [number // 2 for number in range(18)]
     scores = {"good": [2, 1] * 9, "bad": [1, 2] * 9}
     report = evaluate(labels, scores["good"], qid=qid, metrics="mrr")
     heads = {"mean", "95% interval", "std over queries", "undefined queries", "mrr"}

@@ -104,7 +104,9 @@ def test_lines_of_random_work(seed, clock, monkeypatch):
     total = [None, 5000][random.integers(2)]
     further = ["", ", best 0.5"][random.integers(2)]
     said = [0]
-    expected, now, last_line = [], 0.0, 0.0
+    expected = []
+    now = 0.0
+    last_line = 0.0
     with Progress(verbose) as shown:
         for done in [0, 700, 700, 2500, 4100, 5000, 5000]:
             now += random.choice([0.1, 0.3, 4.0, 11.0])

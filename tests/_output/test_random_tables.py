@@ -54,8 +54,12 @@ class Random:
         kinds = ["name"] * (seed % 4)
         others = ["count", "number", "interval", "signed", "hidden", "name"]
         kinds += random.choice(others, random.integers(1, 14)).tolist()
-        columns, self.heads, self.cells, self.are_names = [], [], [], []
-        self.frame, values = {}, []
+        columns = []
+        self.heads = []
+        self.cells = []
+        self.are_names = []
+        self.frame = {}
+        values = []
         self.meanings = {}
         for place, kind in enumerate(kinds):
             of_rows = [random_value(random, kind) for _ in range(n_rows)]

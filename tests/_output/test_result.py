@@ -133,7 +133,8 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
 
 
 def test_frames_of_both_libraries_agree(result):
-    pandas, polars = result.to_frame(), result.to_frame("polars")
+    pandas = result.to_frame()
+    polars = result.to_frame("polars")
     columns = list(pandas) if pandas.index.name is None else [pandas.index.name, *pandas]
     assert polars.columns == columns
     assert polars.height == len(pandas) > 0

@@ -69,7 +69,9 @@ def test_report(report):
 
 
 def test_difference():
-    labels, scores, qid = [1, 2, 0, 2, 1, 0], [2, 1, 0, 1, 1, 0], ["a", "a", "b", "c", "c", "c"]
+    labels = [1, 2, 0, 2, 1, 0]
+    scores = [2, 1, 0, 1, 1, 0]
+    qid = ["a", "a", "b", "c", "c", "c"]
     difference = explain_difference(
         labels, scores, qid=qid, metric="ndcg@2", conventions=("lightgbm", "trec_eval")
     )

@@ -44,7 +44,8 @@ def test_queries_of_a_report():
     assert repr(worst) == "qid     mrr\nb    0.3333\nc    0.5000"
     assert worst._repr_html_().startswith("<table")
     for copied in (copy.copy(worst), pickle.loads(pickle.dumps(worst))):
-        assert (copied, repr(copied)) == (worst, repr(worst))
+        assert copied == worst
+        assert repr(copied) == repr(worst)
     undefined = report_of_ranks([0]).worst()
     assert repr(undefined) == undefined._repr_html_() == "{}"
 

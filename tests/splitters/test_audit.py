@@ -90,7 +90,8 @@ def test_splitters_that_cut_queries(cv):
 @pytest.mark.option("audit_splits.groups", "audit_splits.qid")
 def test_groups_are_for_the_splitter_and_audited_beside_ids():
     # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.
-    features, labels = [[0]] * 6, [0] * 6
+    features = [[0]] * 6
+    labels = [0] * 6
     qid = np.array([0, 0, 1, 2, 2, 3])
     user = np.array([7, 7, 7, 8, 8, 8])
     by_user = audit_splits(GroupKFold(2), features, labels, groups=user, qid=qid)
@@ -156,7 +157,8 @@ def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
     ],
 )
 def test_an_iterable_that_drops_rows(ids, suffix):
-    features, labels = [[0]] * 5, [1, 0, 0, 1, 1]
+    features = [[0]] * 5
+    labels = [1, 0, 0, 1, 1]
     splits = [([0, 1], [2, 4])]
     report = audit_splits(iter(splits), features, labels, **ids)
     assert report.ids["leaking" + suffix][0].tolist() == []

@@ -136,13 +136,17 @@ def dealt(rows, stratify):
     """Units in the order in which they are dealt to the folds, and their amounts of what folds share."""
     sizes = rows.sizes()
     relevant = sizes_of(rows.units, rows.y > 0)
-    n_rows, n_relevant = len(rows.y), max(sum(relevant.values()), 1)
+    n_rows = len(rows.y)
+    n_relevant = max(sum(relevant.values()), 1)
     by_relevance = stratify in ("relevance", "both")
-    places, amounts = {}, {}
+    places = {}
+    amounts = {}
     for unit, size in sizes.items():
         is_barren = by_relevance and unit not in relevant
         # In steps of a quarter, unless lengths are to be balanced, too.
-        length = size if stratify in ("size", "both") else math.floor(math.log(size, 1.25))
+        length = size
+        if stratify not in ("size", "both"):
+            length = math.floor(math.log(size, 1.25))
         places[unit] = (is_barren, -length, unit)
         amounts[unit] = [size / n_rows]
         if by_relevance:
@@ -215,7 +219,8 @@ def test_draws_by_plain_statements(seed):
 def test_splits_by_time_are_a_loop_over_queries(seed):
     random = np.random.default_rng([seed, 3])
     rows = Rows(random)
-    rows.units, rows.groups = rows.qid, None
+    rows.units = rows.qid
+    rows.groups = None
     n = len(set(rows.qid))
     n_splits = int(random.integers(2, 4))
     test_size = int(random.integers(1, 3))
@@ -223,14 +228,17 @@ def test_splits_by_time_are_a_loop_over_queries(seed):
     most = [None, 3][random.integers(2)]
     ascending = np.cumsum(random.integers(1, 4, n))
     first_times = ascending[random.permutation(n)]
-    time = first_times[rows.query] * 2 + random.integers(0, 5, len(rows.qid))
+    offsets = random.integers(0, 5, len(rows.qid))
+    time = first_times[rows.query] * 2 + offsets
     kind = ["no times", "numbers", "days"][seed % 3]
     options = {"gap": gap, "max_train_size": most, "test_size": test_size}
-    gap_in_queries, gap_in_days = gap, 0
+    gap_in_queries = gap
+    gap_in_days = 0
     if kind == "numbers":
         options["time"] = time
     if kind == "days":
-        gap_in_queries, gap_in_days = 0, 2 * gap
+        gap_in_queries = 0
+        gap_in_days = 2 * gap
         options["time"] = pd.to_datetime("2026-01-01") + pd.to_timedelta(time, unit="D")
         options["gap"] = f"{gap_in_days}D"
     order = list(dict.fromkeys(rows.qid.tolist()))
@@ -277,7 +285,8 @@ def line_of_leaks(fold, kind, ids):
     names = ", ".join([str(one) for one in ids[:3]])
     if len(ids) > 3:
         names += ", ..."
-    return f"fold {fold} has {len(ids)} {noun} {WHAT[kind]}: {names}"
+    what = WHAT[kind]
+    return f"fold {fold} has {len(ids)} {noun} {what}: {names}"
 
 
 def table_of(report):
@@ -287,8 +296,9 @@ def table_of(report):
     for fold in range(len(report.table["queries"])):
         cells = [str(fold)]
         for name, column in report.table.items():
-            is_share = name == "share_relevant"
-            cells.append(f"{column[fold]:.4f}" if is_share else str(column[fold]))
+            value = column[fold]
+            text = f"{value:.4f}" if name == "share_relevant" else str(value)
+            cells.append(text)
         rows.append(cells)
     return [heads, *rows]
 
@@ -308,14 +318,18 @@ def random_splits(random, rows):
     """Three of queries, rows or users, as rows or masks."""
     splits = []
     for _ in range(3):
-        parts = [rows.query, np.arange(len(rows.y)), rows.user][random.integers(3)]
+        ways = [rows.query, np.arange(len(rows.y)), rows.user]
+        parts = ways[random.integers(3)]
         sides = random.choice(3, parts.max() + 1, p=[0.5, 0.4, 0.1])
         side = sides[parts]
         side[:2] = 0, 1
         train = random.permutation(np.flatnonzero(side == 0))
         test = random.permutation(np.flatnonzero(side == 1))
         as_masks = random.random() >= 0.5
-        splits.append((side == 0, side == 1) if as_masks else (train, test))
+        if as_masks:
+            train = side == 0
+            test = side == 1
+        splits.append((train, test))
     return splits
 
 
@@ -338,9 +352,11 @@ def test_audits_are_loops_over_ids(seed):
         report = audit_splits(splits, X, rows.y, qid=rows.qid, groups=groups)
     else:
         report = audit_splits(splits, X, with_qid(rows.y, rows.qid), groups=groups)
-    lines, n_leaks = [], 0
+    lines = []
+    n_leaks = 0
     for fold, (train, test) in enumerate(splits):
-        trained, tested = every_row[train], every_row[test]
+        trained = every_row[train]
+        tested = every_row[test]
         share = np.mean(rows.y[tested] > 0)
         assert report.table["queries"][fold] == len(set(rows.qid[tested]))
         assert report.table["documents"][fold] == len(tested)
@@ -373,7 +389,8 @@ def check_printed(report, id_columns, lines):
     shown.append(way_out if lines else "Nothing leaks: all queries are whole in every fold.")
     assert_shown(report, [table_of(report)], shown)
     n = report.leaks
-    assert repr(report) == f"<SplitReport: 3 folds, {n} leak{'s' * (n != 1)}>"
+    noun = "leak" if n == 1 else "leaks"
+    assert repr(report) == f"<SplitReport: 3 folds, {n} {noun}>"
     if not lines:
         assert report.check() is None
         return
@@ -387,9 +404,11 @@ def check_printed(report, id_columns, lines):
 def test_prescribed_folds_are_those_of_the_queries(seed):
     random = np.random.default_rng([seed, 5])
     rows = Rows(random)
-    rows.units, rows.groups = rows.qid, None
+    rows.units = rows.qid
+    rows.groups = None
     n = rows.query.max() + 1
-    numbers = [[0, 4, 7], [-1, 2, 10], ["a", "b", "c"], ["2", "10", "9"]][seed % 4]
+    kinds = [[0, 4, 7], [-1, 2, 10], ["a", "b", "c"], ["2", "10", "9"]]
+    numbers = kinds[seed % 4]
     others = random.choice(numbers, n - 3)
     of_query = random.permutation([*numbers, *others])
     of_row = of_query[rows.query]

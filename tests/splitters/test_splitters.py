@@ -61,7 +61,8 @@ def split_contract(splitter, X=CONTRACT_X, y=CONTRACT_Y, **ids):
 
 def queries_of(splitter):
     """The queries of each test part, of 24."""
-    return [sorted(set(CONTRACT_QID[test].tolist())) for _, test in split_contract(splitter)]
+    tests = [test for _, test in split_contract(splitter)]
+    return [sorted(set(CONTRACT_QID[test].tolist())) for test in tests]
 
 
 def refused(splitter, message, X=CONTRACT_X, y=CONTRACT_Y, error=ValueError, **ids):
@@ -86,7 +87,8 @@ def test_every_fold_has_queries_and_every_row_is_tested_once(sizes, n_splits, sh
     folds = list(splitter.split(qid, groups=qid))
     assert len(folds) == n_splits
     assert all(len(train) and len(test) for train, test in folds)
-    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(qid)))
+    tested = np.concatenate([test for _, test in folds])
+    assert sorted(tested) == list(range(len(qid)))
 
 
 def test_mixed_ids():
@@ -331,7 +333,8 @@ def test_over_many_shuffle_splits_each_query_is_tested_as_often_as_its_share():
 def test_repeats_are_folds_and_the_first_is_the_single_draw_of_the_same_seed():
     splits = queries_of(RepeatedQueryKFold(3, n_repeats=4, random_state=0))
     for first in range(0, 3 * 4, 3):
-        assert sorted(itertools.chain(*splits[first : first + 3])) == list(range(24))
+        tested = itertools.chain(*splits[first : first + 3])
+        assert sorted(tested) == list(range(24))
     assert queries_of(QueryKFold(3, shuffle=True, random_state=0)) == splits[:3]
 
 
@@ -343,7 +346,8 @@ def test_every_repeat_is_stratified():
     counts = {}
     for stratify in (None, "relevance"):
         splitter = RepeatedQueryKFold(4, n_repeats=5, stratify=stratify, random_state=0)
-        counts[stratify] = {int(y[test].sum()) for _, test in splitter.split(qid, y, qid=qid)}
+        splits = splitter.split(qid, y, qid=qid)
+        counts[stratify] = {int(y[test].sum()) for _, test in splits}
     assert counts["relevance"] == {20 // 4}
     assert len(counts[None]) > 1
 
@@ -380,7 +384,8 @@ def test_train_test_split_holds_out_the_queries_that_the_seed_draws():
     assert len(held_out(qid, 0)) == 20 / 4
     # Twice as many queries of half the length: the unit is the query.
     assert len(held_out(np.arange(40), 0)) == 40 / 4
-    assert len({frozenset(held_out(qid, None)) for _ in range(5)}) > 1, "None draws anew"
+    draws = {frozenset(held_out(qid, None)) for _ in range(5)}
+    assert len(draws) > 1, "None draws anew"
 
 
 # The fold of each query in turn, as recorded before Generators were accepted.
@@ -402,7 +407,8 @@ def test_seeds_give_the_folds_they_always_gave(splitter, expected):
     tests = iter(queries_of(splitter))
     for folds in expected.split():
         for fold in range(splitter.n_splits):
-            assert next(tests) == [query for query in range(24) if folds[query] == str(fold)]
+            expected = [query for query in range(24) if folds[query] == str(fold)]
+            assert next(tests) == expected
     assert list(tests) == []
 
 
@@ -421,7 +427,9 @@ def sparse_relevance():
     rng = np.random.default_rng(0)
     sizes = np.maximum(1, rng.lognormal(2.5, 1, 3000).astype(int))
     chance = np.repeat(rng.beta(0.6, 3, 3000), sizes)
-    return (rng.random(len(chance)) < chance).astype(int), np.repeat(np.arange(3000), sizes)
+    is_relevant = rng.random(len(chance)) < chance
+    qid = np.repeat(np.arange(3000), sizes)
+    return is_relevant.astype(int), qid
 
 
 @pytest.mark.parametrize(
@@ -457,7 +465,8 @@ def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
     _, qid = sparse_relevance
     sizes = np.bincount(qid)
     splitter = QueryKFold(5, stratify="size", **shuffle)
-    queries = [np.unique(qid[test]) for _, test in splitter.split(qid, groups=qid)]
+    splits = splitter.split(qid, groups=qid)
+    queries = [np.unique(qid[test]) for _, test in splits]
     for length in np.unique(sizes):
         n_longer = [(sizes[own] >= length).sum() for own in queries]
         assert np.ptp(n_longer) <= most
@@ -694,7 +703,8 @@ def test_train_test_split_keeps_types_and_takes_whole_queries():
     )
     assert np.array_equal(parts[0], CONTRACT_X[rows])
     assert not set(parts[10]) & set(parts[11])
-    assert (len(set(parts[10])), len(set(parts[11]))) == (18, 6)
+    assert len(set(parts[10])) == 18
+    assert len(set(parts[11])) == 6
 
 
 def test_train_test_split_finds_ids_in_an_index():

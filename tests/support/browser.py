@@ -63,8 +63,12 @@ class Page:
     """One tab: evaluates JavaScript, and has keys, mouse and fingers."""
 
     def __init__(self, answers, commands):
-        self.answers, self.commands = answers, commands
-        self.numbers, self.rest, self.errors, self.session = itertools.count(1), b"", [], None
+        self.answers = answers
+        self.commands = commands
+        self.numbers = itertools.count(1)
+        self.rest = b""
+        self.errors = []
+        self.session = None
 
     def open(self, url):
         target = self.send("Target.createTarget", url="about:blank")["targetId"]

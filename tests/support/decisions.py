@@ -42,7 +42,10 @@ class PairTest:
     """The test of one ranking minus another, from the weighted differences of units and their masses."""
 
     def __init__(self, d, masses, plan, span):
-        self.d, self.masses, self.test, self.span = d, masses, plan["test"], span
+        self.d = d
+        self.masses = masses
+        self.test = plan["test"]
+        self.span = span
         self.level = round(1 - plan["confidence"], 12)
         self.mass = masses.sum()
         self.n_effective = self.mass**2 / (masses**2).sum()
@@ -86,7 +89,8 @@ class PairTest:
     def null(self, signs):
         """What the statistic would be with these signs."""
         if self.test == "permutation":
-            totals, norm = signs @ self.d, math.sqrt((self.d**2).sum())
+            totals = signs @ self.d
+            norm = math.sqrt((self.d**2).sum())
         else:
             totals = signs @ (self.d - self.masses * self.mean)
             norm = self.error * self.mass * math.sqrt(1 - 1 / self.n_effective)
@@ -108,13 +112,15 @@ class PairTest:
         c = critical + TIED
         if self.by_student and self.error > 0:
             half = self.error * student_isf(normal_sf(c), max(self.n_effective - 1, 1e-9))
-            low, high = self.mean - half, self.mean + half
+            low = self.mean - half
+            high = self.mean + half
         else:
             low, high = self.by_flips(c, n_tests)
         if self.out_of_fold is not None:
             error, n_degrees = self.out_of_fold
             half = error * student_isf(normal_sf(c), n_degrees)
-            low, high = np.minimum(low, self.mean - half), np.maximum(high, self.mean + half)
+            low = np.minimum(low, self.mean - half)
+            high = np.maximum(high, self.mean + half)
         # The one ahead has at least as much to win as to lose.
         if self.total >= 0:
             high = max(high, -low)
@@ -172,7 +178,8 @@ def excluding_zero(ends, *, rejected, ahead):
     if math.isnan(low) or math.isnan(high):
         if not rejected:
             return math.nan, math.nan
-        low, high = -math.inf, math.inf
+        low = -math.inf
+        high = math.inf
     if not rejected:
         return min(low, 0.0), max(high, 0.0)
     return (max(low, SMALLEST), high) if ahead else (low, min(high, -SMALLEST))
@@ -267,7 +274,8 @@ class PartTests:
             differing |= np.abs(what) > 1e-13
         if enumerates and differing.sum() <= MOST_ENUMERATED:
             signs = np.ones((2 ** differing.sum(), len(codes)))
-            signs[:, differing] = list(itertools.product((1, -1), repeat=int(differing.sum())))
+            n_differing = int(differing.sum())
+            signs[:, differing] = list(itertools.product((1, -1), repeat=n_differing))
             return signs
         signs = 1.0 - 2.0 * random_bits(codes, N_SIGNS, plan["random_state"]).T
         signs[0] = 1.0  # what was observed is one of them
@@ -323,7 +331,8 @@ def corrected(parts, pairs, plan):
 
 def step_down(z, nulls):
     """Each against the largest of those whose statistic is not larger, and at least the p-values of those before."""
-    found, before = {}, 0.0
+    found = {}
+    before = 0.0
     left = sorted(z, key=lambda key: -z[key])
     while left:
         # Statistics that are equal but for rounding are rejected together.
@@ -336,7 +345,8 @@ def step_down(z, nulls):
 
 
 def holm(p_values):
-    found, before = {}, 0.0
+    found = {}
+    before = 0.0
     for n_rejected, key in enumerate(sorted(p_values, key=p_values.get)):
         before = max(before, p_values[key] * (len(p_values) - n_rejected))
         found[key] = min(1.0, before)
@@ -366,7 +376,9 @@ class Family:
     """All pairs, or those with baselines, in all queries or in all slices."""
 
     def __init__(self, parts, baselines, plan):
-        self.parts, self.baselines, self.plan = parts, baselines, plan
+        self.parts = parts
+        self.baselines = baselines
+        self.plan = plan
         self.level = round(1 - plan["confidence"], 12)
         self.pairs = parts[0].pairs()
         if baselines:
@@ -422,8 +434,11 @@ class Decision:
 
     def __init__(self, whole, based, k):
         """``whole`` is the family of all pairs, ``based`` that with baselines, or the same without."""
-        self.family, self.whole, self.k = based, whole, k
-        self.part, self.level = whole.parts[k], whole.level
+        self.family = based
+        self.whole = whole
+        self.k = k
+        self.part = whole.parts[k]
+        self.level = whole.level
         self.rankings = range(self.part.n)
         self.decided = dict(whole.p_adjusted[k])
         if based.baselines:

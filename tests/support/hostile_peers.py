@@ -65,7 +65,8 @@ def pytrec_eval(labels, scores, ids, k):
     import pytrec_eval
 
     asked = "ndcg" if k is None else f"ndcg_cut.{k}"
-    judged, ranked = {}, {}
+    judged = {}
+    ranked = {}
     for row, (label, score, query) in enumerate(zip(labels, scores, ids, strict=True)):
         judged.setdefault(query, {})[f"d{row}"] = label
         ranked.setdefault(query, {})[f"d{row}"] = score
@@ -132,9 +133,11 @@ def ask(peer):
         command = [sys.executable, "-m", "support.hostile_peers", peer, str(len(found))]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
-            printed, end = done.stdout, f"process ends ({done.returncode})"
+            printed = done.stdout
+            end = f"process ends ({done.returncode})"
         except subprocess.TimeoutExpired as stopped:
-            printed, end = (stopped.stdout or b"").decode(), f"hangs for {TIMEOUT} s"
+            printed = (stopped.stdout or b"").decode()
+            end = f"hangs for {TIMEOUT} s"
         found += [line[8:] for line in printed.splitlines() if line.startswith("OUTCOME ")]
         if len(found) < len(CASES):
             found.append(f"**{end}**")

@@ -15,7 +15,9 @@ from skrank_metrics import with_qid
 from support.hostile_cases import IDS, LABELS, SCORES, WITHIN, changed
 
 ROWS = pd.RangeIndex(100, 107)  # labels of rows that say more than their number
-X, Y, ONES = np.arange(7.0)[:, None], np.array(LABELS), np.ones(7)
+X = np.arange(7.0)[:, None]
+Y = np.array(LABELS)
+ONES = np.ones(7)
 OTHER_IDS = ["a", "b", "a", "b", "b", "a", "a"]
 
 
@@ -69,10 +71,15 @@ def wide(values, names):
     ]
 
 
-Y_COLUMN, Y_COUNTED, Y_IDS = column(Y), pd.Series(LABELS), with_qid(Y, IDS)
+Y_COLUMN = column(Y)
+Y_COUNTED = pd.Series(LABELS)
+Y_IDS = with_qid(Y, IDS)
 OTHER_INDEX = pd.Index(OTHER_IDS, name="qid")
-TRUE, CODES, BY_A = [True] * 7, [ord(i) for i in IDS], [i == "a" for i in IDS]
-WIDE, MASKED_WAYS = ("metrics", "`evaluate`"), ("metrics", "scorers", "`evaluate`")
+TRUE = [True] * 7
+CODES = [ord(i) for i in IDS]
+BY_A = [i == "a" for i in IDS]
+WIDE = ("metrics", "`evaluate`")
+MASKED_WAYS = ("metrics", "scorers", "`evaluate`")
 SPLIT_BY_GROUPS, RANK_BY_QUERY = (
     ("splitters (`groups`)",),
     ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`"),

@@ -64,7 +64,8 @@ def queries():
     """Queries of 1 to 13 documents with many ties, some without relevant documents or with relevant ones only."""
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(21), np.tile(np.arange(1, 15, 2), 3))
-    labels, scores = rng.integers(0, 4, len(qid)), rng.integers(1, 7, len(qid)) / 8
+    labels = rng.integers(0, 4, len(qid))
+    scores = rng.integers(1, 7, len(qid)) / 8
     labels[np.isin(qid, [2, 3])] = 0
     labels[qid == 4] = 2
     return labels, scores, qid
@@ -83,7 +84,9 @@ def scores_of(convention, scores, qid):
 
 def runs(labels, scores, qid, ascending=False):
     """Judgements and a run as dictionaries, whose ids order tied documents by row."""
-    rows, qrel, run = range(len(qid)), {}, {}
+    rows = range(len(qid))
+    qrel = {}
+    run = {}
     for query, row, label, score in zip(
         qid, rows if ascending else rows[::-1], labels, scores, strict=True
     ):
@@ -175,7 +178,8 @@ def mlflow(name, labels, scores, qid):
 def llama_index(name, labels, scores, qid):
     from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 
-    metric, values = METRIC_REGISTRY[name](), []
+    metric = METRIC_REGISTRY[name]()
+    values = []
     for ranked, relevant in _ranked_and_relevant(labels, scores, qid):
         if not relevant:  # an error there
             values.append(0.0)

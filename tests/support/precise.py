@@ -44,8 +44,10 @@ class Above:
 def walk(groups, term, k=None, gain=lambda label: label, stop=lambda label: 0, p=1.0):
     """Sum over ranks up to k of ``term(label, above, now)``, its mean over the orders of each group of labels."""
     gains = [mpf(gain(label)) for label in range(N_GRADES)]
-    stops, p = [mpf(stop(label)) for label in range(N_GRADES)], mpf(p)
-    above, total = Above(), mpf(0)
+    stops = [mpf(stop(label)) for label in range(N_GRADES)]
+    p = mpf(p)
+    above = Above()
+    total = mpf(0)
     for group in groups:
         orders = collections.Counter(itertools.permutations(group))
         added = mpf(0)
@@ -193,7 +195,8 @@ class LongList:
 
     def spearman(self, k):
         middle = mpf(self.n + 1) / 2
-        deviation, squares = {}, mpf(0)
+        deviation = {}
+        squares = mpf(0)
         for label in set(self.labels):
             times = self.labels.count(label)
             # Documents of one label share their mean rank.
@@ -205,7 +208,8 @@ class LongList:
 
 def constant_mrr(n, r):
     """Expected reciprocal rank of the first of r relevant documents among n in random order."""
-    total, probability = mpf(0), mpf(r) / n
+    total = mpf(0)
+    probability = mpf(r) / n
     for rank in range(1, n - r + 2):
         total += probability / rank
         probability *= mpf(n - rank - r + 1) / (n - rank)
@@ -225,8 +229,11 @@ def constant_map_over_hits(n, r, k):
     """The same, divided by the hits among the first k; given their number, each of k ranks is as likely to hold one."""
     first = sum(1 / mpf(i) for i in range(1, k + 1))
     later = sum(mpf(i - 1) / i for i in range(1, k + 1))
-    fewest, most = max(0, k - n + r), min(r, k)
-    probability, mass, total = mpf(1), mpf(0), mpf(0)
+    fewest = max(0, k - n + r)
+    most = min(r, k)
+    probability = mpf(1)
+    mass = mpf(0)
+    total = mpf(0)
     for hits in range(fewest, most + 1):
         mass += probability
         if hits > 0:

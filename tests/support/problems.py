@@ -28,7 +28,9 @@ class Learned(RegressorMixin, BaseEstimator):
     """
 
     def __init__(self, column=0, threshold=-np.inf, most_rows=np.inf):
-        self.column, self.threshold, self.most_rows = column, threshold, most_rows
+        self.column = column
+        self.threshold = threshold
+        self.most_rows = most_rows
 
     def fit(self, X, y, sample_weight=None):
         if self.column < 0:

@@ -148,7 +148,8 @@ def _satisfied(label, gain, max_grade, threshold):
 
 def _walk(ranked, k, p, gain, max_grade, threshold):
     """Rank and probability of stopping there, for each rank."""
-    reads, p = Fraction(1), Fraction(p)
+    reads = Fraction(1)
+    p = Fraction(p)
     for rank, label in enumerate(ranked[:k], start=1):
         stop = _satisfied(label, gain, max_grade, threshold)
         yield rank, reads * stop

@@ -70,7 +70,8 @@ def assert_alike(found, expected, where="", rel=0.0):
     """Check that nested values are equal, and of the same types; NaN equals NaN, numbers up to rounding."""
     if isinstance(expected, np.ndarray):
         assert isinstance(found, np.ndarray), where
-        found, expected = found.tolist(), expected.tolist()
+        found = found.tolist()
+        expected = expected.tolist()
     assert type(found) is type(expected), where
     if isinstance(expected, dict):
         assert list(map(repr, found)) == list(map(repr, expected)), where

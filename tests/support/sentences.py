@@ -86,7 +86,9 @@ class Facts:
 
     def __init__(self, comparison, metric, bounds):
         view = comparison.by_metric(metric)
-        self.view, self.metric, self.plan = view, metric, comparison.plan
+        self.view = view
+        self.metric = metric
+        self.plan = comparison.plan
         self.level = round(1 - self.plan.confidence, 12)
         self.larger = comparison.reports[comparison.names[0]].metrics[metric].greater_is_better
         self.tested = view.tested
@@ -142,7 +144,8 @@ class Facts:
 
     @property
     def n_pairs(self):
-        n, n_baselines = len(self.ranked), len(self.baselines)
+        n = len(self.ranked)
+        n_baselines = len(self.baselines)
         if n_baselines:
             return n_baselines * (n - n_baselines)
         return n * (n - 1) // 2
@@ -161,11 +164,15 @@ class Facts:
         lead = self.values[:, 0] - self.values[:, 1]
         lead = lead if self.larger else -lead
         is_tied = np.isclose(self.values[:, 0], self.values[:, 1], rtol=1e-12, atol=0)
-        return int((lead[~is_tied] > 0).sum()), int((lead[~is_tied] < 0).sum())
+        lead = lead[~is_tied]
+        n_won = (lead > 0).sum()
+        n_lost = (lead < 0).sum()
+        return int(n_won), int(n_lost)
 
     def fits_vary(self):
         """Whether the means of folds vary more than queries explain, over all pairs."""
-        over_queries, over_folds = [], []
+        over_queries = []
+        over_folds = []
         for i in range(len(self.ranked)):
             for j in range(i):
                 d = self.weights * (self.values[:, i] - self.values[:, j])
@@ -182,7 +189,8 @@ class Facts:
         masses = np.array([self.weights[self.units == kind].sum() for kind in kinds])
         for i in range(len(self.ranked)):
             for j in range(i):
-                one, other = self.values[:, i], self.values[:, j]
+                one = self.values[:, i]
+                other = self.values[:, j]
                 d = np.where(np.isclose(one, other, rtol=1e-12, atol=0), 0, one - other)
                 sums = np.array([(self.weights * d)[self.units == kind].sum() for kind in kinds])
                 n_changed = (abs(sums) > 1e-14 * masses).sum()

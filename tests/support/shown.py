@@ -9,7 +9,9 @@ import pandas as pd
 class _Parser(HTMLParser):
     def __init__(self, html):
         super().__init__()
-        self.tables, self.lines, self.alignments = [], [], []
+        self.tables = []
+        self.lines = []
+        self.alignments = []
         self._in_cell = False
         self.feed(html)
 
@@ -57,7 +59,8 @@ def words(text):
 def assert_shown(result, tables, lines):
     """Check that text and HTML show these tables, each with its heads first, and these lines, in this order."""
     assert html_of(result) == (tables, lines)
-    text, place = words(result), 0
+    text = words(result)
+    place = 0
     for line in lines:
         # Text puts the lines around tables in the same order.
         place = text.index(words(line), place) + len(words(line))
@@ -86,7 +89,10 @@ class Seen(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.attributes, self.text, self.open = [], [], "", []
+        self.tags = []
+        self.attributes = []
+        self.text = ""
+        self.open = []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):

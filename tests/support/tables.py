@@ -67,7 +67,8 @@ def assert_same(found, expected, own_findings=()):
     almost(found.to_frame().sort_index(), expected.to_frame().sort_index())
     almost(found.to_frame("means"), expected.to_frame("means"))
     assert found.condensed == expected.condensed
-    assert (found.n_queries, found.n_documents) == (expected.n_queries, expected.n_documents)
+    assert found.n_queries == expected.n_queries
+    assert found.n_documents == expected.n_documents
     assert list(found.metrics) == list(expected.metrics)
     for name, metric in found.metrics.items():
         assert metric.greater_is_better == expected.metrics[name].greater_is_better

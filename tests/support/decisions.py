@@ -528,8 +528,12 @@ class Decision:
         compared = self.family.baselines or [leader]
         others = set(self.rankings) - set(compared)
         tests = [self.part.tests[i, j] for i in compared for j in others]
-        can_reject = [own for own in tests if own.test == "t" or own.least_p <= self.level]
-        errors = [own.largest_error() for own in can_reject]
+        # Student's t can reject for any number of units whose differences are not equal.
+        errors = [
+            own.largest_error()
+            for own in tests
+            if own.least_p <= self.level or (own.test == "t" and own.error > 0)
+        ]
         errors = [error for error in errors if error > 0]
         if not errors:
             return math.nan

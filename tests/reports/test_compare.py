@@ -54,7 +54,8 @@ def test_pairs_are_differences_query_by_query(reports):
         view = comparison.by_metric(metric)
         assert view.means() == {name: reports[name].mean[metric] for name in view.names}
         for pair in view.pairs():
-            one, other = reports[pair.first].per_query, reports[pair.second].per_query
+            one = reports[pair.first].per_query
+            other = reports[pair.second].per_query
             expected = one[metric] - other[metric]
             np.testing.assert_allclose(pair.differences, expected, atol=1e-12)
             assert pair.qid.tolist() == comparison.qid.tolist()
@@ -74,7 +75,8 @@ QUERIES = {
 
 def test_queries_that_the_first_loses_and_wins():
     comparison = of_ranks(QUERIES)
-    worst, best = comparison.worst(), comparison.best(1)
+    worst = comparison.worst()
+    best = comparison.best(1)
     assert [query.qid for query in worst] == [1, 4]
     values = [(query.first, query.second) for query in worst]
     assert values == [(1 / 2, 1), (1 / 3, 1 / 2)]
@@ -218,10 +220,8 @@ def test_bad_input(change, error, message):
 
 
 def test_metrics_of_the_same_name_have_to_be_the_same():
-    plain, message = (
-        report(0),
-        r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\(",
-    )
+    plain = report(0)
+    message = r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
     for options in (
         {"convention": "lightgbm"},
         {"ties": "worst"},
@@ -330,10 +330,8 @@ def test_groups_flip_together():
         report_of_ranks([rank] * 24, groups=np.repeat(users, N_DOCUMENTS)) for rank in (1, 2)
     ]
     assert compare(by_report).pair().p_value == 2 / 2**6
-    alone, other = (
-        report_of_ranks([2] * 24),
-        report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS)),
-    )
+    alone = report_of_ranks([2] * 24)
+    other = report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
     for second in (alone, other):
         with pytest.raises(
             ValueError, match=r"have the same groups; '0' and '1' differ.* pass groups to compare\."
@@ -465,7 +463,8 @@ def test_random_states(reports):
 
 
 def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
-    weights, groups = np.where(QID % 3, 1.0, 2.5), QID // 2
+    weights = np.where(QID % 3, 1.0, 2.5)
+    groups = QID // 2
 
     def compared(features, rows):
         options = {"sample_weight": weights[rows], "groups": groups[rows]}
@@ -479,7 +478,8 @@ def test_p_values_do_not_depend_on_orders_or_on_what_was_printed():
         [np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)]
     )
     backwards = dict(reversed(features.items()))
-    one, other = compared(features, rows), compared(backwards, shuffled)
+    one = compared(features, rows)
+    other = compared(backwards, shuffled)
     str(other)
     other.by_metric("mrr").pairs()
     for pair in one.pairs():
@@ -497,7 +497,8 @@ COUNTRY = np.where(np.arange(60) % 3 == 0, "de", "fr")
 
 @pytest.mark.parametrize("per", ["document", "query", "report"])
 def test_slices_are_tested_together(reports, per):
-    country, options = COUNTRY[QID], {}
+    country = COUNTRY[QID]
+    options = {}
     if per == "report":
         features = {"noise": 9, "second": 1, "first": 0}
         reports = {name: report(feature, by=country) for name, feature in features.items()}
@@ -638,7 +639,8 @@ def test_queries_needed():
 @pytest.mark.parametrize(("n_changed", "is_known"), [(5, False), (6, True)])
 def test_what_a_test_cannot_reject_is_not_promised(n_changed, is_known):
     # At 0.05, two of 2^5 vectors of signs are too many, and two of 2^6 are not.
-    first, second = [5] + [1] * 19, [1, 2, 3, 4, 2, 3][:n_changed] + [1] * (20 - n_changed)
+    first = [5] + [1] * 19
+    second = [1, 2, 3, 4, 2, 3][:n_changed] + [1] * (20 - n_changed)
     comparison = of_ranks({"first": first, "second": second})
     assert np.isnan(comparison.detectable) != is_known
     assert any("can show" in note for note in comparison.notes()) == is_known
@@ -669,7 +671,8 @@ def test_a_plan_from_few_differences_is_uncertain():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "sparse", "skewed"])
 def test_power_of_queries_needed(kind):
-    random, detected = np.random.default_rng(0), []
+    random = np.random.default_rng(0)
+    detected = []
     draw = {
         "normal": lambda n: random.normal(0, 0.1, n),
         "sparse": lambda n: (random.random(n) < 0.3) * random.choice([-0.2, 0.2], n),
@@ -857,7 +860,8 @@ def test_saved_and_pickled(reports, tmp_path):
 
 def test_p_values_do_not_depend_on_the_order_of_queries_of_any_type():
     rng = np.random.default_rng(0)
-    values, order = rng.random((2, 40)), rng.permutation(40)
+    values = rng.random((2, 40))
+    order = rng.permutation(40)
     for ids in (
         [Fraction(n, 7) for n in range(40)],
         [10**30 + n for n in range(40)],

@@ -71,7 +71,8 @@ def test_ranks_below_are_taken_together_up_to_the_cutoff():
 
 
 # Each option of the metrics that are sums, with gains that fall and gains of non-relevant documents.
-BINARY, FALLING = {"gain": "binary", "relevance_threshold": 2}, ([3, 1, 2, 0], [0, 2, 1, 1])
+BINARY = {"gain": "binary", "relevance_threshold": 2}
+FALLING = ([3, 1, 2, 0], [0, 2, 1, 1])
 VARIANTS = {
     "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
     "recall": [{}, {"normalizer": "min"}, {"relevance_threshold": 2}],

@@ -197,13 +197,15 @@ def turned(interval, larger_is_better):
 def check_as_reference(part, decision, larger):
     """All numbers of a comparison by its first metric, in all queries or in a slice."""
     number = {name: int(name[1:]) for name in part.names}
-    values, weights = decision.part.values, decision.part.weights
+    values = decision.part.values
+    weights = decision.part.weights
     sign = 1 if larger else -1
     for name, mean in part.means().items():
         expected = np.average(values[:, number[name]], weights=weights)
         assert same(sign * mean, expected)
     for pair in part.pairs():
-        i, j = number[pair.first], number[pair.second]
+        i = number[pair.first]
+        j = number[pair.second]
         interval = decision.interval(i, j)
         simultaneous = decision.simultaneous(i, j)
         assert same(sign * pair.difference, decision.part.tests[i, j].mean)
@@ -255,7 +257,8 @@ def check_planning(part, decision):
     expected = decision.detectable(number[leader])
     assert same(part.detectable, expected) or not is_clear
     pair = part.pair()
-    i, j = number[pair.first], number[pair.second]
+    i = number[pair.first]
+    j = number[pair.second]
     if decision.part.tests[i, j].error == 0:
         return
     with warnings.catch_warnings():
@@ -328,7 +331,8 @@ def check_no_contradiction(part, larger):
     """What is said about pairs, the set of the best, letters, regret and in words, held against each other."""
     assert part.verdict
     better = {check_pair(pair, part.plan, larger) for pair in part.pairs()} - {None}
-    letters, inside = part.letters, part.best_set
+    letters = part.letters
+    inside = part.best_set
     for above, below in better:
         assert below not in inside
         assert not set(letters[above]) & set(letters[below])
@@ -367,7 +371,8 @@ def check_pair(pair, plan, larger):
 
 def check_best(part, losers):
     """The set of the best, the status of rankings and the verdict, if there is no baseline."""
-    rows, inside = part.standings(), part.best_set
+    rows = part.standings()
+    inside = part.best_set
     assert rows[0].name in inside
     assert losers == set(part.names) - set(inside), "no ranking leaves that no pair separates"
     claims = (
@@ -384,14 +389,16 @@ def check_best(part, losers):
 
 def check_frames(comparison):
     """The columns of frames are what the methods of each metric say."""
-    frame, pairs = comparison.to_frame(), comparison.to_frame(pairs=True)
+    frame = comparison.to_frame()
+    pairs = comparison.to_frame(pairs=True)
     assert frame.index.tolist() == list(comparison.names)
     n_pairs = 0
     for metric in comparison.metrics:
         own = comparison.by_metric(metric)
         rows = {row.name: row for row in own.standings()}
         for name in comparison.names:
-            row, facts = rows[name], frame.loc[name]
+            row = rows[name]
+            facts = frame.loc[name]
             ends = comparison.reports[name].intervals(own.plan.confidence)[metric]
             columns = {
                 "": own.means()[name],
@@ -425,7 +432,8 @@ def check_folds(part, decision, folds):
     won = dict.fromkeys(part.names, 0)
     for fold in np.unique(folds):
         own = folds == fold
-        values, weights = decision.part.values[own], decision.part.weights[own]
+        values = decision.part.values[own]
+        weights = decision.part.weights[own]
         means = np.average(values, axis=0, weights=weights)
         best = np.flatnonzero(np.isclose(means, means.max(), rtol=1e-12, atol=0))
         if len(best) == 1:

@@ -152,7 +152,8 @@ def test_slices_are_sorted_if_they_have_an_order(by, expected):
 
 def test_a_slice_of_weight_0_has_no_mean():
     names = ["mrr", "recall(average=micro)@1", "precision(average=micro)@1"]
-    weights, by = [0, 0, 1, 1], ["x", "x", "y", "y"]
+    weights = [0, 0, 1, 1]
+    by = ["x", "x", "y", "y"]
     report = evaluate(
         [[1, 0], [0, 1]] * 2, [[2, 1]] * 4, metrics=names, sample_weight=weights, by=by
     )

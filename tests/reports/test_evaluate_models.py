@@ -113,7 +113,8 @@ def test_options_of_metrics(option):
 
 
 def test_slices_groups_and_documents():
-    country, user = np.where(QID % 3 == 0, "de", "fr"), QID // 4
+    country = np.where(QID % 3 == 0, "de", "fr")
+    user = QID // 4
     options = {"by": country, "groups": user}
     found = evaluate(Y, SCORES, qid=QID, metrics="ndcg@5", **options)
     expected = compare(
@@ -138,7 +139,8 @@ def test_slices_groups_and_documents():
 
 def test_documents_without_a_score_were_not_returned():
     options = {"qid": QID, "metrics": ["ndcg@5", "recall"]}
-    returned, missing = {}, {}
+    returned = {}
+    missing = {}
     for seed, (name, scores) in enumerate(SCORES.items()):
         returned[name] = np.random.default_rng(seed).random(len(Y)) < 0.8
         missing[name] = np.where(returned[name], scores, np.nan)
@@ -277,7 +279,8 @@ def test_one_model_in_a_dict_or_a_frame_is_a_comparison_of_one():
 
 
 def test_rows_of_a_frame_are_queries_if_labels_are_2d():
-    labels, scores = [[1, 0], [0, 1]], [[2, 1], [2, 1]]
+    labels = [[1, 0], [0, 1]]
+    scores = [[2, 1], [2, 1]]
     of_frame = evaluate(labels, pd.DataFrame(scores), metrics="mrr")
     assert of_frame.per_query["mrr"].tolist() == [1, 1 / 2]
 

@@ -7,7 +7,9 @@ from support.shown import html_of
 from skrank_metrics import evaluate
 from skrank_metrics.reports import fact_tables, facts
 
-Y, SCORES, QID = [1, 0, 0, 1, 0, 0], [2, 1, 2, 1, 2, 1], [0, 0, 1, 1, 2, 2]
+Y = [1, 0, 0, 1, 0, 0]
+SCORES = [2, 1, 2, 1, 2, 1]
+QID = [0, 0, 1, 1, 2, 2]
 
 
 @pytest.fixture

@@ -73,7 +73,8 @@ def test_a_chain_whose_ends_differ_much_but_vary_more():
     noise = random.normal(0, 0.3, 60)
     noise -= noise.mean()
     # b is always a little better than c, whose difference from a varies much.
-    b, c = np.full(60, 0.45), np.full(60, 0.44)
+    b = np.full(60, 0.45)
+    c = np.full(60, 0.44)
     values = np.stack([0.5 + noise, b, c], axis=1)
     flips = SignFlips(values, np.ones(60), np.arange(60, dtype=np.uint64), seed=0, span=1.0)
     family = Family([flips], 0.05)

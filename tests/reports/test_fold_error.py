@@ -11,7 +11,8 @@ from scipy import stats
 from skrank_metrics.reports.families import Family
 from skrank_metrics.reports.sign_flips import SignFlips
 
-N_QUERIES, N_FOLDS = 100, 5
+N_QUERIES = 100
+N_FOLDS = 5
 FOLD = np.arange(N_QUERIES) % N_FOLDS
 
 
@@ -114,7 +115,8 @@ def test_equal_rankings_stay_equal():
 @pytest.mark.parametrize(("size", "shared"), [(0, 0), (1, 0.2), (1.4, 0.2), (3, 0.0)])
 def test_claims_about_equal_models_are_rare(size, shared):
     random = np.random.default_rng(0)
-    claims, excluded = 0, 0
+    claims = 0
+    excluded = 0
     for _ in range(100):
         tests = Family([flips(varying_fits(random, 6, size, shared))], 0.05)
         one, other = tests.indices

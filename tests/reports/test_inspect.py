@@ -42,7 +42,8 @@ def test_ranks_labels_scores_ties_and_rows():
 
 def test_what_ranks_add_by_hand():
     found = shown()
-    log3, log5 = np.log2(3), np.log2(5)
+    log3 = np.log2(3)
+    log5 = np.log2(5)
     # The tied documents share the gain of one.
     added = [0, 1 / 2 / log3, 1 / 2 / 2, 2 / log5]
     assert found.columns["added"] == pytest.approx(added)

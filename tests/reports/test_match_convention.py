@@ -22,8 +22,11 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 D = 1 / math.log2(3)  # discount of the second rank
 # Query "a" has grade 1 above grade 2; "b" has no relevant document.
 TIES = ("average", "best", "worst", "stable")
-Y, SCORES, QID = [1, 2, 0], [2, 1, 0], ["a", "a", "b"]
-LINEAR, EXP2 = (1 + 2 * D) / (2 + D), (1 + 3 * D) / (3 + D)
+Y = [1, 2, 0]
+SCORES = [2, 1, 0]
+QID = ["a", "a", "b"]
+LINEAR = (1 + 2 * D) / (2 + D)
+EXP2 = (1 + 3 * D) / (3 + D)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,9 @@ from skrank_metrics import (
 )
 
 ROWS = list("abcdefghijkl")
-Y, QID, SCORES = np.tile([1, 0, 0], 4), np.repeat([0, 1, 2, 3], 3), np.linspace(0, 1, 12)
+Y = np.tile([1, 0, 0], 4)
+QID = np.repeat([0, 1, 2, 3], 3)
+SCORES = np.linspace(0, 1, 12)
 
 
 def labelled(values, name=None):

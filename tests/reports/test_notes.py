@@ -41,7 +41,8 @@ def test_a_sentence_about_queries_stays_a_sentence():
 
 
 def test_the_margin_is_said_if_all_rankings_are_better():
-    y, qid = [1, 0] * 20, [query for query in range(20) for _ in range(2)]
+    y = [1, 0] * 20
+    qid = [query for query in range(20) for _ in range(2)]
     board = evaluate(y, {"old": [1, 2] * 20, "new": [2, 1] * 20}, qid=qid, metrics="mrr")
     note = "Margin of mrr: losses below 0.02 do not matter."
     compared = compare(board, baseline="old", margin=0.02)

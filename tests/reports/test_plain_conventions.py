@@ -84,7 +84,8 @@ def effects_of(rows, first, second, names):
 
 
 def printed_cause(name, first, second):
-    old, new = first.get(name), second.get(name)
+    old = first.get(name)
+    new = second.get(name)
     if name != "replace_undefined_by":
         return f"{WORDS[name]}: {old} -> {new}"
     sign = -1 if first.negative else 1

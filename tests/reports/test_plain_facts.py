@@ -77,7 +77,8 @@ class Units:
 
     def of_groups(self, groups):
         """One unit for each group."""
-        values, weights = [], []
+        values = []
+        weights = []
         for group in np.unique(groups):
             own = Units(self.values[groups == group], self.weights[groups == group])
             values.append(own.mean())
@@ -115,7 +116,8 @@ class Units:
 
 def expected_facts(case, name, rows, confidence):
     """All facts of some of the queries."""
-    average, undefined = case["average"][name], case["undefined"][name]
+    average = case["average"][name]
+    undefined = case["undefined"][name]
     parts = [of_query(name, case["labels"][row]) for row in rows]
     values = np.array([top / size if size else math.nan for top, size in parts])
     n_undefined = np.isnan(values).sum()
@@ -230,12 +232,15 @@ def check_report(report, case):
     if case["by"] is not None:
         rows_of |= {str(one): np.flatnonzero(case["by"] == one) for one in np.unique(case["by"])}
     assert parts.keys() == rows_of.keys()
-    nested, flat = report.to_dict(), report.to_dict(flat=True)
+    nested = report.to_dict()
+    flat = report.to_dict(flat=True)
     frame = report.to_frame("means")
     assert len(frame) == len(parts) * len(case["average"])
     for line in frame.to_dict("records"):
-        name, where = line["metric"], line.get("slice", "all")
-        rows, part = rows_of[where], parts[where]
+        name = line["metric"]
+        where = line.get("slice", "all")
+        rows = rows_of[where]
+        part = parts[where]
         assert line["n_queries"] == part.n_queries == len(rows)
         expected = expected_facts(case, name, rows, 0.95)
         check_part(line, expected)

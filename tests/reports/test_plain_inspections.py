@@ -116,7 +116,8 @@ def test_inspections_of_several_queries(seed):
     found = case.inspection()
     order = [one.ranking or "a" for one in found.queries[0]]
     assert sorted(order) == ["a", "b"][: 1 + case.are_both]
-    lines, titles = [], []
+    lines = []
+    titles = []
     for query, of_models in zip(dict.fromkeys(case.chosen), found.queries, strict=True):
         for model, one in zip(order, of_models, strict=True):
             lines += case.check_query(one, model, query)

@@ -55,7 +55,8 @@ def expected_numbers(decisions, margin):
         by_metric = [own.decision(i, margin) for own in decisions.values()]
         if joint_decision(by_metric) == "undecided":
             undecided.append(i)
-    queries, losses = [], []
+    queries = []
+    losses = []
     for own in decisions.values():
         names = [i for i in undecided if own.verdict_beside_baselines(i, margin) == "undecided"]
         if names and own.part.largest_loss <= margin:

@@ -228,7 +228,8 @@ def check_print(comparison, facts, notes, bounds):
     found, lines = html_of(comparison)
     assert lines == expected
     assert found == [sentences.table_of_rankings(facts), *tables]
-    text, place = words(comparison), 0
+    text = words(comparison)
+    place = 0
     for line in expected:
         place = text.index(words(line), place) + len(words(line))
 

@@ -13,7 +13,8 @@ K = 5
 def made_up_lists():
     """Judgments of grades 0 to 3, and lists with unjudged documents and of different lengths."""
     rng = np.random.default_rng(3)
-    qrels, run = {}, {}
+    qrels = {}
+    run = {}
     for query in range(25):
         judged = rng.choice(60, 15, replace=False).tolist()
         grades = rng.choice([0, 0, 0, 1, 2, 3], 15).tolist()
@@ -63,7 +64,8 @@ def ndcg(gain, ideal, discount=log2, undefined=0.0):
 def average_precision(divisor):
     values = []
     for returned, judged in zip(LISTS, JUDGED, strict=True):
-        hits, total = 0, 0.0
+        hits = 0
+        total = 0.0
         for rank, grade in enumerate(returned[:K], start=1):
             if grade:
                 hits += 1

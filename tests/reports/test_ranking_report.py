@@ -43,9 +43,11 @@ def test_reads_well():
     assert stats.t.ppf(0.975, 3) * np.sqrt(3 / 4 / 3 / 4) > 1 / 2, "so that both ends are cut"
     # Recall is 0 or 1, so z^2 / 2 observations are added at each.
     squared = stats.norm.ppf(0.975) ** 2
-    n, share = 3 + squared, (1 + squared / 2) / (3 + squared)
+    n = 3 + squared
+    share = (1 + squared / 2) / (3 + squared)
     half = np.sqrt(squared * share * (1 - share) / n)
-    low, high = share - half, share + half
+    low = share - half
+    high = share + half
     assert str(report).splitlines() == [
         "3 queries, 5 documents",
         "metric      mean      95% interval  std over queries  undefined queries",
@@ -100,7 +102,9 @@ def test_the_spread_of_a_pooled_ratio_is_that_of_the_queries():
 def test_flat_keys_suit_loggers_and_differ(rows):
     names = ["ndcg@10", "ndcg(gain=exp2, ties=worst)@3", "err(p=0.5)"]
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=names)
-    flat, nested, intervals = report.to_dict(flat=True), report.to_dict(), report.intervals()
+    flat = report.to_dict(flat=True)
+    nested = report.to_dict()
+    intervals = report.intervals()
     assert list(nested) == names
     for name, values in nested.items():
         low, high = intervals[name]
@@ -157,11 +161,9 @@ def test_intervals_of_groups_are_those_of_their_means(data):
 
 
 def test_a_weight_of_two_counts_as_two_queries_of_the_group():
-    ranks, users, twice = (
-        np.array([1, 2, 3, 1, 2]),
-        np.array([0, 0, 1, 1, 2]),
-        np.array([1, 2, 1, 1, 2]),
-    )
+    ranks = np.array([1, 2, 3, 1, 2])
+    users = np.array([0, 0, 1, 1, 2])
+    twice = np.array([1, 2, 1, 1, 2])
     weighted = report_of_ranks(ranks, weights=twice, groups=np.repeat(users, N_DOCUMENTS))
     repeated = report_of_ranks(
         np.repeat(ranks, twice), groups=np.repeat(users, twice * N_DOCUMENTS)
@@ -171,7 +173,8 @@ def test_a_weight_of_two_counts_as_two_queries_of_the_group():
 
 
 def test_queries_without_a_value_do_not_count_in_their_group():
-    ranks, users = np.array([1, 2, 3, 0, 2, 1]), np.array([0, 0, 1, 1, 2, 2])
+    ranks = np.array([1, 2, 3, 0, 2, 1])
+    users = np.array([0, 0, 1, 1, 2, 2])
     all_, defined = (
         report_of_ranks(
             ranks[some], groups=np.repeat(users[some], N_DOCUMENTS), replace_undefined_by=np.nan

@@ -77,7 +77,8 @@ def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
     assert list(found.slices) == ["x", "y", None]
     assert_same(found.slices[None], report.slices[None])
     assert found.n_documents == report.n_documents
-    part, n_documents = found.slices[None], report.slices[None].n_documents
+    part = found.slices[None]
+    n_documents = report.slices[None].n_documents
     assert (part.n_documents, part.n_queries) == (n_documents, 10)
     assert found.health.findings == report.health.findings
     assert vars(found.health) == vars(report.health)
@@ -100,7 +101,8 @@ def test_reports_of_batches_are_saved_too(tmp_path):
 
 
 def test_a_saved_report_is_compared_with_a_new_one(tmp_path):
-    old, new = report_of(0), report_of(1)
+    old = report_of(0)
+    new = report_of(1)
     loaded = reloaded(old, tmp_path)
     expected = compare({"old": old, "new": new}, "map").pair("old", "new")
     found = compare({"old": loaded, "new": new}, "map").pair("old", "new")
@@ -354,7 +356,8 @@ def test_files_of_every_version_can_be_read():
 
 
 def test_only_pooled_metrics_keep_their_denominators(tmp_path):
-    labels, scores = [[1, 2, 0], [0, 1, 0]], [[1, 2, 3], [3, 2, 1]]
+    labels = [[1, 2, 0], [0, 1, 0]]
+    scores = [[1, 2, 3], [3, 2, 1]]
     metrics = ["ndcg", "recall(average=micro)@2"]
     report = evaluate(labels, scores, metrics=metrics)
     report.save(tmp_path / "report.json")
@@ -511,7 +514,8 @@ def test_columns_named_like_metrics_have_their_bounds():
 
 
 def test_values_from_anywhere_are_compared():
-    one, other = report_of(0, metrics="map"), report_of(1, metrics="map")
+    one = report_of(0, metrics="map")
+    other = report_of(1, metrics="map")
     frame = other.to_frame()[::-1]
     expected = compare([one, other], "map").pairs()[0]
     found = compare([one, RankingReport.from_frame(frame)], "map").pairs()[0]

@@ -143,10 +143,14 @@ def noise(random, kind, shape):
 @pytest.mark.parametrize("kind", ["normal", "sparse", "skewed"])
 def test_errors_power_and_the_truly_best(kind):
     random = np.random.default_rng(0)
-    n_samples, shape = 120, (100, 6)
+    n_samples = 120
+    shape = (100, 6)
     truth = np.array([0.04, 0, 0, 0, 0, 0])
-    errors, held, kept = [], [], []
-    power, power_of_holm = [], []
+    errors = []
+    held = []
+    kept = []
+    power = []
+    power_of_holm = []
     for seed in range(n_samples):
         of_queries = random.random((100, 1))
         values = of_queries + noise(random, kind, shape) + truth

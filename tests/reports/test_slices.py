@@ -245,7 +245,8 @@ def test_names_are_the_same_everywhere_and_differ():
         metrics="mrr",
         by=by,
     )
-    names, report = ["all (2)", "missing", "missing (2)"], board.reports["one"]
+    names = ["all (2)", "missing", "missing (2)"]
+    report = board.reports["one"]
     assert list(report.to_dict()["mrr"]["slices"]) == names
     for text in (str(report), str(board)):
         assert all(f"\n{name} " in text for name in names)
@@ -255,7 +256,8 @@ def test_names_are_the_same_everywhere_and_differ():
 
 ROWS = list("stuvwxyz")
 BY_ROW = pd.Series(of_rows(list("abab")), index=ROWS)
-RENAMED, BACKWARDS = BY_ROW.set_axis(list("hgfedcba")), BY_ROW[::-1]
+RENAMED = BY_ROW.set_axis(list("hgfedcba"))
+BACKWARDS = BY_ROW[::-1]
 SAME_INDEX = "must have the same index as y_true; got"
 
 

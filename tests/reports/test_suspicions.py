@@ -151,5 +151,6 @@ def test_all_documents_that_are_relevant_are_a_finding_unless_others_were_return
     assert report.mean == {"mrr": 1.0, "map": 1.0}
     (finding,) = report.health.findings
     assert finding.startswith("No grade 0: all judged documents have labels above 0, up to 1, and")
-    bought, shown = {"u": ["tea"], "v": ["rice"]}, {"u": ["tea", "salt"], "v": ["salt", "rice"]}
+    bought = {"u": ["tea"], "v": ["rice"]}
+    shown = {"u": ["tea", "salt"], "v": ["salt", "rice"]}
     assert evaluate_run(bought, shown, "mrr").health.findings == ()

@@ -150,7 +150,8 @@ def method_of(report):
         over = "1 group" if n == 1 else f"{n} groups"
     ranges = set()
     for metric in report.metrics.values():
-        low, high = metric.record.lower, metric.record.upper
+        low = metric.record.lower
+        high = metric.record.upper
         if metric.get("normalize"):
             high = 1.0
         if metric.negative:
@@ -199,7 +200,8 @@ def test_slices_are_reports_of_their_rows(seed):
         alone = evaluate(**own, metrics=metrics)
         assert_alike(said_by(part), said_by(alone), rel=1e-9)
         query = ids[random.integers(len(ids))]
-        shown, expected = part.inspect([query]), alone.inspect([query])
+        shown = part.inspect([query])
+        expected = alone.inspect([query])
         ((one,),), ((other,),) = shown.queries, expected.queries
         assert one.columns["row"].tolist() == np.array(places)[other.columns["row"]].tolist()
         assert one.unranked == np.array(places)[other.unranked].tolist()

@@ -236,7 +236,8 @@ def check_default_pair(part):
     first, *others = [name for name in best_first if name not in baselines]
     second = baselines[0] if baselines else others[0]
     pair = part.pair()
-    assert (pair.first, pair.second) == (first, second)
+    assert pair.first == first
+    assert pair.second == second
 
 
 def check_queries(part, larger):
@@ -283,7 +284,8 @@ def check_standings(part, decision, larger):
         if part.plan.baselines:
             pair = part.pair(row.name, row.rival)
             assert row.status == decision.verdict_beside_baselines(i, part.outcome().margin)
-            assert (row.status, row.p_value) == (pair.verdict, pair.p_adjusted)
+            assert row.status == pair.verdict
+            assert row.p_value == pair.p_adjusted
             assert same((row.difference, *row.interval), (pair.difference, *pair.simultaneous))
             against = [part.pair(row.name, name) for name in part.plan.baselines]
             alike = [other.difference for other in against if other.verdict == pair.verdict]
@@ -420,7 +422,9 @@ def check_frames(comparison):
         # Of all metrics, in the order of the first one.
         pair = comparison.by_metric(row["metric"]).pair(row["first"], row["second"])
         assert row["verdict"] == pair.verdict
-        assert (row["wins"], row["ties"], row["losses"]) == (pair.wins, pair.ties, pair.losses)
+        assert row["wins"] == pair.wins
+        assert row["ties"] == pair.ties
+        assert row["losses"] == pair.losses
         ends = (row["low"], row["high"], row["simultaneous low"], row["simultaneous high"])
         assert same(ends, (*pair.interval, *pair.simultaneous))
         numbers = (row["difference"], row["p_value"], row["p_adjusted"])
@@ -449,7 +453,8 @@ def check_views(comparison, kind):
         of_slice = comparison.slices[value]
         other = of_slice.by_metric(kind)
         assert other.names == of_slice.names == comparison.names
-        assert (one.names, other.metrics[0]) == (own.names, kind)
+        assert one.names == own.names
+        assert other.metrics[0] == kind
         assert one.means() == other.means()
         assert set(one.best_set) == set(other.best_set)
         assert one.regret == pytest.approx(other.regret, rel=1e-9)

@@ -91,7 +91,8 @@ def test_effects_are_means_over_all_orders(pair, metric):
 
 def test_defaults():
     difference = explain_difference(with_qid([1, 2], [7, 7]), [1, 1])
-    assert (difference.conventions, difference.metric) == (("sklearn", "lightgbm"), "ndcg@10")
+    assert difference.conventions == ("sklearn", "lightgbm")
+    assert difference.metric == "ndcg@10"
 
 
 def test_same_conventions_have_no_gap():

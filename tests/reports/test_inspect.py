@@ -30,8 +30,10 @@ def shown(metrics="dcg", *, n_ranks=None, **given):
 
 def test_ranks_labels_scores_ties_and_rows():
     found = shown()
-    assert (found.qid, found.ranking) == ("a", "")
-    assert (found.n_ranked, found.n_relevant) == (4, 2)
+    assert found.qid == "a"
+    assert found.ranking == ""
+    assert found.n_ranked == 4
+    assert found.n_relevant == 2
     columns = found.columns
     assert columns["row"].tolist() == [0, 1, 2, 3]
     assert columns["label"].tolist() == [0, 1, 0, 2]
@@ -289,7 +291,8 @@ def test_queries_with_the_largest_differences(compared):
         assert [query[0].qid for query in compared.inspect(n, "new", "old").queries] == largest[:n]
     assert len(compared.inspect().queries) == 3
     first, second = compared.inspect(1, "new", "old").queries[0]
-    assert (first.ranking, second.ranking) == ("new", "old")
+    assert first.ranking == "new"
+    assert second.ranking == "old"
     assert first.value - second.value == pytest.approx(
         pair.differences[np.abs(pair.differences).argmax()]
     )
@@ -300,7 +303,8 @@ def test_queries_with_the_largest_differences(compared):
 
 def test_queries_of_a_comparison_by_id(compared):
     found = compared.by_metric("mrr").inspect(qid=[3, 5], first="same", second="old")
-    assert (found.metric, [query[1].qid for query in found.queries]) == ("mrr", [3, 5])
+    assert found.metric == "mrr"
+    assert [query[1].qid for query in found.queries] == [3, 5]
     assert {tuple(ranking.ranking for ranking in query) for query in found.queries} == {
         ("same", "old")
     }

@@ -156,7 +156,8 @@ def test_slices_are_the_same_after_loading_and_deciding_again(by_slice, tmp_path
     ):
         for value, found in by_slice.slices.items():
             other = again.slices[value]
-            assert (other.verdict, other.decisions) == (found.verdict, found.decisions)
+            assert other.verdict == found.verdict
+            assert other.decisions == found.decisions
             assert [pair.p_adjusted for pair in other.pairs()] == [
                 pair.p_adjusted for pair in found.pairs()
             ]
@@ -197,7 +198,8 @@ def test_names_are_best_first_by_the_metric_of_a_view():
     for one, other in zip(by_map.pairs(), alone.pairs(), strict=True):
         assert one.interval == pytest.approx(other.interval, rel=1e-12)
     usual = by_map.pair()
-    assert (usual.first, usual.second) == ("B", "C")
+    assert usual.first == "B"
+    assert usual.second == "C"
     frame = by_map.to_frame()
     assert list(frame.index) == ["B", "C", "A"]
     for name, report in reports.items():

@@ -240,8 +240,10 @@ def test_frame_has_the_rows_that_are_printed():
     assert list(frame) == ["metric", "ways", "value", "distance", "peers"]
     (row,) = frame.itertuples(index=False)
     first = match.matches[0]
-    assert (row.metric, row.ways) == (str(first.metric), len(match.matches))
-    assert (row.value, row.distance) == (first.value, first.distance)
+    assert row.metric == str(first.metric)
+    assert row.ways == len(match.matches)
+    assert row.value == first.value
+    assert row.distance == first.distance
     assert row.peers == "lightgbm, xgboost"
     assert match.to_frame(library="polars")["peers"].to_list() == [row.peers]
 

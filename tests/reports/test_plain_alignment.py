@@ -177,11 +177,9 @@ def listed(column):
 
 def check_same(found, expected):
     """All that does not depend on documents."""
-    assert (found.names, found.metrics, found.plan) == (
-        expected.names,
-        expected.metrics,
-        expected.plan,
-    )
+    assert found.names == expected.names
+    assert found.metrics == expected.metrics
+    assert found.plan == expected.plan
     assert found.verdict == expected.verdict
     assert found.folds_won == expected.folds_won
     assert listed(found.folds) == listed(expected.folds)
@@ -259,7 +257,9 @@ def check_views(found, random):
         loaded = view.load(path)
     pairs = view.to_frame(pairs=True)
     for one in (again, loaded):
-        assert (one.metrics, one.names, one.plan) == (view.metrics, view.names, view.plan)
+        assert one.metrics == view.metrics
+        assert one.names == view.names
+        assert one.plan == view.plan
         pd.testing.assert_frame_equal(one.to_frame(pairs=True), pairs)
         assert list(one.slices) == list(view.slices)
         assert listed(one.folds) == listed(view.folds)

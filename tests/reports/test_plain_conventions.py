@@ -119,7 +119,8 @@ def test_differences_between_conventions_are_their_changes_one_by_one(seed):
     if math.isnan(start) or math.isnan(end):
         return
     found = explain_difference(**given, metric=name, conventions=pair)
-    assert (found.metric, found.conventions) == (name, pair)
+    assert found.metric == name
+    assert found.conventions == pair
     assert (found.start, found.end) == pytest.approx((start, end), abs=1e-12)
     changes = {one: f"{first.get(one)} -> {second.get(one)}" for one in changed}
     expected = [(WORDS[one], changes[one], effects[one]) for one in changed]
@@ -265,8 +266,10 @@ def check_table(match, bound):
     assert len(frame) == len(of_value)
     for row, ways in zip(frame.itertuples(), of_value, strict=True):
         peers = {peer for way in ways for peer in way.peers}
-        assert (row.metric, row.ways) == (str(ways[0].metric), len(ways))
-        assert (row.value, row.distance) == (ways[0].value, ways[0].distance)
+        assert row.metric == str(ways[0].metric)
+        assert row.ways == len(ways)
+        assert row.value == ways[0].value
+        assert row.distance == ways[0].distance
         assert row.peers == ", ".join(peer for peer in CONVENTIONS if peer in peers)
     text = words(match)
     n_matches = len(matches) or "none"

@@ -97,8 +97,11 @@ class Case:
         place = self.known.index(query)
         value = report.per_query["m"][place]
         is_defined = not np.isnan(report.results["m"].values[place])
-        assert (one.qid, one.n_ranked, one.n_relevant) == (query, n_ranked, n_relevant)
-        assert (one.unranked, one.is_defined) == (unranked, is_defined)
+        assert one.qid == query
+        assert one.n_ranked == n_ranked
+        assert one.n_relevant == n_relevant
+        assert one.unranked == unranked
+        assert one.is_defined == is_defined
         assert one.value == pytest.approx(value, nan_ok=True)
         added = one.columns["added"]
         if not is_defined:

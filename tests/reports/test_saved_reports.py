@@ -79,7 +79,8 @@ def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
     assert found.n_documents == report.n_documents
     part = found.slices[None]
     n_documents = report.slices[None].n_documents
-    assert (part.n_documents, part.n_queries) == (n_documents, 10)
+    assert part.n_documents == n_documents
+    assert part.n_queries == 10
     assert found.health.findings == report.health.findings
     assert vars(found.health) == vars(report.health)
     assert not found.has_documents
@@ -223,12 +224,10 @@ def test_every_metric_and_parameter_is_known_again(metric, tmp_path):
     found = reloaded(report, tmp_path)
     assert_same(found, report)
     ((name, own),) = found.metrics.items()
-    assert (own.definition, own.average, name, str(own)) == (
-        metric.definition,
-        metric.average,
-        str(metric),
-        name,
-    )
+    assert own.definition == metric.definition
+    assert own.average == metric.average
+    assert name == str(metric)
+    assert str(own) == name
 
 
 def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
@@ -249,7 +248,9 @@ def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
     assert_same(found, one)
     assert list(found.metrics) == list(one.metrics)
     own = next(iter(found.metrics.values()))
-    assert (own.record.lower, own.record.upper, own.greater_is_better) == (0, 5, False)
+    assert own.record.lower == 0
+    assert own.record.upper == 5
+    assert own.greater_is_better is False
     with pytest.raises(ValueError, match="has recorded values only, and cannot be computed"):
         own([1, 0], [2, 1], qid=[0, 0])
     both = {"one": found, "other": reloaded(other, tmp_path)}
@@ -338,9 +339,11 @@ def test_files_of_every_version_can_be_read():
     assert_same(report, expected, rtol=1e-14)  # the order of sums may differ between versions
     comparison = Comparison.load(GOLDEN / "comparison.1.json")
     assert comparison.plan.margin == {"ndcg@10": 0.1, "mrr": 0.2}
-    assert (comparison.plan.baseline, comparison.decision) == ("b", "ship")
+    assert comparison.plan.baseline == "b"
+    assert comparison.decision == "ship"
     folds = Comparison.load(GOLDEN / "cross_evaluation.1.json")
-    assert (type(folds).__name__, set(folds.folds)) == ("CrossEvaluation", {0, 1, 2})
+    assert type(folds).__name__ == "CrossEvaluation"
+    assert set(folds.folds) == {0, 1, 2}
     assert {name: scores.shape for name, scores in folds.scores.items()} == {
         "weak": y.shape,
         "plain": y.shape,
@@ -519,11 +522,9 @@ def test_values_from_anywhere_are_compared():
     frame = other.to_frame()[::-1]
     expected = compare([one, other], "map").pairs()[0]
     found = compare([one, RankingReport.from_frame(frame)], "map").pairs()[0]
-    assert (found.difference, found.wins, found.losses) == (
-        expected.difference,
-        expected.wins,
-        expected.losses,
-    )
+    assert found.difference == expected.difference
+    assert found.wins == expected.wins
+    assert found.losses == expected.losses
     seeds = [
         RankingReport.from_frame({"qid": [1, 2, 3], "judge": values})
         for values in ([4, 5, 3], [3, 5, 1])

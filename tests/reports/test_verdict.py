@@ -87,7 +87,8 @@ def test_all_metrics_guard_a_release():
         "new": {"recall@10": noisy(0.55, 1), "mrr": noisy(0.4, 2)},
     }
     gate = of_values(values, baseline="old", margin=0.01)
-    assert (gate.decision, gate.decisions) == ("do not ship", {"new": "do not ship"})
+    assert gate.decision == "do not ship"
+    assert gate.decisions == {"new": "do not ship"}
     assert gate.verdict == (
         "Do not ship new. By recall@10, new is better than old (95% confidence). By mrr, new is worse than old (95% "
         "confidence)."
@@ -95,7 +96,8 @@ def test_all_metrics_guard_a_release():
     assert gate.by_metric("mrr").decision == "do not ship"
     wide = compare(gate, baseline="old", margin={"recall@10": 0.01, "MRR": 0.2})
     assert wide.plan.margin == {"recall@10": 0.01, "mrr": 0.2}
-    assert (wide.decision, wide.by_metric("mrr").pair().verdict) == ("ship", "not worse")
+    assert wide.decision == "ship"
+    assert wide.by_metric("mrr").pair().verdict == "not worse"
     assert "By mrr, new is not worse than old by more than 0.2 (95% confidence)." in wide.verdict
     alone = compare(gate, "recall@10", baseline="old", margin=0.01)
     assert alone.verdict == "Ship new. With 95% confidence, new is better than old."
@@ -150,7 +152,8 @@ def test_beside_several_baselines_each_row_names_the_one_that_decides():
     candidates = [name for name in found.names if name in rivals]
     assert pairs == list(itertools.product(candidates, ("old", "other")))
     usual = found.pair()
-    assert (usual.first, usual.second) == ("good", "old"), "the best of each kind"
+    assert usual.first == "good", "the best of each kind"
+    assert usual.second == "old", "the best of each kind"
     assert found.outcome().tests.family.n_tests == 3 * 2
     frame = found.to_frame()
     assert frame["mrr baseline"].dropna().to_dict() == rivals
@@ -180,7 +183,8 @@ def test_of_open_baselines_the_one_that_leads_most_decides_in_both_directions():
         values[name] = {"fall_out@3": shuffled}
     found = of_values(values, baseline=["near", "far", "behind"])
     (row,) = [row for row in found.standings() if row.name == "new"]
-    assert (row.status, row.rival) == ("undecided", "far"), "of which smaller values are better"
+    assert row.status == "undecided", "of which smaller values are better"
+    assert row.rival == "far", "of which smaller values are better"
     assert row.difference == pytest.approx(0.005)
 
 
@@ -459,7 +463,8 @@ def test_a_dict_for_json_has_what_the_standings_have(reports):
     for metric in comparison.metrics:
         for row in comparison.by_metric(metric).standings():
             known = found[row.name][metric]
-            assert (known["mean"], known["status"]) == (row.mean, row.status)
+            assert known["mean"] == row.mean
+            assert known["status"] == row.status
             if row.status != "baseline":
                 assert known["difference"] == row.difference
                 assert (known["low"], known["high"]) == row.interval

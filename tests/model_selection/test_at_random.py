@@ -74,7 +74,9 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
         others = random.permutation(problem.fold)
         repetitions[1] = others if problem.users is None else repetitions[1]
     elif seed % 3 == 1:  # queries that are never tested
-        repetitions[0] = np.where(problem.fold == 0, -1, problem.fold) - (problem.fold > 0)
+        left_out = problem.fold == 0
+        later = problem.fold > 0
+        repetitions[0] = np.where(left_out, -1, problem.fold) - later
     columns = {"by": problem.slices} if random.random() < 0.5 else {}
     if problem.users is not None:
         columns["groups"] = problem.groups
@@ -83,7 +85,9 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
     metrics = random_metrics(random, problem)
     options = {"of all": {"metrics": metrics, "convention": convention}, "of rows": columns}
     models = {"a": Learned(0), "b": Learned(3), "c": Learned(2)}
-    models = {name: models[name] for name in random.permutation(list("abc"))[: seed % 4 or 2]}
+    shuffled = random.permutation(list("abc"))
+    n_models = seed % 4 or 2
+    models = {name: models[name] for name in shuffled[:n_models]}
     found = cross_evaluate(
         models,
         problem.X,
@@ -99,7 +103,9 @@ def test_cross_evaluate_is_a_loop_over_folds(seed):
     for name, model in models.items():
         scores, reports[name] = out_of_fold(problem, model, repetitions, options, of_fit)
         np.testing.assert_allclose(found.scores[name], scores)
-        almost(found.reports[name].to_frame().sort_index(), reports[name].to_frame().sort_index())
+        frame = found.reports[name].to_frame()
+        expected_frame = reports[name].to_frame()
+        almost(frame.sort_index(), expected_frame.sort_index())
         expected_folds = dict(zip(reports[name].qid.tolist(), reports[name].folds, strict=True))
         folds = [expected_folds[one] for one in found.qid.tolist()]
         assert found.reports[name].folds.tolist() == folds
@@ -137,7 +143,8 @@ def test_folds_may_be_tested_again_in_any_order(seed):
     weights = random.choice([0.5, 1.0, 4.0], problem.n_queries)[problem.query]
     problem.carried = {"sample_weight": weights} if seed % 2 else {}
     problem.labels = with_qid(problem.y, problem.qid, **problem.carried)
-    n_folds, n_times = problem.fold.max() + 1, int(random.integers(1, 4))
+    n_folds = problem.fold.max() + 1
+    n_times = int(random.integers(1, 4))
     order = random.permutation(np.repeat(np.arange(n_folds), n_times)).tolist()
     in_order = list(dict.fromkeys(order))
     plain = problem.splits(problem.fold)
@@ -165,7 +172,8 @@ def test_folds_may_be_tested_again_in_any_order(seed):
     rows = np.arange(len(problem.y))
     again = [problem.evaluated(own, rows, {"metrics": metrics}) for own in scores]
     assert again[0].qid.tolist() == report.qid.tolist()
-    n_relevant = np.array([(problem.y[problem.query == query] > 0).sum() for query in queries])
+    relevant = problem.y > 0
+    n_relevant = np.array([relevant[problem.query == query].sum() for query in queries])
     weights = weights_of(report)
     for metric in metrics:
         values = np.mean([one.per_query[metric] for one in again], axis=0)
@@ -251,7 +259,8 @@ def test_scores_and_reports_of_searches_are_those_of_loops(seed):
     search.fit(problem.X, problem.labels)
     results, params = search.cv_results_, search.cv_results_["params"]
     options = {"metrics": get_metrics(*names, convention=convention)}
-    by_metric = {name: np.full((len(params), len(splits)), np.nan) for name in scorers}
+    shape = (len(params), len(splits))
+    by_metric = {name: np.full(shape, np.nan) for name in scorers}
     for row, fold in itertools.product(range(len(params)), range(len(splits))):
         if params[row]["column"] >= 0:
             model = Learned(**params[row])
@@ -413,15 +422,21 @@ class PlainRace:
             self.p[other] = np.nan
             if len(tested) >= self.min_queries:
                 self.p[other] = min(1, n_tests * self.p_value(other))
-        self.drop([c for c in others if self.p[c] <= self.level + 1e-12], "behind")
+        rejected = self.level + 1e-12
+        behind = [c for c in others if self.p[c] <= rejected]
+        self.drop(behind, "behind")
 
     def lead(self, fold, other):
-        return np.round(self.values[fold][self.leader] - self.values[fold][other], 12)
+        values = self.values[fold]
+        return np.round(values[self.leader] - values[other], 12)
 
     def tested(self, fold, other):
         """Groups with a query that counts."""
-        counted = ~np.isnan(self.lead(fold, other)) & (self.weights[fold] > 0)
-        return set(self.groups[fold][counted & self.defined[fold][self.leader]].tolist())
+        is_weighted = self.weights[fold] > 0
+        counted = ~np.isnan(self.lead(fold, other)) & is_weighted
+        by_leader = self.defined[fold][self.leader]
+        groups = self.groups[fold][counted & by_leader]
+        return set(groups.tolist())
 
     def observations(self, fold, values):
         """Means and masses of the groups."""
@@ -450,7 +465,8 @@ class PlainRace:
         share = sum(sizes) / sum(self.sizes[:n_run])
         left = (n_to_come / self.n_folds) ** 2
         seen = sum(1 / n for n in sizes) / n_run**2
-        unseen = sum(1 / (n * share) for n in self.sizes[n_run:]) / n_to_come**2
+        to_come = self.sizes[n_run:]
+        unseen = sum(1 / (n * share) for n in to_come) / n_to_come**2
         variance = left * (seen + unseen) * sum(squares) / n_degrees
         share_of_fits = left * (1 / n_run + 1 / n_to_come)
         variance, n_degrees = self.with_fits(variance, n_degrees, share_of_fits)
@@ -618,7 +634,9 @@ def test_a_race_is_a_loop_over_folds(seed):
 
 
 def fails(params, split):
-    return params["column"] < 0 or len(split[0]) > params.get("most_rows", np.inf)
+    n_train = len(split[0])
+    most_rows = params.get("most_rows", np.inf)
+    return params["column"] < 0 or n_train > most_rows
 
 
 def check_report_of_race(search, expected, problem):

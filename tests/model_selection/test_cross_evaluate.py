@@ -140,7 +140,9 @@ def test_compare_keeps_the_class_folds_and_scores(result):
     assert gate.scores is result.scores
     assert gate.folds.tolist() == result.folds.tolist()
     assert gate.plan == Plan("ridge", 0.01)
-    assert (gate.metrics, gate.names[0]) == (("map",), result.by_metric("map").standings()[0].name)
+    standings = result.by_metric("map").standings()
+    assert gate.metrics == ("map",)
+    assert gate.names[0] == standings[0].name
 
 
 def test_folds_that_vary_more_than_queries_decide():
@@ -148,7 +150,8 @@ def test_folds_that_vary_more_than_queries_decide():
     qid = np.repeat(np.arange(90), 2)
     y = np.tile([1, 0], 90)
     fold = qid % 3
-    X_of = np.column_stack([y, np.where(fold > 0, y, 0)]).astype(float)
+    known_later = np.where(fold > 0, y, 0)
+    X_of = np.column_stack([y, known_later]).astype(float)
     splits = PredefinedSplit(fold)
 
     class Column(Ridge):
@@ -184,7 +187,8 @@ def test_reports_are_those_of_evaluate(result):
     cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
     metrics = get_metrics("ndcg@10", cost, ties="worst", replace_undefined_by=0.5)
     options = {"convention": "lightgbm", "metrics": metrics, "by": kind}
-    carried = {"documents": {"price": price}, "judged": np.arange(len(Y)) % 5 > 0}
+    is_judged = np.arange(len(Y)) % 5 > 0
+    carried = {"documents": {"price": price}, "judged": is_judged}
     labels = with_qid(Y, QID, **carried)
     found = cross_evaluate(Ridge(), X, labels, cv=CV, groups=users, **options)
     expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options, **carried)
@@ -193,7 +197,8 @@ def test_reports_are_those_of_evaluate(result):
         np.testing.assert_array_equal(report.per_query[name], values)
     assert report.by.tolist() == expected.by.tolist()
     assert report.groups.tolist() == expected.groups.tolist()
-    by_user = [set(found.folds[found.qid // 4 == user]) for user in set(users)]
+    user_of_query = found.qid // 4
+    by_user = [set(found.folds[user_of_query == user]) for user in set(users)]
     assert all(len(folds) == 1 for folds in by_user), "users are kept together"
     assert result.reports["ridge"].groups is None
 
@@ -268,7 +273,8 @@ def test_params_go_to_those_who_request_them():
         model = Ridge().set_fit_request(sample_weight=True)
     found = cross_evaluate(model, X, Y, qid=QID, cv=CV, params={"sample_weight": weights})
     train, test = next(CV.split(X, Y, QID))
-    expected = Ridge().fit(X[train], Y[train], sample_weight=weights[train]).predict(X[test])
+    weighted = Ridge().fit(X[train], Y[train], sample_weight=weights[train])
+    expected = weighted.predict(X[test])
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
@@ -282,7 +288,8 @@ def test_response_method_and_weights_of_the_reports():
     found = cross_evaluate(model, X, labels, cv=CV, **options)
     folds = []
     for train, test in CV.split(X, binary, QID):
-        scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
+        fitted = clone(model).fit(X[train], binary[train])
+        scores = fitted.predict_proba(X[test])[:, 1]
         np.testing.assert_array_equal(found.scores["LogisticRegression"][test], scores)
         folds.append(
             ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test])
@@ -458,7 +465,8 @@ class Declines(Ridge):
         return super().fit(X, y)
 
     def predict(self, X):
-        return np.where(X[:, 0] < self.mean_, np.nan, X[:, 0])
+        scores = X[:, 0]
+        return np.where(scores < self.mean_, np.nan, scores)
 
 
 def test_pooled_values_of_repeated_folds_weigh_queries_by_what_all_repetitions_returned():

@@ -54,7 +54,8 @@ def by_hand(alpha=1.0, columns=(0, 1, 2)):
     folds = []
     X_of = X[:, columns]
     for train, test in CV.split(X, groups=QID):
-        scores = Ridge(alpha=alpha).fit(X_of[train], Y[train]).predict(X_of[test])
+        model = Ridge(alpha=alpha).fit(X_of[train], Y[train])
+        scores = model.predict(X_of[test])
         earned = []
         for query in np.unique(QID[test]):
             rows = np.flatnonzero(QID[test] == query)
@@ -112,7 +113,8 @@ def test_feature_selection_takes_them():
         Ridge(), n_features_to_select=1, scoring=SCORERS["revenue"], cv=CV
     )
     best = np.argmax([np.mean(by_hand(columns=[column])) for column in range(3)])
-    assert selector.fit(X, y).get_support().tolist() == [column == best for column in range(3)]
+    selected = selector.fit(X, y).get_support()
+    assert selected.tolist() == [column == best for column in range(3)]
 
 
 def test_functions_and_reports_take_them_from_labels():
@@ -177,7 +179,9 @@ def test_a_weighted_sum_of_metrics_as_scoring():
     scorers = ranking_scorers("ndcg@5", "mrr")
 
     def blend(model, X, y):
-        return 0.7 * scorers["ndcg@5"](model, X, y) + 0.3 * scorers["mrr"](model, X, y)
+        ndcg = scorers["ndcg@5"](model, X, y)
+        mrr = scorers["mrr"](model, X, y)
+        return 0.7 * ndcg + 0.3 * mrr
 
     y = with_qid(Y, QID)
     options = {"cv": CV, "error_score": "raise"}

@@ -32,10 +32,12 @@ CV = QueryKFold(3)
 def problem():
     """Features, labels, ids, and by name the masks and weights, of the rows of interleaved queries."""
     rng = np.random.default_rng(0)
-    qid = rng.permutation(np.repeat(np.arange(30), rng.integers(4, 10, 30)))
+    sizes = rng.integers(4, 10, 30)
+    qid = rng.permutation(np.repeat(np.arange(30), sizes))
     X = rng.normal(size=(len(qid), 3))
     n = len(qid)
-    y = np.clip(np.round(X[:, 0] + rng.normal(size=n)), 0, 3)
+    noisy = X[:, 0] + rng.normal(size=n)
+    y = np.clip(np.round(noisy), 0, 3)
     return (
         X,
         y,
@@ -48,7 +50,8 @@ def folds_by_hand(name, X, y, qid, columns, alpha=1.0):
     """The metric of each fold, fitted and scored in a loop."""
     values = []
     for train, test in CV.split(X, y, groups=qid):
-        scores = Ridge(alpha=alpha).fit(X[train], y[train]).predict(X[test])
+        model = Ridge(alpha=alpha).fit(X[train], y[train])
+        scores = model.predict(X[test])
         rows = {column: values[test] for column, values in columns.items()}
         values.append(get_metric(name)(y[test], scores, qid=qid[test], **rows))
     return values
@@ -162,7 +165,8 @@ def test_rows_are_still_checked_by_their_labels(problem):
     labels = with_qid(pd.Series(y, index=index), qid, **columns)
     assert labels.index.nlevels == 5
     QueryRanker(Ridge()).fit(frame, labels)
-    assert ndcg_score(labels, frame[0]) == ndcg_score(y, X[:, 0], qid=qid, **columns)
+    expected = ndcg_score(y, X[:, 0], qid=qid, **columns)
+    assert ndcg_score(labels, frame[0]) == expected
     with pytest.raises(ValueError, match="must have the same index"):
         QueryRanker(Ridge()).fit(frame[::-1], labels)
     with pytest.raises(ValueError, match="judged must have the same index as"):

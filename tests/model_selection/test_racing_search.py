@@ -137,7 +137,8 @@ def test_results_say_when_and_why_candidates_were_dropped_and_rank_them(raced):
     assert (
         after[0] == after.min() == 2
     )  # the worst; after one fold, nothing is known of how fits vary
-    ran = np.column_stack([~np.isnan(found[f"split{i}_test_score"]) for i in range(5)])
+    by_fold = [found[f"split{i}_test_score"] for i in range(5)]
+    ran = ~np.isnan(np.column_stack(by_fold))
     np.testing.assert_array_equal(ran.sum(axis=1), after)
     np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), dropped)
     np.testing.assert_array_equal(found["dropped_because"], np.where(dropped, "behind", ""))
@@ -166,7 +167,8 @@ def weighted_variance(values, weights):
     """Variance of values of so many queries of equal weight (Kish), and the number of these."""
     n = weights.sum() ** 2 / (weights**2).sum()
     mean = np.average(values, weights=weights)
-    return np.average((values - mean) ** 2, weights=weights) * n / (n - 1), n
+    squares = (values - mean) ** 2
+    return np.average(squares, weights=weights) * n / (n - 1), n
 
 
 def fits_by_hand(values, weights):
@@ -280,7 +282,8 @@ def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
         own = rng.random((n, 6))
         shared = rng.random((n, 1))
         right = np.where(differs, own, shared) < 0.6
-        scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
+        pairs = np.stack([right, ~right], axis=1)
+        scores = pairs.reshape(2 * n, 6).astype(float)
         found = race(grid=grid, scoring="mrr", cv=cv, refit=False).fit(scores, labels)
         of_folds = [right[fold_of_query == fold].mean(axis=0) for fold in range(5)]
         winner = np.argmax(np.mean(of_folds, axis=0))
@@ -292,7 +295,8 @@ def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
 
 
 def test_candidates_of_equal_values_stay():
-    copies = np.column_stack([X[:, 4], 3 * X[:, 4], X[:, 0]])
+    feature = X[:, 4]
+    copies = np.column_stack([feature, 3 * feature, X[:, 0]])
     found = race(grid={"column": [0, 1, 2]}).fit(copies, LABELS).cv_results_
     assert np.isnan(found["dropped_after"]).tolist() == [True, True, False]
     assert found["difference"][1] == 0
@@ -425,7 +429,8 @@ def test_all_candidates_fail():
 
 
 def test_errors_of_the_set_up_abort_the_race():
-    negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
+    with_a_negative = np.where(np.arange(len(Y)) == 7, -1, Y)
+    negative = with_qid(with_a_negative, QID)
     search = race(error_score=np.nan)
     cv = QueryKFold(4)
     with pytest.raises(ValueError, match=r"y_true contains -1\.0"):
@@ -488,7 +493,8 @@ def test_folds_are_as_large_as_their_queries_are_many():
     plain = race(cv=cv).fit(X, LABELS).cv_results_
     # In one of the three folds, lists are longer, by irrelevant documents that all candidates rank last.
     added = np.flatnonzero(QID // 50 == 1)
-    longer = np.append(X, np.full((len(added), X.shape[1]), -100.0), axis=0)
+    padding = np.full((len(added), X.shape[1]), -100.0)
+    longer = np.append(X, padding, axis=0)
     grades = np.append(Y, np.zeros(len(added), dtype=int))
     qid = np.append(QID, QID[added])
     labels = with_qid(grades, qid)
@@ -579,7 +585,8 @@ def test_bad_input(error, message, options):
 
 
 def test_groups_go_to_the_splitter_without_routing_and_parameters_to_fit():
-    search = race(cv=GroupKFold(5)).fit(X, LABELS, groups=QID, sample_weight=np.ones(len(Y)))
+    search = race(cv=GroupKFold(5))
+    search.fit(X, LABELS, groups=QID, sample_weight=np.ones(len(Y)))
     assert search.n_splits_ == 5
     np.testing.assert_array_equal(search.best_estimator_.fitted_, np.ones(len(Y)))
 

@@ -11,7 +11,9 @@ from skrank_metrics import evaluate, make_metric, with_qid
 
 def paid(labels, price, shop, unranked=()):
     """What the ranked documents cost; the columns go on with those that were not ranked."""
-    return float(labels @ price[: len(labels)]) + (shop == "b").sum() / len(shop)
+    revenue = float(labels @ price[: len(labels)])
+    share_of_b = (shop == "b").sum() / len(shop)
+    return revenue + share_of_b
 
 
 PAID = make_metric(paid, documents=["price", "shop"])
@@ -43,7 +45,9 @@ class Rows:
         }
         numbers = random.permutation(100)
         several = pd.MultiIndex.from_arrays([numbers[:n], numbers[-n:]], names=["item", None])
-        indexes = [None, pd.Index(numbers[:n]), pd.Index([f"row {i}" for i in range(n)]), several]
+        of_numbers = pd.Index(numbers[:n])
+        of_names = pd.Index([f"row {i}" for i in range(n)])
+        indexes = [None, of_numbers, of_names, several]
         self.index = indexes[random.integers(4)]
         self.qid = self.random_ids(random)
 
@@ -122,7 +126,8 @@ def test_an_index_holds_what_was_given_in_all_calls(seed):
     assert labels.tolist() == rows.y.tolist()
     assert labels.dtype == np.asarray(given).dtype
     assert labels.name == getattr(given, "name", None)
-    expected = dict(rows.plain) | {f"documents.{key}": own for key, own in rows.documents.items()}
+    columns = {f"documents.{key}": own for key, own in rows.documents.items()}
+    expected = dict(rows.plain) | columns
     expected["qid"] = rows.qid
     for name in {"qid", *names}:
         level = labels.index.get_level_values(name)
@@ -131,7 +136,9 @@ def test_an_index_holds_what_was_given_in_all_calls(seed):
     assert isinstance(ids.dtype, pd.CategoricalDtype) == isinstance(rows.qid, pd.Categorical)
     if has_index:
         index = pd.RangeIndex(rows.n) if rows.index is None else rows.index
-        assert labels.droplevel(list(range(start + n_documents))).index.tolist() == index.tolist()
+        levels = list(range(start + n_documents))
+        without_levels = labels.droplevel(levels)
+        assert without_levels.index.tolist() == index.tolist()
     check_that_metrics_find_it(random, rows, labels, names)
 
 
@@ -143,7 +150,9 @@ def check_that_metrics_find_it(random, rows, labels, names):
         metrics.append(PAID)
         arrays["documents"] = rows.documents
     order = random.permutation(rows.n)[: 2 * rows.n // 3]
-    parts = [labels.iloc[order[:3]], pickle.loads(pickle.dumps(labels.iloc[order[3:]]))]
+    first = labels.iloc[order[:3]]
+    pickled = pickle.dumps(labels.iloc[order[3:]])
+    parts = [first, pickle.loads(pickled)]
     together = pd.concat(parts) * 2
     found = evaluate(together, rows.scores[order], metrics=metrics).to_frame()
     taken = {name: column[order] for name, column in arrays.items() if name != "documents"}

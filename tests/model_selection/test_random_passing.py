@@ -29,7 +29,8 @@ class Recorder(BaseEstimator):
         given = {"sample_weight": sample_weight, "price": price, "option": option, "pair": pair}
         self.n_rows_ = len(X)
         of_index = list(getattr(getattr(y, "index", None), "names", []))
-        self.given.append({"X": np.asarray(X), "y": np.asarray(y), "index": of_index, **given})
+        call = {"X": np.asarray(X), "y": np.asarray(y), "index": of_index, **given}
+        self.given.append(call)
         return self
 
     def predict(self, X):
@@ -161,7 +162,9 @@ def test_parameters_are_passed_as_they_are_requested(seed):
     if set(case.passed) <= set(NAMES):
         models["other"] = other
     found = cross_evaluate(models, X, labels, **ids, **options)
-    of_model, of_other = Recorder.given[: len(splits)], Recorder.given[len(splits) :]
+    n_splits = len(splits)
+    of_model = Recorder.given[:n_splits]
+    of_other = Recorder.given[n_splits:]
     assert len(of_other) == len(splits) * (len(models) - 1)
     for given, name in itertools.product(of_other, NAMES):
         assert given[name] is None

@@ -114,7 +114,8 @@ class Plain:
         )
         self.scores = np.column_stack([results[name] for name in names])
         rungs = results.get("iter", np.zeros(len(self.params)))
-        last = [row for row in range(len(self.params)) if rungs[row] == max(rungs)]
+        last_rung = max(rungs)
+        last = [row for row in range(len(self.params)) if rungs[row] == last_rung]
         self.whole = [row for row in last if not np.isnan(self.scores[row]).any()]
         n_scored = {row: np.isfinite(self.scores[row]).sum() for row in last}
         means = {
@@ -225,7 +226,8 @@ def test_a_report_says_what_the_results_of_the_search_do(kind, seed, tmp_path):
 def check_frame(report):
     frame = report.to_frame()
     names = dict.fromkeys(name for row in report.names for name in report.params[row])
-    assert list(frame.columns[len(frame.columns) - len(names) :]) == list(names)
+    n_before = len(frame.columns) - len(names)
+    assert list(frame.columns[n_before:]) == list(names)
     for row in report.names:
         for name in names:
             expected = report.params[row].get(name)
@@ -241,7 +243,8 @@ def check_shown(report, plain):
     if table is None:
         assert ["", "column"] not in heads
     text = words(report.details())
-    best = f"#{plain.listed[0] + 1} has the best mean over folds, {plain.naive:.4f}."
+    number_of_best = plain.listed[0] + 1
+    best = f"#{number_of_best} has the best mean over folds, {plain.naive:.4f}."
     n_whole = len(plain.whole)
     expected = f"{report.expected_score:.4f}"
     looks_better = n_whole > 1 and f"{report.naive_score:.4f}" != expected
@@ -253,7 +256,8 @@ def check_shown(report, plain):
     counts = {}
     for reason in plain.reasons.values():
         counts[reason] = counts.get(reason, 0) + 1
-    said = ", ".join(f"{number} {reason}" for reason, number in counts.items())
+    phrases = [f"{number} {reason}" for reason, number in counts.items()]
+    said = ", ".join(phrases)
     assert (f"Not compared: {said}." in text) == bool(counts)
     assert ("Not compared" in text) == bool(counts)
     assert "Fitted again, fold scores differ" not in text

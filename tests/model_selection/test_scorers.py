@@ -127,7 +127,8 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     expected = evaluate(y, X[:, 0], qid=qid, metrics=NAMES).mean
     assert count_rankings == [(None, "average")]
     count_rankings.clear()
-    Given.calls, cv = 0, [(np.arange(3), np.arange(len(y)))]
+    Given.calls = 0
+    cv = [(np.arange(3), np.arange(len(y)))]
     result = cross_validate(Given(), X, with_qid(y, qid), scoring=ranking_scorers(*NAMES), cv=cv)
     assert Given.calls == 1
     assert count_rankings == [(None, "average")]
@@ -201,7 +202,9 @@ def test_values_are_not_kept_from_one_call_to_the_next(problem):
         labels.iloc[:] = 3 - labels.to_numpy()
 
     def change_ids():
-        labels.index = with_qid(y, np.roll(qid, 1), judged=np.ones(len(y), bool)).index
+        all_judged = np.ones(len(y), bool)
+        shifted = with_qid(y, np.roll(qid, 1), judged=all_judged)
+        labels.index = shifted.index
 
     def change_mask():
         judged = np.arange(len(y)) % 3 > 0
@@ -436,7 +439,8 @@ def test_a_user_who_looks_at_a_score_gets_the_error_behind_it(problem, look):
         str(warning.message) for warning in warned if "Scoring failed" in str(warning.message)
     ]
     assert len(failed) == 2
-    assert all(re.search(TWO_WAYS, text.strip().splitlines()[-1]) for text in failed)
+    last_lines = [text.strip().splitlines()[-1] for text in failed]
+    assert all(re.search(TWO_WAYS, line) for line in last_lines)
     assert np.isnan(search.cv_results_["mean_test_score"]).all()
 
 

@@ -53,7 +53,8 @@ def by_hand(model, cv):
     scores = []
     for train, test in cv.split(X, Y, groups=USER):
         fitted = sklearn.base.clone(model).fit(X[train], Y[train], qid=QID[train])
-        scores.append(ndcg_score(Y[test], fitted.predict(X[test]), qid=QID[test], k=10))
+        predicted = fitted.predict(X[test])
+        scores.append(ndcg_score(Y[test], predicted, qid=QID[test], k=10))
     return scores
 
 
@@ -74,10 +75,11 @@ def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(
         )
     for found in (off, on, own, both):
         np.testing.assert_array_equal(found, expected)
-    ranked_by_user = [
-        ndcg_score(Y[test], Ridge().fit(X[train], Y[train]).predict(X[test]), qid=USER[test], k=10)
-        for train, test in cv.split(X, Y, groups=USER)
-    ]
+    ranked_by_user = []
+    for train, test in cv.split(X, Y, groups=USER):
+        fitted = Ridge().fit(X[train], Y[train])
+        predicted = fitted.predict(X[test])
+        ranked_by_user.append(ndcg_score(Y[test], predicted, qid=USER[test], k=10))
     assert np.abs(np.subtract(ranked_by_user, expected)).max() > 0.05, "the difference would show"
 
 
@@ -307,7 +309,9 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
     assert "groups= reaches only the splitter" in message_of(
         lambda: search_by_groups.fit(X, Y, groups=QID)
     )
-    assert "groups=" not in message_of(lambda: QueryRanker(Ridge()).fit(X, Y)).partition(". (")[2]
+    message = message_of(lambda: QueryRanker(Ridge()).fit(X, Y))
+    reason = message.partition(". (")[2]
+    assert "groups=" not in reason
     for call in (
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y)),
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, Y)),
@@ -328,5 +332,6 @@ def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():
             self.__dict__.update(vars(fitted))
             return self
 
+    grid = {"random_state": [0, 1]}
     with pytest.raises(TypeError, match=r"QueryRanker\.score needs the query id of each document"):
-        GridSearchCV(Fitted(Ridge()), {"random_state": [0, 1]}, cv=KFold(4)).fit(X, Y)
+        GridSearchCV(Fitted(Ridge()), grid, cv=KFold(4)).fit(X, Y)

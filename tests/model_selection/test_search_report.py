@@ -66,7 +66,8 @@ def reported(search, *rows, **options):
 
 @pytest.fixture(scope="module")
 def search():
-    X_noisy = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 30)) * 100])
+    noise = np.random.default_rng(0).normal(size=(len(X), 30)) * 100
+    X_noisy = np.column_stack([X, noise])
     return ridge_search().fit(X_noisy, with_qid(Y, QID)), X_noisy
 
 
@@ -81,7 +82,8 @@ def test_candidates_are_those_of_the_search_compared_as_cross_evaluate_does(sear
     assert list(found.params.values()) == [results["params"][row] for row in order]
     assert list(found.params) == [f"#{row + 1}" for row in order]
     for metric in ("ndcg@10", "map"):
-        folds = np.column_stack([results[f"split{fold}_test_{metric}"] for fold in range(3)])[order]
+        by_fold = [results[f"split{fold}_test_{metric}"] for fold in range(3)]
+        folds = np.column_stack(by_fold)[order]
         np.testing.assert_allclose(
             list(found.by_metric(metric).fold_means().values()), folds, rtol=0, atol=1e-12
         )
@@ -165,7 +167,9 @@ def test_expected_score_is_not_flattered(n_best, naive):
         values = (
             rng.normal(size=(5, 20)) * 0.02 + 0.5 - 0.1 * (np.arange(20) >= n_best) * bool(n_best)
         )
-        bias.append((values.mean(axis=0).max() - 0.5, expected_score(values.T) - 0.5))
+        of_best = values.mean(axis=0).max() - 0.5
+        corrected = expected_score(values.T) - 0.5
+        bias.append((of_best, corrected))
     naively, expected = np.mean(bias, axis=0)
     assert naively == pytest.approx(naive, abs=0.005)
     assert expected == pytest.approx(0, abs=0.004)
@@ -237,7 +241,8 @@ def test_of_a_distance_the_smallest_is_the_best(kind):
     "ignore:\\s*[0-9] fits failed", "ignore:One or more of the test scores are non-finite"
 )
 def test_failed_candidates_are_last_and_not_fitted_again():
-    search = ridge_search(grid={"estimator__alpha": [-1.0, 1e12, 1.0]}).fit(X, with_qid(Y, QID))
+    grid = {"estimator__alpha": [-1.0, 1e12, 1.0]}
+    search = ridge_search(grid=grid).fit(X, with_qid(Y, QID))
     found = reported(search, X, Y, qid=QID)
     assert list(found.params)[-1] == "#1"
     assert found.not_compared == {"#1": "failed"}
@@ -289,7 +294,9 @@ def test_a_parameter_may_have_the_name_of_a_column():
 def test_the_print_has_one_table_of_the_parameters_that_vary(search, found):
     lines = str(found).splitlines()
     heads = [line.strip() for line in lines].index("alpha")
-    table = [tuple(line.split()) for line in lines[heads + 1 : heads + 4]]
+    first_row = heads + 1
+    rows_of_table = lines[first_row : first_row + 3]
+    table = [tuple(line.split()) for line in rows_of_table]
     alphas = {name: f"{found.params[name]['estimator__alpha']:g}" for name in found.names}
     assert table == list(alphas.items())
     assert "alpha=" not in str(found)
@@ -722,7 +729,9 @@ def test_weights_of_a_race():
     assert found.reports[found.names[0]].weights.tolist() == [
         5.0 if q % 3 == 0 else 1.0 for q in found.qid
     ]
-    assert found.fold_means()[next(iter(found.params))].mean() == pytest.approx(search.best_score_)
+    best_name = next(iter(found.params))
+    best_folds = found.fold_means()[best_name]
+    assert best_folds.mean() == pytest.approx(search.best_score_)
 
 
 def test_dropped_candidates_follow_the_others_whatever_their_means():
@@ -732,10 +741,12 @@ def test_dropped_candidates_follow_the_others_whatever_their_means():
     is_dropped = ~np.isnan(results["dropped_after"])
     results["split0_test_ndcg@10"][is_dropped] += 10
     last = np.nan_to_num(results["dropped_after"], nan=np.inf)
-    means = np.nanmean([results[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
+    by_fold = [results[f"split{fold}_test_ndcg@10"] for fold in range(5)]
+    means = np.nanmean(by_fold, axis=0)
     order = sorted(range(5), key=lambda row: (-last[row], -means[row]))
     assert max(means[last == np.inf]) < 1 < min(means[last < np.inf])
-    assert list(reported(search).params.values()) == [results["params"][row] for row in order]
+    listed = list(reported(search).params.values())
+    assert listed == [results["params"][row] for row in order]
 
 
 def test_groups_count_in_the_report_of_a_race():

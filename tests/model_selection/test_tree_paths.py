@@ -83,7 +83,9 @@ def count_of(model):
 
 def named(model):
     leaf = model.estimator if isinstance(model, QueryRanker) else model
-    return f"{type(leaf).__name__} {[f'{k}={v}' for k, v in leaf.get_params(deep=False).items() if v is not None][-3:]}"
+    params = leaf.get_params(deep=False)
+    shown = [f"{name}={value}" for name, value in params.items() if value is not None]
+    return f"{type(leaf).__name__} {shown[-3:]}"
 
 
 def wrapped(model):

@@ -11,7 +11,8 @@ def test_ids_of_sizes():
     np.testing.assert_array_equal(
         qid_from_sizes(np.array([2.0, 0.0, 1.0])), [0, 0, 2]
     )  # as np.loadtxt reads them
-    assert qid_from_sizes(np.array([200, 200], dtype=np.uint8)).tolist() == [0] * 200 + [1] * 200
+    sizes = np.array([200, 200], dtype=np.uint8)
+    assert qid_from_sizes(sizes).tolist() == [0] * 200 + [1] * 200
 
 
 def test_train_and_test_that_number_on_share_no_ids():
@@ -20,7 +21,8 @@ def test_train_and_test_that_number_on_share_no_ids():
     test = [4] * 10
     X = rng.normal(size=(100, 2))
     y = rng.integers(0, 3, 100)
-    ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_from_sizes(train))
+    qid_of_train = qid_from_sizes(train)
+    ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_of_train)
     with pytest.warns(
         UserWarning, match=r"make them differ: qid_from_sizes\(sizes\) \+ len\(train_sizes\)"
     ):
@@ -79,7 +81,8 @@ def test_labels_that_carry_other_ids_are_refused():
 
 def test_all_levels_of_an_index_stay_after_the_others():
     rows = pd.MultiIndex.from_arrays([["x", "y"], [7, 8]], names=["shop", "item"])
-    index = with_qid(pd.Series([1, 0], index=rows), ["a", "b"], judged=[True, False]).index
+    y = pd.Series([1, 0], index=rows)
+    index = with_qid(y, ["a", "b"], judged=[True, False]).index
     assert index.names == ["qid", "judged", "shop", "item"]
     assert index.tolist() == [("a", True, "x", 7), ("b", False, "y", 8)]
 

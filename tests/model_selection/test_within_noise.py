@@ -32,9 +32,10 @@ def spread(p, n_folds=5, ratio=1 / 4):
     """Scores on folds of a simple and of the best candidate, whose corrected one-sided p-value is ``p``."""
     noise = np.linspace(-1, 1, n_folds)
     noise /= noise.std(ddof=1)
-    return 0.8 - 0.01 * (
-        noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)
-    ), np.full(n_folds, 0.8)
+    scale = np.sqrt(1 / n_folds + ratio)
+    lead = stats.t.isf(p, n_folds - 1) * scale
+    behind = 0.8 - 0.01 * (noise + lead)
+    return behind, np.full(n_folds, 0.8)
 
 
 @pytest.mark.parametrize(("p", "chosen"), [(0.03, 1), (0.049, 1), (0.051, 0), (0.3, 0)])

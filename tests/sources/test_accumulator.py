@@ -190,7 +190,9 @@ def test_reports_of_batches_and_of_rows_can_be_compared(data):
     other = data | {"y_score": -data["y_score"]}
     both = {"a": accumulated(data, [30]).result(), "b": evaluate(**other, metrics=METRICS)}
     rows = {"a": evaluate(**data, metrics=METRICS), "b": both["b"]}
-    assert compare(both, "mrr").pairs()[0].interval == compare(rows, "mrr").pairs()[0].interval
+    pair = compare(both, "mrr").pairs()[0]
+    expected = compare(rows, "mrr").pairs()[0]
+    assert pair.interval == expected.interval
     both["b"] = evaluate(
         **other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS
     )
@@ -204,7 +206,8 @@ def test_a_query_may_not_come_back(data):
     data = without(data, "by")
     accumulator = accumulated(data, [30])
     before = accumulator.result().mean
-    again = {name: column[data["qid"] == 6][:1] for name, column in data.items()}
+    of_query = data["qid"] == 6
+    again = {name: column[of_query][:1] for name, column in data.items()}
     with pytest.raises(
         ValueError, match="query 6 came back: all its documents must be in one update"
     ):
@@ -265,7 +268,8 @@ def test_a_part_may_have_weights_of_zero():
     accumulator = part(1, sample_weight=[0, 0])
     with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):
         accumulator.result()
-    assert accumulator.merge(part(2, sample_weight=[3, 3])).result().mean == {"mrr": 1 / 2}
+    accumulator.merge(part(2, sample_weight=[3, 3]))
+    assert accumulator.result().mean == {"mrr": 1 / 2}
     with pytest.raises(ValueError, match="Pass sample_weight in all updates or in none"):
         accumulator.merge(part(3))
 
@@ -356,7 +360,8 @@ def test_bad_input(data):
 
 def test_ids_of_several_types_stay_what_they_are():
     accumulator = RankingAccumulator("mrr").update([1, 0], [2, 1], qid=[1, 1])
-    report = accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"])).result()
+    accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"]))
+    report = accumulator.result()
     assert report.qid.tolist() == [1, "b"]
 
 

@@ -172,7 +172,8 @@ def test_further_columns(order):
 @ORDERS
 def test_negative_labels(order):
     labels = TABLE["y"].to_numpy() - 2
-    table, row = TABLE.set_column(0, "y", pa.array(labels)), np.argmax(labels < 0)
+    table = TABLE.set_column(0, "y", pa.array(labels))
+    row = np.argmax(labels < 0)
     report = evaluate_batches(table, **NAMES | {"metrics": "spearman"}, order=order)
     assert report.mean == pytest.approx(in_memory(table, metrics="spearman").mean)
     for options in ({"metrics": ["spearman", "mrr"]}, {"metrics": "spearman", "judged": "j"}):
@@ -235,7 +236,8 @@ def test_a_shuffle_keeps_the_order_of_the_rows_of_a_query():
         2: 1 / 2,
     }
     # Only sorts of many rows may change the order of equal ones.
-    rows = {"y": np.arange(9_000) // 10 == 0, "s": np.ones(9_000), "q": np.arange(9_000) % 10}
+    numbers = np.arange(9_000)
+    rows = {"y": numbers // 10 == 0, "s": np.ones(9_000), "q": numbers % 10}
     report = evaluate_batches(
         [rows], **NAMES | {"metrics": {"mrr": "mrr(ties=stable)"}}, order="shuffle"
     )
@@ -409,7 +411,8 @@ def test_bad_files(kind, tmp_path):
 
 def test_batches_without_rows_are_passed_over(tmp_path):
     none = pa.RecordBatch.from_pylist([], schema=TABLE.schema)
-    some, others = TABLE.slice(0, 300).to_batches(), TABLE.slice(300).to_batches()
+    some = TABLE.slice(0, 300).to_batches()
+    others = TABLE.slice(300).to_batches()
     reader = pa.RecordBatchReader.from_batches(TABLE.schema, [none, *some, none, *others])
     check(evaluate_batches(reader, **NAMES), in_memory(TABLE))
     (tmp_path / "a.csv").write_text("y,s,q\n")
@@ -482,7 +485,9 @@ def test_integers_in_a_text_that_float64_cannot_hold_are_refused(score, n_rows, 
     other = "1e300" if n_rows else "-3"
     # 200,000 rows are three blocks, the first of which decides on types in pyarrow: it has whole numbers only.
     rows = [f"{row % 2},{row % 7},{row // 2}\n" for row in range(n_rows)]
-    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,{other},a\n0,{score},a\n"]))
+    last_query = f"1,{other},a\n0,{score},a\n"
+    lines = ["y,s,q\n", *rows, last_query]
+    (tmp_path / "a.csv").write_text("".join(lines))
     with pytest.raises(
         ValueError, match=rf"'s' of .*a\.csv must hold integers within .*got {score}\."
     ):
@@ -592,7 +597,9 @@ def test_pages_of_parquet_are_checked(tmp_path):
     plain = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
     pq.write_table(TABLE, tmp_path / "a.parquet", **plain)
     data = bytearray((tmp_path / "a.parquet").read_bytes())
-    place = bytes(data).index(np.ascontiguousarray(TABLE["s"].to_numpy()[100:110]).tobytes())
+    scores = TABLE["s"].to_numpy()[100:110]
+    sought = np.ascontiguousarray(scores).tobytes()
+    place = bytes(data).index(sought)
     data[place] ^= 1  # another score, a little different
     (tmp_path / "a.parquet").write_bytes(data)
     with pytest.raises(

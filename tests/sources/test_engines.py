@@ -36,7 +36,8 @@ def write(table, folder, order="random", n_files=16):
         else query_fold(table["q"].to_numpy(), n_files)
     )
     for number in range(n_files):
-        pq.write_table(table.filter(pa.array(files == number)), folder / f"{number:02}.parquet")
+        rows = table.filter(pa.array(files == number))
+        pq.write_table(rows, folder / f"{number:02}.parquet")
     return folder
 
 

@@ -45,7 +45,8 @@ METRICS = [
 
 def revenue(labels, price, unranked=()):
     """Half of the price at rank 1 if it is relevant, and a little for its length."""
-    return float(sum(labels[:1] * price[:1])) / 2 + len(labels) / 100 + len(unranked) / 1000
+    revenue = float(sum(labels[:1] * price[:1]))
+    return revenue / 2 + len(labels) / 100 + len(unranked) / 1000
 
 
 REVENUE = make_metric(revenue, documents=["price"])
@@ -164,7 +165,8 @@ def by_partitions(rows, options, _):
     }
     columns = Columns("y", options["score"], "q", **named)
     evaluation = pickle.loads(pickle.dumps(TableEvaluation(metrics, options["condense"], columns)))
-    halves = [rows[rows["q"].isin(rows["q"].unique()[start::2])] for start in (0, 1)]
+    names = rows["q"].unique()
+    halves = [rows[rows["q"].isin(names[start::2])] for start in (0, 1)]
     parts = [evaluation.of_partition(half) for half in halves]
     return evaluation.result_of(reversed(parts))
 

@@ -32,7 +32,9 @@ def rows(lists, value):
     found = [
         (query, document, one) for query, row in lists.items() for document, one in row.items()
     ]
-    return dict(zip(("query", "document", value), map(list, zip(*found, strict=True)), strict=True))
+    heads = ("query", "document", value)
+    columns = map(list, zip(*found, strict=True))
+    return dict(zip(heads, columns, strict=True))
 
 
 def per_query(report):
@@ -47,7 +49,8 @@ def random_lists(seed, kind=str):
     rng = random.Random(seed)
     documents = [kind(row * 3) for row in range(30)]
     if kind is str:
-        documents = [f"d{'x' * rng.randrange(12)}{row}" for row in range(30)]
+        padding = ["x" * rng.randrange(12) for _ in range(30)]
+        documents = [f"d{text}{row}" for row, text in enumerate(padding)]
     qrels, run = {}, {}
     for query in map(kind, (1, 2, 30, 4, 5)):
         judged = rng.sample(documents, rng.randrange(1, 15))
@@ -68,7 +71,9 @@ def by_hand(qrels, run, metrics=METRICS, **options):
         scores = run.get(query, {})
         for document in [*scores, *(one for one in labels if one not in scores)]:
             known, ranked = document in labels, document in scores
-            found.append((query, labels.get(document, 0), scores.get(document, 0), ranked, known))
+            label = labels.get(document, 0)
+            score = scores.get(document, 0)
+            found.append((query, label, score, ranked, known))
     qid, y_true, y_score, retrieved, judged = zip(*found, strict=True)
     return evaluate(
         y_true, y_score, qid=qid, retrieved=retrieved, judged=judged, metrics=metrics, **options
@@ -322,7 +327,8 @@ def test_a_document_of_another_query_shows_that_the_ids_agree():
 
 @pytest.mark.option("evaluate_run.exclude")
 def test_pairs_to_exclude():
-    truth, run = {"u": ["a", "b"], "v": ["a"]}, {"u": ["x", "a", "b"], "v": ["x", "a"]}
+    truth = {"u": ["a", "b"], "v": ["a"]}
+    run = {"u": ["x", "a", "b"], "v": ["x", "a"]}
     frame = pd.DataFrame({"query": ["u", "u", "w"], "document": ["x", "a", "x"]})
     for exclude in (
         {"u": ["x", "a"], "w": ["x"]},
@@ -343,16 +349,19 @@ def test_pairs_to_exclude():
 @pytest.mark.option("evaluate_run.by", "evaluate_run.groups", "evaluate_run.sample_weight")
 @pytest.mark.parametrize("kind", [dict, pd.Series])
 def test_slices_groups_and_weights_by_query_id(kind):
-    kinds, weights = {"q 1": "x", "q2": None, "q3": "x", "z": "z"}, {"q 1": 3, "q2": 1, "q3": 0}
+    kinds = {"q 1": "x", "q2": None, "q3": "x", "z": "z"}
+    weights = {"q 1": 3, "q2": 1, "q3": 0}
     columns = {
         "by": kind(kinds),
         "groups": kind(dict.fromkeys(QRELS, "u")),
         "sample_weight": kind(weights),
     }
     report = evaluate_run(QRELS, RUN, "mrr", **columns)
-    assert {name: part.n_queries for name, part in report.slices.items()} == {"x": 2, None: 1}
+    sizes = {name: part.n_queries for name, part in report.slices.items()}
+    assert sizes == {"x": 2, None: 1}
     assert report.groups.tolist() == ["u"] * 3
-    assert report.mean["mrr"] == pytest.approx((3 * (1 / 2 + 1 / 3) / 2 + 1 / 2) / 4)
+    of_first = (1 / 2 + 1 / 3) / 2
+    assert report.mean["mrr"] == pytest.approx((3 * of_first + 1 / 2) / 4)
 
 
 PRICES = {"a": 3.0, "b": 5.0, "c": 7.0, "d": 0.0, "x": 1.0}
@@ -368,7 +377,8 @@ OWN = {"metrics": make_metric(revenue, documents=["price"])}
 
 @pytest.mark.option("evaluate_run.documents")
 def test_columns_of_documents():
-    run, own = {"q 1": ["b", "a"], "q2": ["x", "a"]}, TABLE.rename(columns={"document": "item"})
+    run = {"q 1": ["b", "a"], "q2": ["x", "a"]}
+    own = TABLE.rename(columns={"document": "item"})
     frames = [
         TABLE,
         TABLE.set_index("document"),
@@ -377,7 +387,8 @@ def test_columns_of_documents():
     ]
     for documents in ({"price": PRICES}, {"price": pd.Series(PRICES)}, *frames):
         report = evaluate_run(QRELS, run, documents=documents, **OWN)
-        assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 2 * 3, "q2": 0 * 1 + 1 * 3, "q3": 0}
+        expected = {"q 1": 0 * 5 + 2 * 3, "q2": 0 * 1 + 1 * 3, "q3": 0}
+        assert per_query(report)["revenue"] == expected
     assert evaluate_run(QRELS, run, documents=own, **OWN).mean == report.mean
 
 
@@ -400,7 +411,8 @@ def test_reports_over_the_same_qrels_compare_whatever_was_returned():
 
 
 def test_negative_labels_mean_not_judged_only_in_trec(tmp_path):
-    qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": -1}}, {"1": {"b": 3, "a": 2, "c": 1}}
+    qrels = {"1": {"a": 1, "b": -1, "c": 0, "d": -1}}
+    run = {"1": {"b": 3, "a": 2, "c": 1}}
     report = evaluate_run(qrels, run, ["recip_rank", "bpref", "judged@3"], convention="trec_eval")
     assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
     assert report.n_documents == 3, "d was neither returned nor judged"

@@ -21,7 +21,8 @@ def batch(ids, labels, scores, kind=None):
 def two_files(folder, *contents):
     paths = []
     for name, content in zip("ab", contents, strict=True):
-        paths.append(folder / f"{name}.{'parquet' if isinstance(content, pa.Table) else 'csv'}")
+        ending = "parquet" if isinstance(content, pa.Table) else "csv"
+        paths.append(folder / f"{name}.{ending}")
         if isinstance(content, pa.Table):
             pq.write_table(content, paths[-1])
         else:
@@ -166,7 +167,8 @@ def test_blank_lines_are_no_rows(text, tmp_path):
 def test_cells_of_csv_may_hold_lines(order, rows, tmp_path):
     # Each title looks like a judged row of "a"; nobody may add rows through a cell.
     title = '"a title\n1,9,a,\n""quoted"""'
-    text = "".join(f"{row % 2},{row % 2},{row // 2},{title}\n" for row in range(rows))
+    lines = [f"{row % 2},{row % 2},{row // 2},{title}\n" for row in range(rows)]
+    text = "".join(lines)
     (tmp_path / "a.csv").write_text(f"y,s,q,title\n{text}")
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, order=order)
     assert (report.n_documents, report.n_queries) == (rows, (rows + 1) // 2)

@@ -161,7 +161,8 @@ def test_ids_of_two_types_that_do_not_look_alike_are_different_documents():
     mixed = {1: [10, "advertisement"], 2: ["video", 20]}
     assert mrr(NUMBERED, mixed) == [1, 1 / 2]
     assert mrr(NUMBERED, mixed, exclude=[(2, "video"), (1, 99)]) == [1, 1]
-    assert mrr(NUMBERED, mixed, exclude=[(2.0, "video")], by={1: 0, 2: 0, "all": 1}) == [1, 1]
+    by = {1: 0, 2: 0, "all": 1}
+    assert mrr(NUMBERED, mixed, exclude=[(2.0, "video")], by=by) == [1, 1]
 
 
 TIMES = ["2024-01-01", "2024-01-02", "2024-01-03"]
@@ -502,7 +503,8 @@ def test_sparse_matrices(kind):
     labels = {0: {1: 2, 3: 1}, 2: {0: 1}}
     expected = evaluate_run(labels, lists, "ndcg", queries=[0, 1, 2]).per_query["ndcg"]
     found = evaluate_run(bought, lists, "ndcg", queries=[0, 1, 2])
-    assert (found.qid.tolist(), found.per_query["ndcg"].tolist()) == ([0, 2], expected.tolist())
+    assert found.qid.tolist() == [0, 2]
+    assert found.per_query["ndcg"].tolist() == expected.tolist()
 
 
 def test_a_stored_zero_is_a_judgment_but_excludes_nothing():
@@ -586,7 +588,8 @@ def test_columns_of_each_frame():
 def test_files_as_people_have_them(tmp_path):
     def write(name, text):
         path = tmp_path / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+        content = text.encode()
+        path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
         return path
 
     trec_qrels, trec_run = "q 0 a 1\nq 0 c 0\n", "q Q0 b 1 9.5 t\nq Q0 a 2 7 t\n"
@@ -744,7 +747,8 @@ def test_ids_of_other_types_are_other_documents():
     ids=lambda one: type(one).__name__,
 )
 def test_equal_ids_of_several_types_are_the_same_document(one, equal):
-    first, second = (evaluate_run({"q": {a: 1, "z": 0}}, {"q": [a]}, "mrr") for a in (one, equal))
+    first = evaluate_run({"q": {one: 1, "z": 0}}, {"q": [one]}, "mrr")
+    second = evaluate_run({"q": {equal: 1, "z": 0}}, {"q": [equal]}, "mrr")
     assert isinstance(compare({"first": first, "second": second}), Comparison)
 
 

@@ -61,14 +61,16 @@ def write(rows, path):
     if path.suffix == ".parquet":
         pq.write_table(arrow_of(rows), path)
     else:
-        na_rep = "" if rows["b"].isna().any() or rows["price"].isna().any() else "nan"
+        has_missing = rows["b"].isna().any() or rows["price"].isna().any()
+        na_rep = "" if has_missing else "nan"
         rows.to_csv(path, index=False, na_rep=na_rep)
     return path
 
 
 def source_of(rows, random, folder):
     """Rows as batches or files, and the first row and the name in errors of each of these."""
-    cuts = [0, *np.sort(random.choice(np.arange(1, len(rows)), 3, replace=False)), len(rows)]
+    inner = random.choice(np.arange(1, len(rows)), 3, replace=False)
+    cuts = [0, *np.sort(inner), len(rows)]
     pieces = [rows.iloc[start:end] for start, end in itertools.pairwise(cuts)]
     ways = [
         arrow_of,
@@ -106,14 +108,16 @@ def test_the_first_invalid_cell_is_named_by_its_row_and_file(seed, tmp_path):
         report = evaluate_batches(source, **NAMES, **masks, **options).reports["s"]
         assert report.n_documents == len(rows)
         return
-    first, holder = [one for one in holders if one[0] <= faults[0]][-1]
+    before_fault = [one for one in holders if one[0] <= faults[0]]
+    first, holder = before_fault[-1]
     message = f"column {column!r} must (not )?hold {words}.*in row {faults[0] - first} of "
     with pytest.raises(ValueError, match=message + re.escape(holder)):
         evaluate_batches(source, **NAMES, **masks, **options)
     # Nobody knows the numbers of rows in a cluster.
     columns = Columns("y", ["s", "t"], "q", **masks)
     evaluation = TableEvaluation(bind_metrics("mrr", "sklearn"), False, columns)
-    message = message.partition(".*in row")[0] + f".* for query '{rows['q'][faults[0]]}'"
+    query = rows["q"][faults[0]]
+    message = message.partition(".*in row")[0] + f".* for query '{query}'"
     with pytest.raises(ValueError, match=message):
         evaluation.of_partition(arrow_of(rows))
 
@@ -150,7 +154,8 @@ def test_the_first_wrong_row_of_a_run_or_of_judgments_is_named(seed):
             lambda query: frame[frame["query"] == query].index
         )
         for row, others in zip(wrong, of_others, strict=True):
-            frame.loc[row, "rank"] = frame.loc[others[others != row][0], "rank"]
+            other = others[others != row][0]
+            frame.loc[row, "rank"] = frame.loc[other, "rank"]
         row = frame[frame.duplicated(["query", "rank"])].iloc[0]
         of_row = f"document '{row.document}' of query '{row['query']}'"
         message = f"run has rank {row['rank']:g} twice, again for {of_row}"
@@ -164,6 +169,7 @@ def test_the_first_wrong_row_of_a_run_or_of_judgments_is_named(seed):
         row = min(again.itertuples(), key=lambda one: (order.index(one[1]), one[0]))
         message = f"{argument} has document '{row[2]}' of query '{row[1]}' twice"
     kinds = random.integers(3, size=2)
-    qrels, run = (FRAMES[kind](frames[name]) for kind, name in zip(kinds, frames, strict=True))
+    named_kinds = zip(kinds, frames, strict=True)
+    qrels, run = (FRAMES[kind](frames[name]) for kind, name in named_kinds)
     with pytest.raises(ValueError, match=message):
         evaluate_run(qrels, run)

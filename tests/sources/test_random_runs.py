@@ -38,7 +38,8 @@ METRICS = [
 
 def revenue(labels, price, unranked=()):
     """The price at rank 1 if it is relevant, and a little for its length."""
-    return float(sum(labels[:1] * price[:1])) + len(labels) / 100 + len(unranked) / 1000
+    revenue = float(sum(labels[:1] * price[:1]))
+    return revenue + len(labels) / 100 + len(unranked) / 1000
 
 
 REVENUE = make_metric(revenue, documents=["price"])
@@ -211,7 +212,8 @@ def judgments(case, truth):
         truth = once(truth)
         return {query: dict(row) for query, row in truth.items()}, truth
     if form == "sets":
-        relevant = {query: [(one, 1.0) for one, _ in row] for query, row in once(truth).items()}
+        judgments = once(truth)
+        relevant = {query: [(one, 1.0) for one, _ in row] for query, row in judgments.items()}
         if "qrels" not in case.names and case.chance(0.4):
             rows = rows_of(case, relevant)
             queries, documents, _ = map(list, zip(*rows, strict=True))
@@ -226,7 +228,8 @@ def judgments(case, truth):
         return sparse_of(case, rows), grouped(sorted(rows))
     truth = grouped(rows)
     if form in ("trec", "read"):
-        path = lines_of(case, [f"{query} 0 {one} {label:g}" for query, one, label in rows])
+        lines = [f"{query} 0 {one} {label:g}" for query, one, label in rows]
+        path = lines_of(case, lines)
         return (trec.read_qrels(path) if form == "read" else path), truth
     queries, documents, labels = map(list, zip(*rows, strict=True))
     columns = {names["query"]: queries, names["document"]: documents, names["label"]: labels}
@@ -278,7 +281,8 @@ def a_run(case, lists, value):
         numbers[rows[place][0]] += 1
         ranks.append((place, numbers[rows[place][0]]))
     ranks = [rank for _, rank in sorted(ranks)]
-    by_rank = grouped([(*row[:2], -float(rank)) for row, rank in zip(rows, ranks, strict=True)])
+    scored_by_rank = [(*row[:2], -float(rank)) for row, rank in zip(rows, ranks, strict=True)]
+    by_rank = grouped(scored_by_rank)
     if form == "ranks":
         lines = [f"{row[0]}\t{row[1]}\t{rank}" for row, rank in zip(rows, ranks, strict=True)]
         as_read = as_lines_are_read(by_rank, case.duplicates)
@@ -307,7 +311,8 @@ def as_ranked_lists(case, lists):
             found[query] = np.array(documents, dtype=None if documents else "U1")
         if kind == "masked" and case.kind != "tuple":
             values = np.array([*documents, *documents[:1]])
-            found[query] = np.ma.array(values, mask=np.arange(len(values)) >= len(documents))
+            is_padding = np.arange(len(values)) >= len(documents)
+            found[query] = np.ma.array(values, mask=is_padding)
     return Given(found, {query: ranked_row(row) for query, row in lists.items()}, ranked=True)
 
 
@@ -324,7 +329,8 @@ def arrays_of(case, all_lists):
             for rank, one in enumerate(row):
                 array[place, rank] = one
         if padding == "mask":
-            array = np.ma.array(np.where(array == -1, 7, array), mask=array == -1)
+            is_padding = array == -1
+            array = np.ma.array(np.where(is_padding, 7, array), mask=is_padding)
             array = case.one_of(array, list(array))
         elif case.kind != "tuple" and case.chance(0.3):
             array = array.tolist()
@@ -346,7 +352,8 @@ def passages_of(case, drawn):
                     passage = f"{one}#{number}".replace(" ", "")
                     parents[passage] = one
                     # Most of the further ones are worse.
-                    found[query].append((passage, score - number * float(case.one_of(1, 1, -1))))
+                    direction = float(case.one_of(1, 1, -1))
+                    found[query].append((passage, score - number * direction))
         runs.append(found)
     return runs, parents
 
@@ -622,7 +629,9 @@ def evaluate_rows(rows, problem, convention):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_runs_of_any_form_make_the_report_of_rows_that_loops_join(seed, tmp_path):
-    case = Case(np.random.default_rng([seed, 31]), tmp_path, kind=KINDS[seed % len(KINDS)])
+    random = np.random.default_rng([seed, 31])
+    kind = KINDS[seed % len(KINDS)]
+    case = Case(random, tmp_path, kind=kind)
     problem = draw_problem(case)
     runs = {f"run {number}": run for number, run in enumerate(problem.runs)}
     sources = {name: run.source for name, run in runs.items()}

@@ -265,7 +265,8 @@ def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
     assert ndcg_score(labelled, pd.Series(fitted.predict(frame)), qid=qid, k=10) == fitted.score(
         frame, y, qid=qid
     )
-    report = search_report(search(model, cv).fit(frame, with_qid(y, qid)), frame, y, qid=qid)
+    searched = search(model, cv).fit(frame, with_qid(y, qid))
+    report = search_report(searched, frame, y, qid=qid)
     assert report.changed == pytest.approx(0, abs=1e-12)
 
 

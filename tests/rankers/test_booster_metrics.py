@@ -38,10 +38,12 @@ def halves():
     sizes = rng.integers(1, 25, 60)
     qid = np.repeat(np.arange(60), sizes)
     X = np.round(rng.normal(size=(len(qid), 3)))
-    y = np.clip(np.round(X[:, 0] + rng.normal(size=len(qid))), 0, 3).astype(int)
+    noisy = X[:, 0] + rng.normal(size=len(qid))
+    y = np.clip(np.round(noisy), 0, 3).astype(int)
     y[np.isin(qid, [3, 33])] = 0
     weights = rng.integers(1, 5, 60)[qid] / 2
-    return [(X[side], y[side], qid[side], weights[side]) for side in (qid < 30, qid >= 30)]
+    sides = (qid < 30, qid >= 30)
+    return [(X[side], y[side], qid[side], weights[side]) for side in sides]
 
 
 def sizes_of(qid):
@@ -160,8 +162,11 @@ CATBOOST = {
 def test_builtin_names_of_xgboost_compute_the_same_number(name, expected, halves):
     assert builtin_metric(name, "xgboost") == expected
     (X, y, qid, _), (Xv, yv, qv, _) = halves
-    y, yv = (y, yv) if "ndcg" in name else ((y > 1).astype(int), (yv > 1).astype(int))
-    objective = "rank:ndcg" if "ndcg" in name else "rank:map"
+    objective = "rank:ndcg"
+    if "ndcg" not in name:
+        y = (y > 1).astype(int)
+        yv = (yv > 1).astype(int)
+        objective = "rank:map"
     model = XGBRanker(n_estimators=5, n_jobs=1, eval_metric=expected, objective=objective)
     model.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
     value = make_ranking_scorer(name, convention="xgboost")(model, Xv, with_qid(yv, qv))

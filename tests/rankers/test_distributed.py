@@ -79,10 +79,9 @@ def some_rows(n_queries=40):
 
 def parts_of(labels, scores, sizes, weights, cut):
     rows = sizes[:cut].sum()
-    return [
-        (scores[:rows], matrix(labels[:rows], sizes[:cut], weights[:cut])),
-        (scores[rows:], matrix(labels[rows:], sizes[cut:], weights[cut:])),
-    ]
+    first = matrix(labels[:rows], sizes[:cut], weights[:cut])
+    second = matrix(labels[rows:], sizes[cut:], weights[cut:])
+    return [(scores[:rows], first), (scores[rows:], second)]
 
 
 @pytest.mark.parametrize("cut", [0, 3, 40])

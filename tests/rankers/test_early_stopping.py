@@ -57,7 +57,8 @@ def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_w
         [metric(y[held], s, qid=qid[held], average=None) for s in booster.staged(X[held], best)]
     )
     of_query = np.ones(len(first)) if weights is None else weights[held][first]
-    np.testing.assert_allclose(curve[:best], staged @ of_query / of_query.sum(), rtol=0, atol=1e-6)
+    expected = staged @ of_query / of_query.sum()
+    np.testing.assert_allclose(curve[:best], expected, rtol=0, atol=1e-6)
     assert best == curve.argmax() + 1
     if weighted:
         assert abs(curve[:best] - staged.mean(axis=1)).max() > 1e-3
@@ -69,8 +70,11 @@ def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_w
 def test_stops_after_so_many_rounds_without_a_better_value(model, rounds, problem):
     X, y, qid = problem
     fitted = stopping(model, early_stopping_rounds=rounds).fit(X, y, qid=qid)
-    curve = fitted.estimator_.curve()[WATCHED[type(model).__name__][0]]
-    since_best = np.arange(len(curve)) - [curve[: i + 1].argmax() for i in range(len(curve))]
+    name_of_metric = WATCHED[type(model).__name__][0]
+    curve = fitted.estimator_.curve()[name_of_metric]
+    rounds_run = np.arange(len(curve))
+    best_so_far = [curve[: i + 1].argmax() for i in rounds_run]
+    since_best = rounds_run - best_so_far
     assert since_best.tolist().index(rounds) == len(curve) - 1, "the first time, and the end"
     assert fitted.best_iteration_ == len(curve) - rounds
 
@@ -95,7 +99,8 @@ def test_the_random_state_decides_which_queries_are_held_out(source, problem):
     X, y, qid = problem
 
     def drawn(seed):
-        return held_out(stopping(RECORDED[0], random_state=source(seed)).fit(X, y, qid=qid), X, qid)
+        ranker = stopping(RECORDED[0], random_state=source(seed))
+        return held_out(ranker.fit(X, y, qid=qid), X, qid)
 
     assert drawn(0) == drawn(0) != drawn(1)
     if source is int:
@@ -120,7 +125,8 @@ def test_early_stopping_is_a_fit_of_the_booster_on_the_other_queries(model, prob
     by_hand = clone(RANKERS[RECORDED.index(model)]).set_params(learning_rate=0.1, **rounds)
     expected = fit_by_hand(by_hand, X[fitted], y[fitted], qid[fitted], weights[fitted])
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
-    assert (stopping(model).fit(X, y, qid=qid).predict(X) != ranker.predict(X)).any()
+    unweighted = stopping(model).fit(X, y, qid=qid)
+    assert (unweighted.predict(X) != ranker.predict(X)).any()
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
@@ -234,7 +240,8 @@ def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(m
     watched = (
         get_metric("ndcg@10") if metric is None else get_metric("ndcg@5", convention="lightgbm")
     )
-    expected = watched(y[held], found.predict(X[held]), qid=qid[held], sample_weight=of_query[held])
+    scores = found.predict(X[held])
+    expected = watched(y[held], scores, qid=qid[held], sample_weight=of_query[held])
     assert found.best_score_["valid_0"][f"ndcg@{watched.k}"] == pytest.approx(expected, rel=1e-6)
 
 

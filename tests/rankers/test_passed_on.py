@@ -53,7 +53,8 @@ def words(problem):
     """A frame with a column of few integers, which tell something if they are taken for categories."""
     X, y, qid = problem
     category = np.random.default_rng(5).integers(0, 6, len(y))
-    labels = np.clip(y + np.array([2, 0, 1, 0, 2, 0])[category], 0, 3)
+    effects = np.array([2, 0, 1, 0, 2, 0])
+    labels = np.clip(y + effects[category], 0, 3)
     return pd.DataFrame(X, columns=list("abcd")).assign(word=category), labels, qid
 
 
@@ -70,7 +71,8 @@ def test_values_of_rows_are_sorted_along(model, as_given, shuffled):
     )
     ranker = QueryRanker(model).fit(X, y, qid=qid, **{start_of(model): as_given(start)})
     np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
-    assert (ranker.predict(X) != QueryRanker(model).fit(X, y, qid=qid).predict(X)).any()
+    without_start = QueryRanker(model).fit(X, y, qid=qid)
+    assert (ranker.predict(X) != without_start.predict(X)).any()
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
@@ -84,7 +86,8 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
     options = {"cv": QueryKFold(3), "error_score": "raise"}
     search = GridSearchCV(pipeline, grid, scoring=SCORERS, refit="ndcg@10", **options)
     if way == "index of y":
-        found = search.fit(X, with_qid(y, qid), **{f"queryranker__{start_of(model)}": start})
+        passed = {f"queryranker__{start_of(model)}": start}
+        found = search.fit(X, with_qid(y, qid), **passed)
     else:
         with sklearn.config_context(enable_metadata_routing=True):
             found = search.fit(X, y, **{way: qid, start_of(model): start})
@@ -107,7 +110,8 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
 )
 def test_columns_are_passed_as_they_are(model, name, words):
     X, y, qid = words
-    expected = clone(model).fit(X, y, **queries(model, qid), **{name: ["word"]}).predict(X)
+    fitted = clone(model).fit(X, y, **queries(model, qid), **{name: ["word"]})
+    expected = fitted.predict(X)
     np.testing.assert_array_equal(
         QueryRanker(model).fit(X, y, qid=qid, **{name: ["word"]}).predict(X), expected
     )
@@ -142,7 +146,8 @@ def test_values_of_rows_are_held_out_with_them(model, problem):
         "ndcg@10", convention=conventions[type(model).__name__.removeprefix("Recorded")]
     )
     # With steps that small, the model ranks by where it starts.
-    assert first == pytest.approx(metric(y[held], start[held], qid=qid[held]), abs=1e-6)
+    of_start = metric(y[held], start[held], qid=qid[held])
+    assert first == pytest.approx(of_start, abs=1e-6)
 
 
 def test_early_stopping_beside_callbacks_and_another_metric(problem):
@@ -222,7 +227,8 @@ def test_routing_requests_what_the_estimator_requests(problem):
             True,
         )
         assert "group" not in requests
-        aliased, by_name = ({"groups": qid, name: X[:, 1]} for name in ("start", "base_margin"))
+        aliased = {"groups": qid, "start": X[:, 1]}
+        by_name = {"groups": qid, "base_margin": X[:, 1]}
         options = {"cv": QueryKFold(3), "error_score": "raise"}
         found = cross_val_score(QueryRanker(inner), X, y, params=aliased, **options)
         np.testing.assert_array_equal(

@@ -159,7 +159,8 @@ def test_a_regressor_predicts_as_it_does_alone(shuffled):
 def test_a_classifier_ranks_by_expected_label(problem):
     X, y, qid = problem
     model = LogisticRegression(max_iter=1000)
-    expected = clone(model).fit(X, y).predict_proba(X) @ [0, 1, 2, 3]
+    probabilities = clone(model).fit(X, y).predict_proba(X)
+    expected = probabilities @ [0, 1, 2, 3]
     np.testing.assert_allclose(
         QueryRanker(model).fit(X, y, qid=qid).predict(X), expected, rtol=1e-12
     )
@@ -172,7 +173,8 @@ def test_a_classifier_of_two_labels_ranks_by_the_higher(problem):
     ranker = QueryRanker(LinearSVC(random_state=0)).fit(X, binary, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X), svc.decision_function(X))
     tree = QueryRanker(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, binary, qid=qid)
-    np.testing.assert_allclose(tree.predict(X), 3 * tree.estimator_.predict_proba(X)[:, 1])
+    of_higher = tree.estimator_.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(tree.predict(X), 3 * of_higher)
 
 
 def test_a_classifier_without_probabilities_cannot_rank_several_labels(problem):
@@ -238,7 +240,9 @@ def test_bad_weights(model, weights, error, message, problem):
 
 
 def scored_by(model, X, y, qid, scorer):
-    return model.score(X, y, qid=qid) if scorer is None else scorer(model, X, with_qid(y, qid))
+    if scorer is None:
+        return model.score(X, y, qid=qid)
+    return scorer(model, X, with_qid(y, qid))
 
 
 @pytest.mark.parametrize(
@@ -258,8 +262,9 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
         UserWarning, match="20 of the 30 scored queries were also in the training set"
     ):
         scored_by(model, X, y, qid, scorer)
+    late = qid >= "q15"
     with pytest.warns(UserWarning, match="5 of the 15 scored queries"):
-        scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
+        scored_by(model, X[late], y[late], qid[late], scorer)
 
 
 @pytest.mark.parametrize(
@@ -280,15 +285,17 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     few = np.arange(len(y)) % 3
     odd = np.arange(len(y)) % 2 == 1
     model = QueryRanker(Ridge()).fit(X[odd], y[odd], qid=few[odd])
+    n_scored = len(y) // 3
     with pytest.warns(UserWarning, match="3 of the 3"):
-        model.score(X[: len(y) // 3], y[: len(y) // 3], qid=few[: len(y) // 3])
+        model.score(X[:n_scored], y[:n_scored], qid=few[:n_scored])
 
 
 def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     X, y, qid = shuffled
     train = qid < "q20"
     model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
-    expected = ndcg_score(y, Ridge().fit(X[train], y[train]).predict(X), qid=qid, k=10)
+    ridge = Ridge().fit(X[train], y[train])
+    expected = ndcg_score(y, ridge.predict(X), qid=qid, k=10)
     scorer = ranking_scorers("ndcg@10")["ndcg@10"]
     assert scorer(
         model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)
@@ -310,7 +317,8 @@ def test_a_classifier_of_a_single_label_ranks_all_documents_the_same(model, grad
     X, _, qid = problem
     y = np.full(len(qid), grade)
     ranker = QueryRanker(model).fit(X, y, qid=qid)
-    np.testing.assert_array_equal(ranker.predict(X), np.full(len(X), float(grade)))
+    all_the_same = np.full(len(X), float(grade))
+    np.testing.assert_array_equal(ranker.predict(X), all_the_same)
     assert ranker.score(X, y, qid=qid) == pytest.approx(float(grade > 0), abs=1e-12)
 
 

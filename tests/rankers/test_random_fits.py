@@ -87,7 +87,9 @@ class Part:
         if kind == 2:
             self.ids = [(prefix, name) for name in names.tolist()]
         self.query = query
-        self.X = np.column_stack([first_row + np.arange(self.n), random.integers(0, 3, self.n)])
+        numbers = first_row + np.arange(self.n)
+        feature = random.integers(0, 3, self.n)
+        self.X = np.column_stack([numbers, feature])
         self.y = random.integers(0, 4, self.n)
         weights = random.choice([0.5, 1.0, 4.0], len(sizes))[query]
         self.weights = weights + 0.25 * (np.arange(self.n) % 3 == 0) if varies else weights
@@ -152,7 +154,9 @@ class Case:
             self.wrong.append("sample_weight must be constant within a query")
 
     def draw_validation(self, random, is_odd):
-        self.rounds = int(random.integers(1, 9)) if self.way != "none" and chance(random) else None
+        self.rounds = None
+        if self.way != "none" and chance(random):
+            self.rounds = int(random.integers(1, 9))
         if self.way == "held out":
             self.rounds = self.rounds or 5
             self.options["validation_fraction"] = float(random.choice([0.2, 0.4]))

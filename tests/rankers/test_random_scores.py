@@ -24,7 +24,8 @@ class Cached(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return self.kept_.setdefault(len(X), np.asarray(X)[:, 0].astype(float))
+        scores = np.asarray(X)[:, 0].astype(float)
+        return self.kept_.setdefault(len(X), scores)
 
 
 class Odds(ClassifierMixin, BaseEstimator):
@@ -35,7 +36,9 @@ class Odds(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        odds = 1 + (np.asarray(X)[:, :1] * np.arange(1, 1 + len(self.classes_))) % 3
+        first_column = np.asarray(X)[:, :1]
+        numbers = np.arange(1, 1 + len(self.classes_))
+        odds = 1 + (first_column * numbers) % 3
         return odds / odds.sum(axis=1, keepdims=True)
 
 
@@ -120,7 +123,8 @@ def test_queries_of_the_fit_are_warned_of(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_predictions_are_expected_labels(kind, seed):
     random = np.random.default_rng([seed, 2])
-    labels = [[0, 1], [0.0, 2.5, 7.0], [False, True], [3], [1, 2, 4, 8]][seed % 5]
+    kinds_of_labels = [[0, 1], [0.0, 2.5, 7.0], [False, True], [3], [1, 2, 4, 8]]
+    labels = kinds_of_labels[seed % 5]
     X = random.integers(0, 50, (30, 2))
     y = np.array(labels)[random.integers(0, len(labels), 30)]
     y[: len(labels)] = labels
@@ -135,8 +139,10 @@ def test_predictions_are_expected_labels(kind, seed):
         elif kind is Decides and len(labels) == 2:
             expected.append(np.sin(row[0]))
         else:
-            odds = [1 + (row[0] * number) % 3 for number in range(1, 1 + len(labels))]
-            total = sum(float(label) * share for label, share in zip(labels, odds, strict=True))
+            numbers = range(1, 1 + len(labels))
+            odds = [1 + (row[0] * number) % 3 for number in numbers]
+            pairs = zip(labels, odds, strict=True)
+            total = sum(float(label) * share for label, share in pairs)
             expected.append(total / sum(odds))
     assert found.dtype == np.float64
     assert found == pytest.approx(expected)

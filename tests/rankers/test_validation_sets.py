@@ -30,7 +30,9 @@ def parts(problem):
     fit = qid < 20
     order = np.random.default_rng(3).permutation(np.flatnonzero(~fit))
     names = np.char.mod("query %d", qid)
-    return (X[fit], y[fit], names[fit]), (X[order], y[order], names[order])
+    to_fit = (X[fit], y[fit], names[fit])
+    to_validate = (X[order], y[order], names[order])
+    return to_fit, to_validate
 
 
 def sorted_by_query(X, y, qid, *others):
@@ -50,7 +52,8 @@ def by_hand(model, X, y, codes, X_val, y_val, codes_val, weights=None, of_fit=No
         of_queries = None if weights is None else [weights[first]]
         sets = {"eval_set": [(X_val, y_val)], "eval_qid": [codes_val]}
         sets |= {"sample_weight_eval_set": of_queries, "verbose": False}
-        firsts = None if of_fit is None else of_fit[np.flatnonzero(np.diff(codes, prepend=-1))]
+        first_of_fit = np.flatnonzero(np.diff(codes, prepend=-1))
+        firsts = None if of_fit is None else of_fit[first_of_fit]
         return model.fit(X, y, qid=codes, sample_weight=firsts, **sets)
     sets = {"eval_group": [np.bincount(codes_val)], "eval_sample_weight": [weights]}
     if "eval_X" in LGBMRanker.fit.__annotations__:
@@ -106,7 +109,8 @@ def test_weights_ids_and_sets_crossed_are_those_of_the_booster_by_hand(model, se
     sets = {"eval_set": [(X_val, labels)]} if seed % 2 else {"X_val": X_val, "y_val": labels}
     ids = {"groups": qid} if seed == 2 else {"qid": qid}
     found = QueryRanker(model).fit(X, y, sample_weight=of_fit, **ids, **sets)
-    X_fit, y_fit, codes, *own = sorted_by_query(X, y, qid, *([] if of_fit is None else [of_fit]))
+    weights_of_fit = [] if of_fit is None else [of_fit]
+    X_fit, y_fit, codes, *own = sorted_by_query(X, y, qid, *weights_of_fit)
     of_rows = [] if weights is None else [weights]
     expected = by_hand(
         clone(model),

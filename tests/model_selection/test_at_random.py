@@ -422,8 +422,8 @@ class PlainRace:
             self.p[other] = np.nan
             if len(tested) >= self.min_queries:
                 self.p[other] = min(1, n_tests * self.p_value(other))
-        rejected = self.level + 1e-12
-        behind = [c for c in others if self.p[c] <= rejected]
+        limit = self.level + 1e-12
+        behind = [c for c in others if self.p[c] <= limit]
         self.drop(behind, "behind")
 
     def lead(self, fold, other):
@@ -434,8 +434,8 @@ class PlainRace:
         """Groups with a query that counts."""
         is_weighted = self.weights[fold] > 0
         counted = ~np.isnan(self.lead(fold, other)) & is_weighted
-        by_leader = self.defined[fold][self.leader]
-        groups = self.groups[fold][counted & by_leader]
+        leader_is_defined = self.defined[fold][self.leader]
+        groups = self.groups[fold][counted & leader_is_defined]
         return set(groups.tolist())
 
     def observations(self, fold, values):

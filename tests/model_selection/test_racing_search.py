@@ -585,8 +585,8 @@ def test_bad_input(error, message, options):
 
 
 def test_groups_go_to_the_splitter_without_routing_and_parameters_to_fit():
-    search = race(cv=GroupKFold(5))
-    search.fit(X, LABELS, groups=QID, sample_weight=np.ones(len(Y)))
+    equal_weights = np.ones(len(Y))
+    search = race(cv=GroupKFold(5)).fit(X, LABELS, groups=QID, sample_weight=equal_weights)
     assert search.n_splits_ == 5
     np.testing.assert_array_equal(search.best_estimator_.fitted_, np.ones(len(Y)))
 

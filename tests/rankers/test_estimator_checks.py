@@ -100,8 +100,7 @@ def test_tags_are_those_of_the_estimator():
         assert get_tags(QueryRanker(model)).input_tags.sparse == get_tags(model).input_tags.sparse
     assert get_tags(QueryRanker(Ridge())).target_tags.positive_only
     X = sparse.csr_array(np.eye(6))
-    ranker = QueryRanker(Ridge())
-    ranker.fit(X, [1, 0] * 3, qid=[0, 0, 1, 1, 2, 2])
+    ranker = QueryRanker(Ridge()).fit(X, [1, 0] * 3, qid=[0, 0, 1, 1, 2, 2])
     assert ranker.predict(X).shape == (6,)
 
 

@@ -268,8 +268,8 @@ def test_a_part_may_have_weights_of_zero():
     accumulator = part(1, sample_weight=[0, 0])
     with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):
         accumulator.result()
-    accumulator.merge(part(2, sample_weight=[3, 3]))
-    assert accumulator.result().mean == {"mrr": 1 / 2}
+    merged = accumulator.merge(part(2, sample_weight=[3, 3]))
+    assert merged.result().mean == {"mrr": 1 / 2}
     with pytest.raises(ValueError, match="Pass sample_weight in all updates or in none"):
         accumulator.merge(part(3))
 
@@ -360,8 +360,8 @@ def test_bad_input(data):
 
 def test_ids_of_several_types_stay_what_they_are():
     accumulator = RankingAccumulator("mrr").update([1, 0], [2, 1], qid=[1, 1])
-    accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"]))
-    report = accumulator.result()
+    updated = accumulator.update([0, 1], [2, 1], qid=np.array(["b", "b"]))
+    report = updated.result()
     assert report.qid.tolist() == [1, "b"]
 
 

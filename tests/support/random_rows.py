@@ -3,6 +3,8 @@
 import datetime
 
 import numpy as np
+import polars as pl
+from sklearn.utils.fixes import parse_version
 
 # Ids of queries from their numbers, by kind.
 IDS = {
@@ -16,6 +18,9 @@ IDS = {
 }
 # Types of arrays that ids may have.
 DTYPES = {"int": ("i8", ">i4", "i1"), "float": ("f8", "f4", ">f8"), "date": ("M8[D]", "M8[ns]")}
+# Older versions of polars refuse the other byte order.
+if parse_version(pl.__version__) < parse_version("2"):
+    DTYPES |= {"int": ("i8", "i4", "i1"), "float": ("f8", "f4", "f8")}
 
 
 def ids_of(numbers, random):

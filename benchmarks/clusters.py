@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.timing import machine
 from skrank_metrics import dask, evaluate, evaluate_batches, query_fold, spark
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.partitions import TableEvaluation
+from skrank_metrics.sources.accumulator import TableEvaluation
+from skrank_metrics.sources.columns import TableColumns
 
 NAMES: dict[str, Any] = {"label": "label", "score": "score", "qid": "qid"}
 METRICS = ["ndcg@10", "map", "mrr"]
@@ -155,7 +155,7 @@ def result_bytes(folder: Path) -> float:
     import pyarrow.parquet as pq
 
     metrics = bind_metrics(METRICS, "sklearn")
-    evaluation = TableEvaluation(metrics, False, Columns(**NAMES))
+    evaluation = TableEvaluation(metrics, False, TableColumns(**NAMES))
     part = evaluation.of_partition(pq.read_table(folder / "whole" / "00.parquet"))
     return len(pickle.dumps(part)) / len(part)
 

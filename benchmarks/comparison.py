@@ -16,11 +16,11 @@ from scipy import stats
 from skrank_metrics import RankingReport, compare, evaluate
 from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection.search_report import expected_score
-from skrank_metrics.reports import sign_flips
-from skrank_metrics.reports.families import Family
+from skrank_metrics.decisions import sign_flips
+from skrank_metrics.decisions.families import Family
+from skrank_metrics.decisions.sign_flips import SignFlips
+from skrank_metrics.model_selection._search_report import expected_score
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
-from skrank_metrics.reports.sign_flips import SignFlips
 
 Values = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Any], Any]

@@ -18,9 +18,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from skrank_metrics import ndcg_score
 from skrank_metrics._output.result import Table
-from skrank_metrics.reports import sign_flips
-from skrank_metrics.reports.families import Family, adjust
-from skrank_metrics.reports.sign_flips import SignFlips
+from skrank_metrics.decisions import sign_flips
+from skrank_metrics.decisions.families import Family, adjust
+from skrank_metrics.decisions.sign_flips import SignFlips
 
 Values = NDArray[np.float64]
 Random = np.random.Generator

@@ -30,7 +30,10 @@ TRANSFORMS = {
 }
 # The folders of the package, in the order of the page.
 TOPICS = {
-    "reports": "Evaluate, compare, explain",
+    "decisions": "Evaluate and compare",
+    "reports": "Reports",
+    "conventions": "Numbers of other libraries",
+    "_input": "Query ids",
     "metrics": "Names, conventions, metrics of your own",
     "splitters": "Folds of whole queries",
     "model_selection": "Model selection",

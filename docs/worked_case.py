@@ -16,9 +16,9 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranked_blocks import RankedBlock
 from skrank_metrics._engine.ranking import Ranking as EngineRanking
 from skrank_metrics._input.arrays import FloatArray, Mask
+from skrank_metrics.decisions._evaluate import evaluate_ranking
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
-from skrank_metrics.reports.evaluate import evaluate_ranking
 from skrank_metrics.reports.inspection import InspectedQuery, steps_of_ranks
 from skrank_metrics.reports.ranking_report import RankingReport
 

@@ -5,6 +5,13 @@ from skrank_metrics import datasets as datasets
 from skrank_metrics import displays as displays
 from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
+from skrank_metrics._input.with_qid import qid_from_sizes, with_qid
+from skrank_metrics.conventions._explain_difference import explain_difference
+from skrank_metrics.conventions._match_convention import match_convention
+from skrank_metrics.decisions._compare import compare
+from skrank_metrics.decisions._evaluate import evaluate
+from skrank_metrics.decisions._evaluate_lists import evaluate_lists
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -29,30 +36,22 @@ from skrank_metrics.metrics import (
     recall_at_k_score,
     spearman_score,
 )
-from skrank_metrics.metrics.check import check_metric
-from skrank_metrics.metrics.from_function import make_metric
+from skrank_metrics.metrics.custom import check_metric, make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names, get_metrics
-from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
+from skrank_metrics.model_selection._cross_evaluate import cross_evaluate
+from skrank_metrics.model_selection._search_report import search_report
+from skrank_metrics.model_selection._within_noise import within_noise
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.search_report import search_report
-from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
-from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.evaluate_lists import evaluate_lists
-from skrank_metrics.reports.explain_difference import explain_difference
-from skrank_metrics.reports.match_convention import match_convention
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources._evaluate_run import evaluate_run
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
-from skrank_metrics.sources.evaluate_run import evaluate_run
+from skrank_metrics.splitters._query_fold import query_fold
 from skrank_metrics.splitters.audit import audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
-from skrank_metrics.splitters.query_fold import query_fold
 from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
 from skrank_metrics.splitters.shuffle_split import QueryShuffleSplit, query_train_test_split
 from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit

@@ -10,13 +10,13 @@ import sklearn
 from sklearn.utils import Bunch
 
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.decisions._compare import compare
+from skrank_metrics.decisions._evaluate import evaluate
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.displays import style
-from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
+from skrank_metrics.model_selection._cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.query_kfold import QueryKFold
 

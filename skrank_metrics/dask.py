@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
 from skrank_metrics._input.types import Order
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.columns import Columns, check_column_names
-from skrank_metrics.sources.options import TableOptions
-from skrank_metrics.sources.partitions import TableEvaluation, check_frame
+from skrank_metrics.sources.accumulator import TableEvaluation, check_frame
+from skrank_metrics.sources.columns import TableColumns, TableOptions, check_column_names
 
 
 @overload
@@ -93,7 +92,7 @@ def evaluate(
     evaluation = TableEvaluation(
         bind_metrics(metrics, convention),
         condense,
-        Columns(
+        TableColumns(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )

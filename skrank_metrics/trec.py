@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.parameters import check_choice
-from skrank_metrics.sources.evaluate_run import SCORE_TYPES, evaluate_run
+from skrank_metrics.sources._evaluate_run import SCORE_TYPES, evaluate_run
 from skrank_metrics.sources.lists import Lists
 from skrank_metrics.sources.trec_lines import read_lines
 

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
-from skrank_metrics._cli.options import NAMES
+from skrank_metrics._cli.options import NAMES, Chosen, parse_command
 from skrank_metrics._cli.output import Record, show
-from skrank_metrics._cli.parsing import Chosen, parse_command
 from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import Sections, Table, columns_of, extended, readable, rows_of
+from skrank_metrics.decisions._compare import compare
+from skrank_metrics.decisions.comparison import Comparison
+from skrank_metrics.decisions.verdict import Decision
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.facts import ALL
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import ALL
-from skrank_metrics.reports.verdict import Decision
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES
-from skrank_metrics._cli.parsing import Chosen
-from skrank_metrics._cli.words import (
+from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES, Chosen
+from skrank_metrics._cli.output import (
     check_outputs,
     format_of_files,
     is_saved,
@@ -14,15 +13,14 @@ from skrank_metrics._cli.words import (
     split_words,
 )
 from skrank_metrics._input.parameters import by_text
+from skrank_metrics.decisions._evaluate import evaluate
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
-from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources._evaluate_run import evaluate_run
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.sources.files import format_of
-from skrank_metrics.sources.table_files import TableFile, import_arrow
+from skrank_metrics.sources.columns import TableColumns
+from skrank_metrics.sources.tables import TableFile, format_of, import_arrow
 from skrank_metrics.trec import Qrels, read_qrels
 
 Reports = dict[str, RankingReport]
@@ -139,9 +137,9 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
     return {name: found.reports[name] for name in columns.of("score")}
 
 
-def _columns_of(table: TableFile, file: str, chosen: Chosen) -> Columns:
+def _columns_of(table: TableFile, file: str, chosen: Chosen) -> TableColumns:
     """The columns that were chosen; a table of rows needs labels and scores."""
-    columns = Columns(
+    columns = TableColumns(
         chosen.label,
         chosen.score,
         chosen.qid or "qid",

@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.column_codes import codes_by_value
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, GradeGains
+from skrank_metrics._engine.label_orders import codes_by_value
 from skrank_metrics._engine.rectangles import blocks_of, largest_block, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, places_in, to_objects
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges

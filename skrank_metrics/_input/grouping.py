@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights, ordinal_codes
-from skrank_metrics._input.codes import codes_of_objects
+from skrank_metrics._input.id_types import codes_of_objects
 
 T = TypeVar("T", bound=np.generic)
 

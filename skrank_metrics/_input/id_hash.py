@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import lengths
-from skrank_metrics._input.codes import holds_strings
 from skrank_metrics._input.grouping import starts_of
+from skrank_metrics._input.id_types import holds_strings
 
 Hashes: TypeAlias = NDArray[np.uint64]
 

@@ -19,7 +19,6 @@ from skrank_metrics._input.arrays import (
     refuse_masked,
     to_objects,
 )
-from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.columns import lists_as_objects
 from skrank_metrics._input.grouping import (
     Grouping,
@@ -28,7 +27,7 @@ from skrank_metrics._input.grouping import (
     one_per_query,
     query_weights,
 )
-from skrank_metrics._input.id_types import refuse_alike
+from skrank_metrics._input.id_types import codes_of_library, codes_of_objects, refuse_alike
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics.decisions.comparison import Comparison
+from skrank_metrics.decisions.outcome import Status
+from skrank_metrics.decisions.verdict import some_of
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.outcome import Status
-from skrank_metrics.reports.verdict import some_of
 
 # Panels with means, and rows, of the best models.
 MOST_METRICS, MOST_MODELS = 3, 20

@@ -76,6 +76,6 @@ class CVResultsDisplay(Display):
 
 def _name_of(row: int, params: Mapping[str, Any]) -> str:
     """The number of a candidate, as in search_report, and its parameters."""
-    from skrank_metrics.model_selection.fitted_search import spelled_params
+    from skrank_metrics.model_selection._fitted_search import spelled_params
 
     return f"#{row + 1} {spelled_params(params) or 'defaults'}"

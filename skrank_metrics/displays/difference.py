@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+from skrank_metrics.conventions._explain_difference import Difference
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.reports.explain_difference import Difference
 
 
 class DifferenceDisplay(Display):

@@ -129,6 +129,6 @@ def _values_of(candidates: Sequence[Mapping[str, Any]], name: str) -> list[str]:
 
 def _spelled(value: object) -> str:
     """A value as text; estimators by their class alone."""
-    from skrank_metrics.model_selection.fitted_search import spelled_params
+    from skrank_metrics.model_selection._fitted_search import spelled_params
 
     return spelled_params({"": value}).removeprefix("=")

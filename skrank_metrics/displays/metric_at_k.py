@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # If there are more models, only the best is highlighted.

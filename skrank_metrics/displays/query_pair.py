@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from skrank_metrics._output.result import counted
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.reports.comparison import Comparison
 
 HEIGHT = 4.1  # in inches
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.displays.metric_at_k import reports_of
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
 N_BINS = 25

@@ -22,7 +22,7 @@ class Searched:
 
 def read_search(search: Any, metric: Any) -> Searched:
     """Read the results of a fitted search by one of its metrics."""
-    from skrank_metrics.model_selection import fitted_search as fitted  # imports scikit-learn
+    from skrank_metrics.model_selection import _fitted_search as fitted  # imports scikit-learn
 
     fitted.check_search(search)
     found, metrics = search.cv_results_, fitted.scored_metrics(search)

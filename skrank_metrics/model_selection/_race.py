@@ -31,9 +31,9 @@ import numpy as np
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics.decisions.sign_flips import divided
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
-from skrank_metrics.reports.sign_flips import divided
 
 # What fits are taken to vary after a single fold, as a multiple of the error of its mean over queries.
 FITS_BEFORE_THE_SECOND_FOLD = 3.0

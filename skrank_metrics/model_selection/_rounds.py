@@ -17,7 +17,7 @@ from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._sklearn_internals import results_of_failed_fits
-from skrank_metrics.model_selection.repetitions import Split
+from skrank_metrics.model_selection.out_of_fold import Split
 from skrank_metrics.model_selection.scorers import QueryScores, ScoreOfQueries
 from skrank_metrics.model_selection.tree_paths import Candidate, groups_of, trees_of
 

@@ -23,9 +23,9 @@ from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.progress import Progress
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import how_to_pass_ids
+from skrank_metrics.model_selection._fitted_search import metric_of_scorer, named_by, spelled_params
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.fitted_search import metric_of_scorer, named_by, spelled_params
 from skrank_metrics.model_selection.scorers import (
     QueryScores,
     keep_values,

@@ -1,1 +1,1 @@
-"""Reports, comparisons and explanations of ranking metrics."""
+"""One ranking, evaluated by one or several metrics."""

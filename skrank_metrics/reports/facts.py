@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import group_rows
-from skrank_metrics._output.result import Column
+from skrank_metrics._input.interface import on_command_line
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.result import Column, Table, counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports.mean_intervals import (
     AVERAGES_WITHOUT_INTERVAL,
     Moments,
@@ -171,3 +175,174 @@ def facts_of(values: MetricValues) -> dict[str, float]:
         if not (fact.is_optional and np.isnan(list(numbers.values())).any()):
             found |= numbers
     return found
+
+
+# Parts of the queries of a report: slices from ``by``, their order and their names.
+
+# Number of slices shown: the largest ones, since the mean of a few queries says little.
+MOST_SLICES = 20
+# Name of all queries together, beside slices.
+ALL = "all"
+
+
+class Slice(Protocol):
+    """A report or a comparison of some of the queries."""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+
+
+T = TypeVar("T", bound=Slice)
+
+
+def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
+    """Slices with the positions of their queries, sorted if they have an order, missing values last."""
+    slices = group_rows(by)
+    numbered = list(enumerate(as_python(slices.ids)))
+    try:
+        numbered.sort(key=lambda item: [(part is None, part) for part in _as_tuple(item[1])])
+    except (TypeError, ValueError):
+        numbered.sort(key=lambda item: item[1] is None)
+    return [(name, np.flatnonzero(slices.codes == number)) for number, name in numbered]
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def name_of_slice(value: Any) -> str:
+    """A slice as text: "missing" for a missing value, and the values of several columns in one line."""
+    return ", ".join("missing" if part is None else str(part) for part in _as_tuple(value))
+
+
+def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
+    """A distinct name for each slice, also different from that of all queries, and the same everywhere.
+
+    If 1 and "1" are both slices, the second becomes "1 (2)".
+    """
+    names: dict[Any, str] = {}
+    taken = {ALL}
+    for value in values:
+        name = unused = name_of_slice(value)
+        number = 1
+        while unused in taken:
+            number += 1
+            unused = f"{name} ({number})"
+        taken.add(unused)
+        names[value] = unused
+    return names
+
+
+def largest(slices: Mapping[Any, T]) -> dict[Any, T]:
+    """The slices to show in their order: if there are many, the largest."""
+    shown = set(sorted(slices, key=lambda value: -slices[value].n_queries)[:MOST_SLICES])
+    return {value: part for value, part in slices.items() if value in shown}
+
+
+def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> list[str]:
+    """Say where all slices are in Python; no sentence if all are shown."""
+    if n_shown == n_all:
+        return []
+    if on_command_line():
+        everywhere = "--output json"
+    return [f"These are the largest {n_shown} of {n_all}; {everywhere} has all."]
+
+
+def flat_slice(value: Any) -> str:
+    """Spell a slice with letters, digits and underscores, as described in to_dict."""
+    parts = [name_of_slice(part) for part in _as_tuple(value)]
+    # An underscore is encoded only if it would begin a code.
+    return "_x_".join(re.sub(r"[^A-Za-z0-9_]|_(?=x)", _code, part) for part in parts)
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"_x{ord(found[0]):x}_"
+
+
+# The facts of all metrics, of all queries and of slices: as dicts, columns and printed tables.
+
+ByMetric: TypeAlias = Mapping[str, MetricValues]
+
+
+def nested_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, Any]:
+    """Facts by metric, with those of slices by name in "slices"."""
+    names = names_of_slices(slices)
+    found: dict[str, Any] = {metric: facts_of(values) for metric, values in whole.items()}
+    for value, block in slices.items():
+        for metric, values in block.items():
+            of_slices = found[metric].setdefault("slices", {})
+            of_slices[names[value]] = {"n_queries": values.n_queries, **facts_of(values)}
+    return found
+
+
+def flat_facts(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, float]:
+    """Facts by keys that experiment trackers accept; the mean has no ending."""
+    blocks = [("", whole)]
+    blocks += [(f"_slice_{flat_slice(value)}", part) for value, part in slices.items()]
+    found: dict[str, float] = {}
+    for end, block in blocks:
+        for metric, values in block.items():
+            for name, number in facts_of(values).items():
+                key = f"{flat_name(metric)}_{name}".removesuffix("_mean") + end
+                # Numbering such keys would make them depend on the other metrics of the report.
+                if key in found:
+                    raise ValueError(
+                        f"to_dict(flat=True) needs metrics and slices whose names differ; {metric!r} gives the key "
+                        f"{key!r} of another one. Evaluate with metrics={{'other name': {metric!r}, ...}}."
+                    )
+                found[key] = number
+    return found
+
+
+def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, list[Any]]:
+    """Columns of facts: first of all queries, then of the slices."""
+    names = names_of_slices(slices)
+    blocks = {ALL: whole} | {names[value]: part for value, part in slices.items()}
+    rows = []
+    for block, part in blocks.items():
+        for metric, values in part.items():
+            row = {"metric": metric, "slice": block, "n_queries": values.n_queries}
+            # Some facts do not exist, such as the interval of a median.
+            rows.append(row | dict.fromkeys(NAMES, np.nan) | facts_of(values))
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    if not slices:
+        del columns["slice"]
+    return columns
+
+
+def table_of_facts(whole: ByMetric) -> Table:
+    """One row per metric."""
+    printed = [fact for fact in FACTS if fact.head]
+    heads = [fact.column for fact in printed]
+    rows = [(name, *(fact.compute(values) for fact in printed)) for name, values in whole.items()]
+    return Table(("metric", *heads), rows)
+
+
+def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
+    """One row per slice and metric."""
+    printed = [fact for fact in FACTS if fact.of_slices]
+    heads = [fact.column for fact in printed]
+    rows = []
+    for name, part in slices.items():
+        for metric, values in part.items():
+            facts = [fact.compute(values) for fact in printed]
+            rows.append((name, metric, values.n_queries, *facts))
+    return Table(("slice", "metric", "queries", *heads), rows)
+
+
+def interval_method(whole: ByMetric) -> str:
+    """Which interval is printed."""
+    over = "queries"
+    groups = next(iter(whole.values())).groups
+    if groups is not None:
+        over = counted(len(set(groups.tolist())), "group")
+    # Unbounded metrics have the plain interval, so they do not change the name of the method.
+    bounds = {bounds_of(values.metric) for values in whole.values()}
+    bounded = {ends for ends in bounds if np.isfinite(ends).all()}
+    method = f"Student's t over {over}"
+    if bounded == {(0.0, 1.0)}:
+        method += ", widened for metrics between 0 and 1"
+    elif bounded:
+        method += ", widened for metrics with two bounds"
+    return method

@@ -17,17 +17,14 @@ from skrank_metrics._input.id_hash import Hashes, hash_arrow
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.types import Order
 from skrank_metrics._output.progress import Progress
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.accumulator import QueryValues
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.options import BatchOptions
-from skrank_metrics.sources.partitions import TableEvaluation, check_order
-from skrank_metrics.sources.table_files import import_arrow
-from skrank_metrics.sources.tables import array_of, joined, n_rows, tables_of
+from skrank_metrics.sources.accumulator import QueryValues, TableEvaluation, check_order
+from skrank_metrics.sources.columns import BatchOptions, TableColumns
+from skrank_metrics.sources.tables import array_of, import_arrow, joined, n_rows, tables_of
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000
@@ -127,7 +124,7 @@ def evaluate_batches(
     evaluation = TableEvaluation(
         bind_metrics(metrics, convention),
         condense,
-        Columns(
+        TableColumns(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
@@ -249,7 +246,7 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
     return evaluation.of_table(joined(tables))
 
 
-def read_columns(source: Any, columns: Columns, *, signed: bool = False) -> dict[str, Any]:
+def read_columns(source: Any, columns: TableColumns, *, signed: bool = False) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal or in a notebook."""
     tables = tables_of(source, columns, ROWS_OF_A_FILE, signed=signed)
     with Progress(None) as progress:

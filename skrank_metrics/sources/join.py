@@ -2,18 +2,120 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count, repeat
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, places_in
+from skrank_metrics._engine.documents import DocumentIds, Documents, Queries, compact
+from skrank_metrics._engine.ranking import Ranking
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    as_numpy,
+    places_in,
+    refuse_rounded,
+    to_objects,
+)
+from skrank_metrics._input.columns import document_columns
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._input.interface import on_command_line, setting
-from skrank_metrics.sources.document_columns import values_by_id
+from skrank_metrics._output.result import counted
+from skrank_metrics.sources.columns import ColumnNames, find_column
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
+
+# Values by the ids of documents or queries: columns for custom metrics, weights, slices and groups.
+
+
+def values_by_id(values: Any, ids: Sequence[Any], name: str, what: str = "query") -> list[Any]:
+    """One value per query or document, from values by its id."""
+    table = values
+    if hasattr(values, "iloc") and values.ndim == 1:
+        if not values.index.is_unique:
+            raise ValueError(f"{name} has a {what} twice in its index.")
+        table = values.to_dict()
+    if not isinstance(table, Mapping):
+        raise TypeError(
+            f"{name} must be a dict, or a Series with the {what} ids as index; got {type(values).__name__}."
+        )
+    # A dict counts each id once, and keeps their order.
+    absent = dict.fromkeys(one for one in ids if one not in table)
+    if absent:
+        first = next(iter(absent))
+        raise ValueError(
+            f"{name} has no value for {counted(len(absent), what)}, such as {first!r}."
+        )
+    refuse_unlike(name, table, f"there is the {what}", ids)
+    return [table[one] for one in ids]
+
+
+def columns_by_id(
+    documents: Any, names: ColumnNames, ids: Sequence[Any]
+) -> dict[str, NDArray[Any]]:
+    """The entries of documents, with the given ids, in each column."""
+    columns = document_columns(documents)
+    if isinstance(documents, Mapping):
+        found = {}
+        for name, column in columns.items():
+            holder = f"documents[{name!r}]"
+            found[name] = to_column(values_by_id(column, ids, holder, "document"), holder)
+        return found
+    given = _ids_of_frame(documents, columns, names)
+    table = {one: place for place, one in enumerate(Ids.from_column(given, "documents").tolist())}
+    if len(table) < len(given):
+        raise ValueError("documents has a document twice.")
+    places = np.array(values_by_id(table, ids, "documents", "document"), dtype=np.intp)
+    return {
+        name: _entries(column, f"documents[{name!r}]")[places] for name, column in columns.items()
+    }
+
+
+def _ids_of_frame(documents: Any, columns: dict[str, Any], names: ColumnNames) -> Any:
+    """The column of ids, which is taken out of the columns, or the index."""
+    chosen = find_column("document", list(columns), names, "documents")
+    if chosen is not None:
+        return columns.pop(chosen)
+    index = getattr(documents, "index", None)
+    if index is None:
+        raise ValueError(
+            "documents has no column 'document' of ids; name it with columns={'document': ...}."
+        )
+    return index
+
+
+def _entries(column: Any, name: str) -> NDArray[Any]:
+    """The entries of a column; lists and other objects stay what they are."""
+    if hasattr(column, "to_pylist"):  # pyarrow's nulls would turn integers into floats
+        return to_column(column.to_pylist(), name)
+    array = as_numpy(column)
+    refuse_rounded(column, array, name)
+    # NumPy would cut longer strings, if some are replaced.
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def to_column(values: list[Any], name: str) -> NDArray[Any]:
+    """Numbers and times as an array, arrays as rows, and anything else as objects."""
+    kinds = set(map(type, values))
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    if arrays and len(arrays) == len(values) and len({value.shape for value in arrays}) == 1:
+        return np.stack(arrays)
+    # Of mixed types, NumPy would make strings.
+    if kinds and all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds):
+        array = np.array(values)
+        refuse_rounded(values, array, name)
+        return array
+    if kinds == {np.datetime64}:
+        return np.array(values)
+    return to_objects(values)
+
+
+# Returned documents joined with judgments and exclusions, by the ids of queries and documents.
 
 Keys: TypeAlias = NDArray[np.int64]
 Duplicates: TypeAlias = Literal["error", "first", "best"]
@@ -148,3 +250,175 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     lists = replace(lists, documents=documents[places], given=None)
     (keys,) = pair_keys([lists])
     return without_duplicates(lists, keys, "best")[0]
+
+
+# What of judgments, runs and exclusions does not match: an error, or a finding of the report.
+
+
+def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
+    """Refuse exclusions for queries that neither qrels nor any run has."""
+    queries = [query for lists in others for query in lists.queries]
+    others_have = "qrels and run have queries such as"
+    refuse_unlike("exclude", excluded.queries, others_have, queries, whole_kind=True)
+    example = _apart(excluded.queries, queries)
+    if example:
+        raise ValueError(f"exclude and run share no query: {example}")
+
+
+def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
+    """Refuse documents that cannot match because their ids are of different types."""
+    kinds = [lists.documents.kinds for lists in (judged, returned, excluded)]
+    if len(frozenset[str]().union(*kinds)) == 1:
+        return  # almost always
+    known, given = judged.documents.different(), returned.documents.different()
+    unlike = kinds[0].isdisjoint(kinds[1])
+    refuse_unlike("run", given, "qrels has the document", known, whole_kind=unlike)
+    refuse_unlike("qrels", known, "run has the document", given)
+    names = excluded.documents.different()
+    others_have = "qrels and run have documents such as"
+    refuse_unlike("exclude", names, others_have, [*given, *known], whole_kind=True)
+
+
+def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list[str]:
+    """Findings about queries of one of the two; words before a colon are a kind."""
+    known, ranked = set(judged.queries), set(returned.queries)
+    refuse_unlike("run", returned.queries, "qrels has the query", judged.queries)
+    refuse_unlike("qrels", judged.queries, "run has the query", returned.queries)
+    if known.isdisjoint(ranked):
+        one, other = (next(iter(lists.queries), None) for lists in (returned, judged))
+        raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
+    absent = [query for query in judged.queries if query not in ranked]
+    if absent and missing == "error":
+        raise ValueError(
+            f"run has no list for {counted(len(absent), 'query')} of qrels, such as {absent[0]!r}."
+        )
+    found = []
+    if absent:
+        fate = "counted as empty lists."
+        if missing == "skip":
+            fate = f"left out; {setting('missing', 'zero')} counts them as 0."
+        found.append(f"Queries without a list: {len(absent)}, {fate}")
+    # Files of judgments often cover only some queries of a run, so this is no error.
+    if not ranked <= known:
+        found.append(f"Queries without judgments: {len(ranked - known)}, ignored.")
+    return found
+
+
+def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
+    """A finding if no excluded document occurs, as in a run without them."""
+    # Whoever excludes judged documents has the right ids, too.
+    known = [*returned.documents.different(), *judged.documents.different()]
+    example = _apart(excluded.documents.different(), known)
+    if not example:
+        return []
+    return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
+
+
+def find_no_hit(judged: Lists, returned: Lists) -> list[str]:
+    """A finding if no returned document was judged for any query."""
+    example = _apart(returned.documents.different(), judged.documents.different())
+    if not example:
+        return []
+    return [f"No document in common: run and qrels share none, {example}, so no list has a hit."]
+
+
+def _apart(ids: Sequence[Any], others: Sequence[Any]) -> str:
+    """The first of each if they share none, in words; "" if they share one, or one has none."""
+    if not ids or not others or not set(others).isdisjoint(ids):
+        return ""
+    return f"{ids[0]!r} ... against {others[0]!r} ..."
+
+
+# The ranking of documents that were joined by id: those that were returned, and those that were only judged.
+
+
+def rank_lists(
+    returned: Lists,
+    labels: NDArray[Any],
+    others: Lists,
+    columns: Mapping[str, NDArray[Any]],
+    queries: Queries,
+    *,
+    condense: bool,
+    by_id: bool,
+) -> Ranking:
+    """The documents by query: those that were returned, in their order or by score and id, and the others.
+
+    Labels, like columns, are those of the returned documents and then of the others; they are below 0 if nobody judged
+    a document.
+    """
+    n_queries = len(queries)
+    codes = np.concatenate((returned.codes, others.codes))
+    # A query without documents gets one that was neither returned nor judged.
+    sizes = np.bincount(codes, minlength=n_queries)
+    empty = np.flatnonzero(sizes == 0)
+    codes = np.concatenate((codes, empty), dtype=np.int32)
+    order = np.argsort(codes, kind="stable")
+    if by_id:
+        # Sorting by query is stable, so this order remains within each query.
+        rows = np.concatenate((_by_score_and_id(returned), np.arange(len(returned), len(codes))))
+        order = rows[np.argsort(codes[rows], kind="stable")]
+    del codes
+    # Documents that were not returned get any score, which spares a copy.
+    scores = _filled(returned.values, 1 - len(returned), 0).take(order, mode="clip")
+    # The report keeps the order.
+    order = order.astype(np.min_scalar_type(len(order)))
+    sizes[empty] = 1
+    retrieved = order < len(returned)
+    labels = _filled(labels, len(empty), -1)[order]
+    judged = labels >= 0
+    np.maximum(labels, 0, out=labels)
+    # Labels that nobody judged are below 0 only up to here.
+    documents = Documents(
+        Grouping(queries.ids, sizes, None),
+        compact(labels),
+        queries,
+        judged=None if judged.all() else judged,
+        condense=condense,
+        # Queries without documents get any value.
+        columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
+        document_ids=DocumentIds(partial(_names_at, returned.documents, others.documents), order),
+    )
+    return Ranking(documents, scores, None if retrieved.all() else retrieved)
+
+
+def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
+    """Ids of rows of the returned documents, then of the others, then of queries without documents, which have none."""
+    names = np.full(len(rows), None, dtype=object)
+    first = 0
+    for ids in (returned, others):
+        within = np.flatnonzero((rows >= first) & (rows < first + len(ids)))
+        names[within] = to_objects(ids[rows[within] - first].tolist())
+        first += len(ids)
+    return names.tolist()
+
+
+def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
+    """Values, followed by fillers."""
+    if n_more <= 0:
+        return values
+    fillers = np.full((n_more, *values.shape[1:]), filler, dtype=values.dtype)
+    return np.concatenate((values, fillers))
+
+
+def _by_score_and_id(lists: Lists) -> IntArray:
+    """Rows in order of query, score descending, and id descending as text."""
+    order = np.arange(len(lists))
+    codes, scores = lists.codes, lists.values
+    descends = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1]))
+    # Most runs are in this order already.
+    if not descends.all():
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
+    with_next = equal_to_next(codes, scores)
+    tied = np.zeros(len(order), dtype=bool)
+    tied[:-1] |= with_next
+    tied[1:] |= with_next
+    # Most documents are not tied, and need no text.
+    rows = order[tied]
+    # Python compares code points, which are in the order of their bytes in UTF-8.
+    names = list(map(str, lists.documents[rows].tolist()))
+    places = np.empty(len(rows), dtype=np.intp)
+    places[sorted(range(len(rows)), key=names.__getitem__, reverse=True)] = np.arange(len(rows))
+    order[tied] = rows[np.lexsort((places, -scores[tied], codes[tied]))]
+    return order

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
-from skrank_metrics._input.codes import holds_strings
 from skrank_metrics._input.grouping import places_within, stable_order
-from skrank_metrics._input.id_types import kinds_of
+from skrank_metrics._input.id_types import holds_strings, kinds_of
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 
 # None of these can be missing, and numbers of different types are equal if their values are.

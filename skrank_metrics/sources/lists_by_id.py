@@ -26,9 +26,14 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.interface import setting
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.column_roles import USUAL, ColumnNames, find_roles, has_columns, role_of
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.files import format_of, read_bytes
+from skrank_metrics.sources.columns import (
+    USUAL,
+    ColumnNames,
+    TableColumns,
+    find_roles,
+    has_columns,
+    role_of,
+)
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
     Ids,
@@ -39,7 +44,7 @@ from skrank_metrics.sources.lists import (
     python_ids,
     valid_ids,
 )
-from skrank_metrics.sources.table_files import TableFile, import_arrow
+from skrank_metrics.sources.tables import TableFile, format_of, import_arrow, read_bytes
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
 KINDS = {
@@ -269,7 +274,7 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     file = TableFile(path, form)
     roles = find_roles(file.column_names(), argument, names, path)
     # Like groups, ids of documents may have any type, and are not converted.
-    columns = Columns(roles.value, roles.rank, roles.query, groups=roles.document)
+    columns = TableColumns(roles.value, roles.rank, roles.query, groups=roles.document)
     if argument == "run":
         values = [name for name in (roles.value, roles.rank) if name is not None]
         columns = replace(columns, label=None, score=values)

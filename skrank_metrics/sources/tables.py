@@ -2,17 +2,262 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import sys
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from os import PathLike, fspath
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from skrank_metrics._input.codes import holds_strings
-from skrank_metrics.sources.columns import Columns, check_column_names
-from skrank_metrics.sources.files import SUFFIXES, format_of
-from skrank_metrics.sources.table_files import TableFile, readable
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
+from skrank_metrics._input.id_types import holds_strings
+from skrank_metrics._input.interface import shown
+from skrank_metrics.sources.columns import MASKS, NAMING, NUMBERS, TableColumns, check_column_names
+
+# Bytes and lines of files, and their formats.
+
+SUFFIXES = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+PACKED = ".gz"
+_GZIP = b"\x1f\x8b"  # first bytes of gzip files
+
+
+def format_of(name: str) -> str | None:
+    """The format of a table by its extension, in any case; text files may be gzipped."""
+    lower = name.lower()
+    for form, suffixes in SUFFIXES.items():
+        if (lower.removesuffix(PACKED) if form in DELIMITERS else lower).endswith(suffixes):
+            return form
+    return None
+
+
+def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tuple[bytes, str]:
+    """The decompressed bytes of a file, and its name; text must be in UTF-8 and not blank."""
+    if isinstance(source, str | PathLike):
+        name = str(fspath(source))
+        if name == "-":
+            data, name = sys.stdin.buffer.read(), "standard input"
+        else:
+            with open(name, "rb") as file:
+                data = file.read()
+    elif hasattr(source, "read"):
+        data, name = source.read(), str(getattr(source, "name", "file"))
+    else:
+        raise TypeError(
+            f"{argument} must be a path, '-' or an open file; got {type(source).__name__}."
+        )
+    if isinstance(data, str):
+        data = data.encode()
+    # By content, since standard input has no extension.
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"{name} must be a complete gzip file, since it starts like one; got: {error}."
+            ) from None
+    return _check_text(data, name) if text else data, name
+
+
+def _check_text(data: bytes, name: str) -> bytes:
+    """Refuse other encodings than UTF-8, in which ids would not match those of other files."""
+    # The mark that Windows writes at the beginning of UTF-8.
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data or data.isspace():
+        raise ValueError(f"{name} must hold at least one line; got an empty file.")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        refuse_at(name, data, error.start, "text in UTF-8")
+    return data
+
+
+def refuse_at(name: str, data: bytes, place: int, expected: str) -> NoReturn:
+    """Raise an error that shows the line at a place."""
+    number = data.count(b"\n", 0, place)
+    refuse(name, number + 1, data.split(b"\n")[number], expected)
+
+
+def refuse(name: str, number: int, line: bytes, expected: str) -> NoReturn:
+    """Raise an error that shows a line."""
+    text = line.decode(errors="backslashreplace").rstrip("\r")
+    raise ValueError(f"{name}, line {number}: expected {expected}; got {shown(text)}.")
+
+
+def to_number(word: bytes) -> float:
+    """A decimal number, which may be infinite; anything else raises ValueError."""
+    value = float(word)
+    # float accepts 1_0.
+    if np.isnan(value) or b"_" in word:
+        raise ValueError
+    return value
+
+
+# Files of rows (Parquet, Arrow, CSV and TSV) as batches of pyarrow.
+
+
+def import_arrow(what: str) -> Any:
+    """Import pyarrow, or raise an error that says how to install it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
+    # pyarrow would import pandas later, and ignore Ctrl-C meanwhile.
+    with suppress(ImportError):
+        import pandas  # noqa: F401
+    return pyarrow
+
+
+@contextmanager
+def readable(name: str, expected: str = "readable") -> Iterator[None]:
+    """Name the file or the source that cannot be read, such as a truncated file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        # The system's own errors name the file already.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"{name} must be {expected}: {error}") from error
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file of rows."""
+
+    name: str
+    form: str
+
+    def column_names(self) -> list[str]:
+        """Names of all columns."""
+        with self._readable(), self._reader() as rows:
+            return list(rows.schema_arrow.names if self.form == "parquet" else rows.schema.names)
+
+    def n_rows(self) -> int | None:
+        """Number of rows, if the file tells it."""
+        if self.form != "parquet":
+            return None
+        with self._readable(), self._reader() as rows:
+            return int(rows.metadata.num_rows)
+
+    def tables(self, columns: TableColumns, batch_rows: int) -> Iterator[Any]:
+        """The rows in batches, with the chosen columns and possibly others."""
+        import pyarrow as pa
+
+        # Readers of Parquet pass over columns that are not there.
+        check_column_names(columns.by_argument, self.column_names(), self.name)
+        with self._readable(), self._reader(columns.names) as rows:
+            batches = rows
+            if self.form == "parquet":
+                batches = rows.iter_batches(batch_rows, columns=columns.names)
+            elif self.form == "arrow":
+                batches = map(rows.get_batch, range(rows.num_record_batches))
+            for batch in batches:
+                table = pa.Table.from_batches([batch])
+                yield self._converted(table, columns) if self.form in DELIMITERS else table
+
+    def _readable(self) -> Any:
+        encoding = " in UTF-8" if self.form in DELIMITERS else ""
+        return readable(self.name, f"a file of {self.form}{encoding}; reading it failed")
+
+    def _reader(self, names: list[str] | None = None) -> Any:
+        """A reader of pyarrow, of strings in the named columns if the file is a text."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self.form == "parquet":
+            # Buffers read ahead stay in memory until the file is closed.
+            return pq.ParquetFile(self.name, pre_buffer=False, page_checksum_verification=True)
+        if self.form == "arrow":
+            return pa.ipc.open_file(pa.memory_map(self.name))
+        packed = self.name.lower().endswith(PACKED)
+        return _open_text(
+            pa.input_stream(self.name, compression="gzip" if packed else None),
+            DELIMITERS[self.form],
+            names or [],
+            # TSV has no quotes: a title may begin with one. Cells of CSV may hold lines.
+            quoted=self.form == "csv",
+        )
+
+    def _converted(self, table: Any, columns: TableColumns) -> Any:
+        """The cells of a text as numbers, masks and ids."""
+        import pyarrow as pa
+
+        found = {name: table[name] for name in columns.names}
+        naming = [name for role in NAMING for name in columns.of(role)]
+        for argument, name in columns.by_argument:
+            if not pa.types.is_string(found[name].type):
+                continue
+            if argument in (*NUMBERS, *MASKS):
+                found[name] = _typed(found[name], argument, f"{name!r} of {self.name}")
+            elif argument == "documents" and name not in naming:
+                # Custom metrics compute with prices, but topics may be text; batches of both are refused.
+                with suppress(TypeError, ValueError):
+                    found[name] = _typed(found[name], argument, name)
+        return pa.table(found)
+
+
+def _open_text(stream: Any, delimiter: str, names: list[str], *, quoted: bool) -> Any:
+    """A reader of text, whose cells are strings, so that types do not depend on the first rows."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    return csv.open_csv(
+        stream,
+        parse_options=csv.ParseOptions(
+            delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
+        ),
+        # Only an empty cell is a missing value, since "NA" can be an id.
+        convert_options=csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+
+
+def _typed(words: Any, argument: str, name: str) -> Any:
+    """Words as numbers or as True and False, which labels can be as well."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, what = pa.float64(), "numbers"
+    if argument in MASKS:
+        kind, what = pa.bool_(), "True and False"
+    # pyarrow refuses numbers with blanks, which spreadsheets and people write.
+    words = pc.utf8_trim_whitespace(words)
+    if argument == "label" and len(words) and str(words[0]).lower() in ("true", "false"):
+        kind = pa.bool_()
+    try:
+        cells = words.cast(kind)
+    except pa.ArrowInvalid as error:
+        raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
+    largest = pc.max(pc.abs(cells.cast(pa.float64()))).as_py()
+    if largest is None or largest < LARGEST_EXACT_INTEGER:
+        return cells
+    # Only the words tell whether a number was rounded.
+    for word in words.to_pylist():
+        if word and is_rounded(word):
+            raise ValueError(
+                f"column {name} must hold {EXACT_INTEGERS}; got {word}. Subtract an offset or pass ranks."
+            )
+    return cells
+
+
+# Files, Arrow streams and iterators of batches, as pyarrow tables with checked columns.
 
 
 class Part(NamedTuple):
@@ -23,7 +268,9 @@ class Part(NamedTuple):
     is_lent: bool  # whether whoever yields the tables may use their memory again
 
 
-def tables_of(source: Any, columns: Columns, batch_rows: int, *, signed: bool) -> Iterator[Any]:
+def tables_of(
+    source: Any, columns: TableColumns, batch_rows: int, *, signed: bool
+) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
     schema = None
     for part in _parts_of(source, columns, batch_rows):
@@ -52,7 +299,7 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, *, signed: bool) -
         raise ValueError(f"{given} must hold at least one document; got none.")
 
 
-def selected(table: Any, columns: Columns, holder: str) -> Any:
+def selected(table: Any, columns: TableColumns, holder: str) -> Any:
     """The chosen columns, checked, with plain values."""
     import pyarrow as pa
 
@@ -150,7 +397,7 @@ def _files_of(source: Any) -> list[TableFile]:
     return files
 
 
-def _parts_of(source: Any, columns: Columns, batch_rows: int) -> Iterator[Part]:
+def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:
     # By the name of the module, as importing Spark only to compare types takes seconds.
     engine = {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0])
     if engine:
@@ -201,7 +448,7 @@ def _of_stream(source: Any) -> Iterator[Any]:
             yield pa.Table.from_batches([batch])
 
 
-def _of_batch(batch: Any, columns: Columns) -> Any:
+def _of_batch(batch: Any, columns: TableColumns) -> Any:
     import pyarrow as pa
 
     batch = with_stream(batch)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
-from skrank_metrics.sources.files import read_bytes, refuse, refuse_at, to_number
 from skrank_metrics.sources.join import refuse_twice
 from skrank_metrics.sources.lists import Ids, Lists, from_ranks, listed
+from skrank_metrics.sources.tables import read_bytes, refuse, refuse_at, to_number
 
 
 class Form(NamedTuple):

@@ -10,7 +10,7 @@ from support.command_line import ROWS, code_of
 
 import skrank_metrics
 from skrank_metrics.__main__ import main
-from skrank_metrics._cli import parsing
+from skrank_metrics._cli import options
 from skrank_metrics._output import progress
 from skrank_metrics.metrics.names import bind
 
@@ -33,7 +33,7 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
     name, first, *words = others[-1].strip().removeprefix("Example:\n").split()
     assert name == "skrank-metrics"
     assert first == command
-    chosen = parsing.parse_command([command, *words])
+    chosen = options.parse_command([command, *words])
     metrics = [word for word in chosen.words if not word.endswith((".txt", ".csv"))]
     assert 0 < len(metrics) < len(chosen.words)
     for metric in metrics:

@@ -5,8 +5,7 @@ import json
 import pytest
 from support.command_line import code_of, error_of, output_of
 
-from skrank_metrics._cli.options import COMMANDS, OPTIONS
-from skrank_metrics._cli.parsing import parse_command
+from skrank_metrics._cli.options import COMMANDS, OPTIONS, parse_command
 
 CASES = [(command, option) for option in OPTIONS for command in option.commands]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.command_line import OTHER, QRELS, RUN, output_of
 
-from skrank_metrics._cli.words import short_paths
+from skrank_metrics._cli.output import short_paths
 
 
 @pytest.mark.parametrize(

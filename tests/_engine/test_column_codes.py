@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skrank_metrics._engine.column_codes import codes_by_value
+from skrank_metrics._engine.label_orders import codes_by_value
 
 Colour = enum.Enum("Colour", ["RED", "BLUE"])
 

@@ -21,8 +21,8 @@ from skrank_metrics import (
     kendall_tau_distance,
     ranking_scorers,
 )
+from skrank_metrics.conventions._explain_difference import Cause, Difference
 from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
-from skrank_metrics.reports.explain_difference import Cause, Difference
 from skrank_metrics.splitters.audit import SplitReport
 
 Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])

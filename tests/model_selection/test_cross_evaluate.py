@@ -33,7 +33,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.reports.plan import Plan
+from skrank_metrics.decisions.plan import Plan
 
 X, Y, QID = make_ranking(60, random_state=0)
 CV = QueryKFold(3)

@@ -20,7 +20,7 @@ from skrank_metrics import (
     search_report,
     within_noise,
 )
-from skrank_metrics.model_selection.search_report import SearchReport
+from skrank_metrics.model_selection._search_report import SearchReport
 
 FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite", "ignore:In fold")
 NAMES = ["ndcg@3", "map(ties=worst)", "neg_kendall_tau_distance"]

@@ -41,10 +41,7 @@ from skrank_metrics import (
 from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
-from skrank_metrics.model_selection.search_report import (
-    SearchReport,
-    expected_score,  # of scores that no search would give
-)
+from skrank_metrics.model_selection._search_report import SearchReport, expected_score
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}

@@ -5,7 +5,7 @@ import pytest
 from support.shown import html_of
 
 from skrank_metrics import evaluate
-from skrank_metrics.reports import fact_tables, facts
+from skrank_metrics.reports import facts
 
 Y = [1, 0, 0, 1, 0, 0]
 SCORES = [2, 1, 2, 1, 2, 1]
@@ -23,9 +23,8 @@ def test_a_new_fact_is_one_declaration(monkeypatch, report):
         ("largest",), "largest", lambda values: values.per_query.max(), of_slices=True
     )
     declared = largest, *facts.FACTS
-    for module in (facts, fact_tables):
-        monkeypatch.setattr(module, "FACTS", declared)
-    monkeypatch.setattr(fact_tables, "NAMES", ("largest", *facts.NAMES))
+    monkeypatch.setattr(facts, "FACTS", declared)
+    monkeypatch.setattr(facts, "NAMES", ("largest", *facts.NAMES))
     whole, of_slices = html_of(report)[0]
     assert whole[0][:3] == ["metric", "largest", "mean"]
     assert of_slices[0] == ["slice", "metric", "queries", "largest", "mean", "95% interval"]

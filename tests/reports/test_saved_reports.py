@@ -28,7 +28,7 @@ from skrank_metrics import (
 )
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.reports.saved_values import FORMAT_VERSION
+from skrank_metrics.reports.saved import FORMAT_VERSION
 
 X, Y, QID = make_ranking(30, random_state=0)
 METRICS = [

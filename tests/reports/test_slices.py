@@ -21,7 +21,7 @@ from skrank_metrics import (
 )
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.metrics._record import COLUMNS
-from skrank_metrics.reports.slices import name_of_slice
+from skrank_metrics.reports.facts import name_of_slice
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.

@@ -21,8 +21,8 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.partitions import TableEvaluation
+from skrank_metrics.sources.accumulator import TableEvaluation
+from skrank_metrics.sources.columns import TableColumns
 
 METRICS = [
     "ndcg@3",
@@ -163,7 +163,7 @@ def by_partitions(rows, options, _):
         name: options.get(name)
         for name in ("sample_weight", "retrieved", "judged", "documents", "by", "groups")
     }
-    columns = Columns("y", options["score"], "q", **named)
+    columns = TableColumns("y", options["score"], "q", **named)
     evaluation = pickle.loads(pickle.dumps(TableEvaluation(metrics, options["condense"], columns)))
     names = rows["q"].unique()
     halves = [rows[rows["q"].isin(names[start::2])] for start in (0, 1)]

@@ -12,8 +12,8 @@ import pytest
 
 from skrank_metrics import evaluate_batches, evaluate_run
 from skrank_metrics.metrics.names import bind_metrics
-from skrank_metrics.sources.columns import Columns
-from skrank_metrics.sources.partitions import TableEvaluation
+from skrank_metrics.sources.accumulator import TableEvaluation
+from skrank_metrics.sources.columns import TableColumns
 
 NAMES = {"label": "y", "score": ["s", "t"], "qid": "q", "metrics": "mrr"}
 MASKS = {"retrieved": "r", "judged": "j", "sample_weight": "w", "documents": "price", "by": "b"}
@@ -114,7 +114,7 @@ def test_the_first_invalid_cell_is_named_by_its_row_and_file(seed, tmp_path):
     with pytest.raises(ValueError, match=message + re.escape(holder)):
         evaluate_batches(source, **NAMES, **masks, **options)
     # Nobody knows the numbers of rows in a cluster.
-    columns = Columns("y", ["s", "t"], "q", **masks)
+    columns = TableColumns("y", ["s", "t"], "q", **masks)
     evaluation = TableEvaluation(bind_metrics("mrr", "sklearn"), False, columns)
     query = rows["q"][faults[0]]
     message = message.partition(".*in row")[0] + f".* for query '{query}'"

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from skrank_metrics.reports.sign_flips import hash_units, random_bits
+from skrank_metrics.decisions.sign_flips import hash_units, random_bits
 
 N_SIGNS = 10_000
 # Up to this many units that differ, every combination of signs is used.
@@ -223,7 +223,7 @@ class PartTests:
         return np.array([each[own].sum() for own in members])
 
     def set_fold_errors(self, folds):
-        """Variances over queries and over fits, which is pooled, as skrank_metrics/reports/fold_error.py says."""
+        """Variances over queries and over fits, which is pooled, as skrank_metrics/decisions/fold_error.py says."""
         members = [folds == fold for fold in sorted(set(folds.tolist()))]
         masses = np.array([self.weights[own].sum() for own in members])
         of_queries = {pair: self.tests[pair].error ** 2 for pair in self.pairs()}

@@ -1,0 +1,1 @@
+"""Why another library reports a different number, and which convention gives it."""

@@ -1,0 +1,451 @@
+"""The result of comparing rankings of the same queries by one or several metrics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.parameters import check_bool, check_int, check_number
+from skrank_metrics._output.result import (
+    Result,
+    Section,
+    Sections,
+    counted,
+    make_frame,
+    most_important,
+    visible,
+)
+from skrank_metrics.decisions import comparison_columns, planning, wording
+from skrank_metrics.decisions.outcome import Outcome, Standing, outcome_of, outcomes_of_slices
+from skrank_metrics.decisions.pair import Pair
+from skrank_metrics.decisions.plan import Plan
+from skrank_metrics.decisions.query_differences import (
+    QueryDifference,
+    largest_leads,
+    most_different,
+)
+from skrank_metrics.decisions.verdict import Decision, decide, overall, verdict_of
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports.facts import largest, names_of_slices, queries_of_slices
+from skrank_metrics.reports.inspection import Inspection, inspect_reports
+from skrank_metrics.reports.mean_intervals import check_by_query
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.saved import (
+    check_fields,
+    class_of_comparison,
+    read_saved,
+    restored_reports,
+    saved_or_text,
+    without_repetitions,
+    write_saved,
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Result):
+    """Rankings of the same queries, compared by one or several metrics.
+
+    Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for. The
+    verdict, decisions, frames and dicts are about all metrics, all else about the first one; ``by_metric`` gives the
+    same comparison by another one.
+
+    The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking and the best
+    baseline, or the next best.
+
+    Attributes
+    ----------
+    reports : dict of str to RankingReport
+        Reports over the same queries in the same order by name, best first by the first metric.
+    metrics : tuple of str
+        Names of the metrics.
+    plan : Plan
+        The options of compare: baseline, margin, test, correction, confidence and random_state. Rankings are
+        significantly different if the adjusted p-value is at most 1 - confidence.
+    """
+
+    _index: ClassVar[str | None] = "ranking"
+    _display: ClassVar[str | None] = "ComparisonDisplay"
+
+    reports: dict[str, RankingReport]
+    metrics: tuple[str, ...]
+    plan: Plan = field(default_factory=Plan)
+    # By metric; made when they are asked for, except those of slices, which are tested together.
+    _outcomes: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rankings, best first by the first metric."""
+        return tuple(self.reports)
+
+    @property
+    def _first(self) -> RankingReport:
+        return next(iter(self.reports.values()))
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """Ids of the queries."""
+        return self._first.qid
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self._first.n_queries
+
+    @property
+    def folds(self) -> IntArray | None:
+        """The fold in which each query was tested; None unless rankings are out of fold."""
+        return self._first.folds
+
+    # Metrics and slices
+
+    def by_metric(self, metric: Any) -> Self:
+        """Put a metric first, so that all attributes are about it, and names are best first by it.
+
+        In a slice, ``names`` keep their order.
+        """
+        bound = {name: self._first.metrics[name] for name in self.metrics}
+        chosen = check_column(metric, bound)
+        if chosen == self.metrics[0]:
+            return self
+        others = [name for name in self.metrics if name != chosen]
+        # Slices have one order of rankings, so that their columns can stand side by side.
+        names = self.names if self._is_slice else self.outcome(chosen).ranked
+        reports = {name: self.reports[name] for name in names}
+        return replace(self, metrics=(chosen, *others), reports=reports)
+
+    def decided_as(self, other: Comparison) -> Self:
+        """The reports and the plan of another comparison, and what else this one holds, such as scores."""
+        self._check_whole("decided again")
+        reports, metrics, plan = other.reports, other.metrics, other.plan
+        return replace(self, reports=reports, metrics=metrics, plan=plan, _outcomes={})
+
+    def outcome(self, metric: str | None = None) -> Outcome:
+        """What is known by a metric, in numbers; by default, the first."""
+        name = self.metrics[0] if metric is None else metric
+        # Making an outcome tests nothing yet; but all views by other metrics are to share what it finds out.
+        if name not in self._outcomes:
+            self._outcomes[name] = outcome_of(self.reports, name, self.plan)
+        return self._outcomes[name]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What is known by each metric, in numbers."""
+        return [self.outcome(metric) for metric in self.metrics]
+
+    @property
+    def _is_slice(self) -> bool:
+        return any(outcome.tests.are_slices for outcome in self._outcomes.values())
+
+    def _check_whole(self, to_do: str) -> None:
+        """Raise an error for a slice, which is decided together with the other slices."""
+        if self._is_slice:
+            raise ValueError(
+                f"A slice of a comparison cannot be {to_do} alone, as its tests are corrected for all slices. Use the "
+                "whole comparison and its .slices, or pass the .reports of the slice to compare."
+            )
+
+    @cached_property
+    def slices(self) -> dict[Any, Self]:
+        """One comparison per slice with a query to compare, tested together; rankings are in the same order.
+
+        As the other slices belong to its tests, a slice can neither be saved nor be passed to compare; the whole can.
+        """
+        tested = [outcome.metric for outcome in self.outcomes if outcome.tested]
+        if self._first.by is None or not tested:
+            return {}
+        reports = {
+            value: {name: report.subset(queries) for name, report in self.reports.items()}
+            for value, queries in queries_of_slices(self._first.by)
+        }
+        by_metric = {metric: outcomes_of_slices(reports, metric, self.plan) for metric in tested}
+        slices = {}
+        for value in by_metric[tested[0]]:
+            # By the other metrics, no query of the slice may count.
+            outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
+            slices[value] = replace(
+                self, reports=reports[value], metrics=tuple(outcomes), _outcomes=outcomes
+            )
+        return slices
+
+    @property
+    def named_slices(self) -> dict[str, Self]:
+        """The slices by their names as text."""
+        return dict(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
+
+    # What is known about the rankings
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better."""
+        return self.outcome().sample.greater_is_better
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested."""
+        return self.outcome().tested
+
+    def _testable(self) -> Outcome:
+        """The outcome by the first metric, after checking that it can be tested."""
+        outcome = self.outcome()
+        check_by_query(outcome.metric, outcome.sample.bound)
+        if not outcome.tested:
+            raise ValueError("reports must hold at least two reports to compare; got 1.")
+        return outcome
+
+    def means(self) -> dict[str, float]:
+        """Means by name, best first, over queries with a value in every ranking; medians over all that have one."""
+        return self.outcome().means
+
+    @property
+    def best_set(self) -> tuple[str, ...]:
+        """The rankings that may be the best, best first; with confidence, the truly best one is among them."""
+        return self._testable().best_set
+
+    @property
+    def regret(self) -> dict[str, float]:
+        """The most that choosing a ranking loses, with confidence, by name, best first; infinite if unknown."""
+        return self._testable().regret
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
+        return self._testable().letters
+
+    @property
+    def verdict(self) -> str:
+        """What is known, in a few sentences that name their metric if there are several."""
+        return visible(verdict_of(self.outcomes))
+
+    @property
+    def decisions(self) -> dict[str, Decision]:
+        """The decision on each ranking by all metrics, each with its margin: "ship", "do not ship" or "undecided".
+
+        Against baselines, a ranking is shipped if it is better or not worse than all of them by every metric, and not
+        if it is worse by one. Without, it is shipped if it is known to lose at most the margin against the best.
+        """
+        if self.plan.margin is None:
+            raise ValueError("A decision needs a margin. Pass margin= to compare.")
+        self._testable()
+        return decide(self.outcomes)
+
+    @property
+    def decision(self) -> Decision:
+        """One decision on all rankings: with a baseline, every other one must pass; without, one is enough."""
+        return overall(self.decisions.values(), against_baseline=bool(self.plan.baselines))
+
+    def standings(self) -> tuple[Standing, ...]:
+        """What is known about each ranking, best first."""
+        return self.outcome().standings
+
+    @property
+    def folds_won(self) -> dict[str, int]:
+        """Folds in which each ranking alone has the best mean, by name; empty unless they are out of fold."""
+        return self.outcome().sample.folds_won()
+
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs, the better by the first metric first, or all rankings and each baseline."""
+        return tuple(self._testable().pairs(self.names))
+
+    def pair(self, first: str | None = None, second: str | None = None) -> Pair:
+        """Compare two rankings. The difference is the first minus the second.
+
+        By default, the best against the next best, or against the best baseline. With baselines, two rankings of which
+        not exactly one is a baseline are in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
+        """
+        outcome = self._testable()
+        if first is None and second is None:
+            # A baseline may be the best itself.
+            baselines = [name for name in outcome.ranked if name in self.plan.baselines]
+            first, *others = (name for name in outcome.ranked if name not in baselines)
+            second = (baselines or others)[0]
+        one, other = str(first), str(second)
+        if one == other or not {one, other} <= self.reports.keys():
+            raise ValueError(
+                f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}."
+            )
+        return outcome.pair(one, other)
+
+    # Planning
+
+    @property
+    def detectable(self) -> float:
+        """The difference that these queries detect with a power of 0.8; NaN if unknown.
+
+        It is the median over the comparisons of the best ranking, or of the baselines, with all others.
+        """
+        return planning.detectable(self.outcome())
+
+    def queries_needed(
+        self,
+        difference: float,
+        *,
+        power: float = planning.POWER,
+        first: str | None = None,
+        second: str | None = None,
+    ) -> int:
+        """Compute how many queries are needed to detect a difference with this power.
+
+        Two rankings show how much queries vary, which is uncertain (UserWarning) if fewer than 30 queries differ.
+        After T. Sakai (2016), Topic set size design. https://doi.org/10.1007/s10791-015-9273-z
+        """
+        power = check_number(power, "power", "(0, 1)")
+        wanted = check_number(difference, "difference", "(0, inf)")
+        pair = self.pair(first, second)
+        needed = planning.queries_needed(self.outcome(), pair, wanted, power)
+        n_changed = pair.wins + pair.losses
+        # The few that differ say little about how much queries vary.
+        if n_changed < planning.FEW_CHANGED:
+            what = f"Only {counted(n_changed, 'query')} of {pair.first} and {pair.second} differ"
+            message = f"{what}, so the number of queries needed is uncertain."
+            warnings.warn(message, UserWarning, stacklevel=2)
+        return needed
+
+    # Queries
+
+    def worst(
+        self, n: int = 10, first: str | None = None, second: str | None = None
+    ) -> list[QueryDifference]:
+        """List at most n queries on which the first ranking loses against the second, the largest loss first."""
+        pair = self.pair(first, second)
+        return largest_leads(pair, -self.outcome().sample.turned(pair.differences), n)
+
+    def best(
+        self, n: int = 10, first: str | None = None, second: str | None = None
+    ) -> list[QueryDifference]:
+        """List at most n queries on which the first ranking wins against the second, the largest win first."""
+        pair = self.pair(first, second)
+        return largest_leads(pair, self.outcome().sample.turned(pair.differences), n)
+
+    def inspect(
+        self,
+        n: int | None = None,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        qid: Any = None,
+        n_ranks: int | None = None,
+    ) -> Inspection:
+        """Show two rankings for the queries on which they differ most, or for the queries ``qid``.
+
+        The number of queries n is 3 by default; other arguments are as in RankingReport.inspect.
+        """
+        if n is not None and qid is not None:
+            raise ValueError(
+                f"n must be left out if qid names the queries; got n={n} and qid={qid!r}."
+            )
+        check_int(n, "n", 1, or_none=True)
+        pair = self.pair(first, second)
+        if qid is None:
+            qid = most_different(pair, n or 3)
+        chosen = {own: self.reports[own] for own in (pair.first, pair.second)}
+        return inspect_reports(chosen, pair.metric, qid, n_ranks)
+
+    # Files
+
+    def save(self, path: Any) -> None:
+        """Write the reports, the options and all else that the result holds to a file, as RankingReport.save does.
+
+        Parameters of candidates that a file cannot hold, such as estimators, are written as text.
+        """
+        self._check_whole("saved")
+        reports = {name: report.saved() for name, report in self.reports.items()}
+        body = {
+            "class": type(self).__name__,
+            "reports": without_repetitions(reports),
+            "metrics": self.metrics,
+            "plan": asdict(self.plan),
+        }
+        # What subclasses add.
+        for one in fields(self)[len(fields(Comparison)) :]:
+            body[one.name] = saved_or_text(getattr(self, one.name))
+        write_saved("comparison", body, path)
+
+    @staticmethod
+    def load(path: Any) -> Comparison:
+        """Read what ``save`` wrote, in the class that was saved; its reports keep no labels and scores."""
+        saved = read_saved("comparison", path)
+        # Subclasses are higher in the package, so the file names its class.
+        kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
+        names = [one.name for one in fields(kind) if one.name != "_outcomes"]
+        check_fields(saved, names, "comparison")
+        check_fields(saved["plan"], [one.name for one in fields(Plan)], "plan")
+        reports = restored_reports(saved["reports"])
+        saved["reports"] = {name: RankingReport(**report) for name, report in reports.items()}
+        saved["metrics"] = tuple(saved["metrics"])
+        saved["plan"] = Plan(**saved["plan"])
+        return kind(**saved)
+
+    # Text and frames
+
+    def _brief(self) -> str:
+        return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
+
+    def _sections(self) -> list[Section]:
+        of_slices = {name: part.outcome() for name, part in largest(self.named_slices).items()}
+        sections: list[Section] = [self.verdict] if self.verdict else []
+        sections += [self._brief(), wording.table_of_rankings(self.outcomes)]
+        sections += most_important(self._notes(), ".details()")
+        return [*sections, *wording.slices(of_slices, len(self.slices))]
+
+    def _notes(self) -> Iterator[str]:
+        """Sentences below the table, the most important first; subclasses add theirs."""
+        return wording.notes(self.outcomes, self.reports)
+
+    def _explanations(self) -> list[str]:
+        return self._first._explanations()
+
+    def notes(self) -> list[str]:
+        """All sentences on what to keep in mind, the most important first; the print has four."""
+        return list(self._notes())
+
+    def details(self) -> Sections:
+        """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
+        return Sections([self._brief(), *self._details(), *self.notes()])
+
+    def _details(self) -> Iterator[Section]:
+        return wording.details(self.outcomes)
+
+    def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:
+        """Put the rankings, or the pairs, into a frame of pandas or polars.
+
+        For each metric, there are the mean with its interval, and the entries of ``standings`` and ``letters``.
+        """
+        if check_bool(pairs, "pairs"):
+            return make_frame(library, self.columns_of_pairs(), None)
+        return make_frame(library, self._columns(), self._index)
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""
+        return comparison_columns.entries(self.outcomes, self.names)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return comparison_columns.columns_of_rankings(self.outcomes, self.reports)
+
+    def columns_of_pairs(self) -> Mapping[str, list[Any]]:
+        """Columns of a frame with one row per metric and pair."""
+        return comparison_columns.columns_of_pairs(self.outcomes, self.names)
+
+
+def comparison_of(
+    reports: Mapping[str, RankingReport], metrics: tuple[str, ...], plan: Plan
+) -> Comparison:
+    """Compare rankings of the same queries in the same order, best first by the first metric."""
+    # Only the tests wait until they are asked for; what cannot be compared is an error here.
+    outcomes = [outcome_of(reports, metric, plan) for metric in metrics]
+    for outcome in outcomes:
+        sample = outcome.sample
+        if outcome.tested and not sample.n_counted:
+            raise ValueError(
+                f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
+                f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
+                "replace_undefined_by."
+            )
+    # Outcomes are made again in this order, on which the last digits of sums depend.
+    best_first = {name: reports[name] for name in outcomes[0].ranked}
+    return Comparison(best_first, metrics, plan)

@@ -1,0 +1,77 @@
+"""Columns of the frames of comparisons, and the entries of their dicts, from their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics.decisions.outcome import Outcome, Standing
+from skrank_metrics.reports.ranking_report import RankingReport
+
+_PAIR_COLUMNS = (
+    *("metric", "first", "second", "difference", "p_value", "p_adjusted"),
+    *("wins", "ties", "losses", "verdict"),
+)
+
+
+def columns_of_rankings(
+    outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]
+) -> dict[str, list[object]]:
+    """Columns of a frame with one row per ranking."""
+    n_queries = outcomes[0].sample.n_queries
+    columns: dict[str, list[object]] = {
+        "ranking": list(reports),
+        "n_queries": [n_queries] * len(reports),
+    }
+    for outcome in outcomes:
+        # Standings are in the order of their own metric.
+        row_of = {row.name: row for row in outcome.standings}
+        letters_of = outcome.letters if outcome.tested else {}
+        for name, report in reports.items():
+            low, high = report.intervals(outcome.plan.confidence)[outcome.metric]
+            facts: dict[str, object] = {"": outcome.means[name], " low": low, " high": high}
+            if outcome.tested:
+                facts |= _facts_of_test(outcome, row_of[name])
+                facts[" letters"] = letters_of[name]
+            for end, value in facts.items():
+                columns.setdefault(f"{outcome.metric}{end}", []).append(value)
+    return columns
+
+
+def _facts_of_test(outcome: Outcome, row: Standing) -> dict[str, object]:
+    low, high = row.interval
+    facts: dict[str, object] = {" difference": row.difference}
+    if len(outcome.plan.baselines) > 1:
+        facts[" baseline"] = row.rival or None
+    facts |= {" difference low": low, " difference high": high}
+    return facts | {" p": row.p_value, " status": row.status, " regret": row.regret}
+
+
+def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[object]]:
+    """Columns of a frame with one row per metric and pair."""
+    pairs = [pair for outcome in outcomes if outcome.tested for pair in outcome.pairs(names)]
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
+    for start, interval in (("", "interval"), ("simultaneous ", "simultaneous")):
+        for place, end in enumerate(("low", "high")):
+            columns[start + end] = [getattr(pair, interval)[place] for pair in pairs]
+    return columns
+
+
+def entries(
+    outcomes: Sequence[Outcome], names: Sequence[str]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """What is known by ranking and metric, for JSON."""
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in names}
+    for outcome in outcomes:
+        for row in outcome.standings:
+            low, high = row.interval
+            facts = {"mean": row.mean, "difference": row.difference, "low": low, "high": high}
+            # JSON has neither NaN nor infinity.
+            known: dict[str, Any] = {"status": row.status} if row.status else {}
+            known |= {name: value for name, value in facts.items() if np.isfinite(value)}
+            if row.rival and len(outcome.plan.baselines) > 1:
+                known["baseline"] = row.rival
+            found[row.name][outcome.metric] = known
+    return found

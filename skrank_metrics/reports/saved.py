@@ -1,0 +1,356 @@
+"""The fields of reports and comparisons in files."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import importlib
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import skrank_metrics
+from skrank_metrics._engine.documents import DocumentCounts, Queries
+from skrank_metrics._engine.per_query import PerQuery
+from skrank_metrics._input.arrays import to_objects
+from skrank_metrics._input.parameters import check_choice
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.page import write_whole
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metric
+from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.names import get_metric, own_spelling
+from skrank_metrics.reports.health import Health
+
+# Values in files: versioned JSON with a checksum, for types that JSON has and for those of ids and columns.
+
+# Raised by one whenever older versions of the package could not read what is written.
+FORMAT_VERSION = 1
+# Kinds of arrays whose values are written as bytes.
+_NUMERIC = "biufmM"
+# Types of arrays that are written. A file must not name others, which could be of any size.
+_DTYPES = re.compile(
+    r"object|str|bool|u?int(8|16|32|64)|float(16|32|64)|\|?S\d+|(datetime|timedelta)64(\[\d*\w+\])?"
+)
+
+
+def write_saved(kind: str, body: Mapping[str, Any], path: Any) -> None:
+    """Write JSON of some kind, such as "report", with the version of the format and a checksum of the contents."""
+    text = json.dumps(body, allow_nan=False)
+    head = {
+        "format": f"skrank_metrics {kind}",
+        "version": FORMAT_VERSION,
+        "written_by": f"skrank_metrics {skrank_metrics.__version__}",
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    write_whole(f'{json.dumps(head)[:-1]}, "contents":\n{text}}}\n', path)
+
+
+def read_saved(kind: str, path: Any) -> dict[str, Any]:
+    """Read what ``write_saved`` wrote, and refuse anything else."""
+    with open(os.fspath(path), "rb") as file:
+        data = file.read()
+    try:
+        found = json.loads(data)
+        text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
+        is_whole = found["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+        is_sound = is_whole and found["format"] == f"skrank_metrics {kind}"
+        version, writer = found["version"], found["written_by"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        is_sound = False
+    if not is_sound:
+        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
+    # Only now, since the version in a damaged file means nothing.
+    if version != FORMAT_VERSION:
+        raise ValueError(
+            f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
+            f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
+        )
+    try:
+        body: dict[str, Any] = json.loads(text, object_hook=_restored)
+    except (ValueError, LookupError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path} holds values that save() does not write: {error}.") from None
+    return body
+
+
+def check_fields(found: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse fields that this version of the package does not know, and miss none that it does."""
+    differing = sorted(set(known) ^ set(found))
+    if differing:
+        raise ValueError(
+            f"The file holds a {what} with unknown or missing fields: {', '.join(differing)}. This is skrank_metrics "
+            f"{skrank_metrics.__version__}; update it."
+        )
+
+
+def saved(value: Any) -> Any:
+    """A value as JSON's types; others are a dict of one item, whose key begins with a dollar sign."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+        value = value.item()
+    if isinstance(value, Mapping) and all(map(_is_plain, value)):
+        return {name: saved(own) for name, own in value.items()}
+    if isinstance(value, list):
+        return list(map(saved, value))
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    for kind, name, write, _ in _WRITTEN:
+        # Times of pandas are datetimes, which have no nanoseconds.
+        if isinstance(value, kind) and not getattr(value, "nanosecond", 0):
+            return {name: write(value)}
+    raise TypeError(
+        f"A file cannot hold {value!r}, of type {type(value).__name__}. Evaluate with str(id)."
+    )
+
+
+def saved_or_text(value: Any) -> Any:
+    """A value as JSON's types; what a file cannot hold, such as an estimator, as its text."""
+    if isinstance(value, Mapping) and all(map(_is_plain, value)):
+        return {name: saved_or_text(own) for name, own in value.items()}
+    try:
+        return saved(value)
+    except TypeError:
+        return repr(value)
+
+
+def _is_plain(name: object) -> bool:
+    """Whether a key is text that is not taken for the name of a type."""
+    return isinstance(name, str) and not name.startswith("$")
+
+
+def _restored(value: dict[str, Any]) -> Any:
+    for _, name, _, read in _WRITTEN:
+        if value.keys() == {name}:
+            return read(value[name])
+    return value
+
+
+def _saved_array(array: NDArray[Any]) -> list[Any]:
+    """The type of an array and its values; numbers as base64, which is three times as fast as digits."""
+    if array.dtype.kind in _NUMERIC:
+        # The file may be read on a machine with another order of bytes.
+        little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+        return [array.dtype.name, base64.b64encode(little_endian.tobytes()).decode()]
+    dtype = "str" if array.dtype.kind == "U" else str(array.dtype)
+    return [dtype, saved(as_python(array))]
+
+
+def _restored_array(written: list[Any]) -> NDArray[Any]:
+    dtype, values = written
+    if not _DTYPES.fullmatch(dtype):
+        raise TypeError(f"{dtype[:40]!r} is no type of columns")
+    if isinstance(values, str):
+        little_endian = np.dtype(dtype).newbyteorder("<")
+        # Otherwise, characters that base64 does not have would be skipped without an error.
+        data = base64.b64decode(values, validate=True)
+        # Without a copy, the array would be read-only, like the bytes that it is made from.
+        return np.frombuffer(data, little_endian).astype(dtype)
+    # In an array of strings, each would take the memory of the longest.
+    if dtype in ("object", "str"):
+        return to_objects(values)
+    return np.array(values, dtype=dtype)
+
+
+def _saved_pairs(pairs: Mapping[Any, Any]) -> list[Any]:
+    return [[saved(name), saved(value)] for name, value in pairs.items()]
+
+
+# How values are written that JSON does not have, by type.
+_WRITTEN: tuple[tuple[type, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
+    (float, "$float", str, float),  # infinity and NaN
+    (tuple, "$tuple", lambda values: saved(list(values)), tuple),
+    (dict, "$pairs", _saved_pairs, dict),  # gains by grade, as keys of JSON are strings
+    (bytes, "$bytes", bytes.hex, bytes.fromhex),
+    (datetime.datetime, "$datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    (datetime.date, "$date", datetime.date.isoformat, datetime.date.fromisoformat),
+    (np.ndarray, "$array", _saved_array, _restored_array),
+)
+
+
+# Metrics of values that were computed elsewhere: in files, and in columns of frames.
+
+
+@dataclass(frozen=True)
+class RecordedMetric:
+    """A metric of which only values are known: its function was not written to the file, or it came from a frame."""
+
+    name: str
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    greater_is_better: bool = True
+    pooled: bool = False
+    # What becomes of values per query.
+    defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @cached_property
+    def record(self) -> Metric:
+        """What is known of the metric."""
+        low, high = self.bounds
+        return Metric(
+            self.name, self, {}, self.defaults, "", "own", reference=None, lower=low, upper=high,
+            undefined="no value", has_cutoff=False, pooled=self.pooled, greater_is_better=self.greater_is_better,
+        )  # fmt: skip
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Refuse to compute."""
+        raise ValueError(
+            f"{self.name} has recorded values only, and cannot be computed. Evaluate with the metric."
+        )
+
+
+def metric_in_file(metric: BoundMetric) -> dict[str, Any]:
+    """The name of a metric with its parameters, or what is known of its values if a file cannot hold its functions."""
+    # A name is preferred, since such metrics can be computed and compared after loading.
+    with suppress(TypeError, ValueError):
+        name = str(BoundMetric(metric.function, {}, metric.negative))
+        known = {"name": name, "params": metric.params}
+        saved(known)  # raises an error for functions
+        if metric_from_file(known).definition == metric.definition:
+            return known
+    record = metric.record
+    bounds = (record.lower, record.upper)
+    is_pooled = metric.average == "micro"
+    shared = {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by}
+    return {
+        "recorded": (str(metric), bounds, record.greater_is_better, is_pooled),
+        "negative": metric.negative,
+        "params": shared,
+    }
+
+
+def metric_from_file(known: Mapping[str, Any]) -> BoundMetric:
+    """The metric that ``metric_in_file`` described."""
+    if "name" in known:
+        return get_metric(known["name"]).replace(**known["params"])
+    given = [*known["recorded"], known["params"]]
+    recorded: Any = RecordedMetric(*given)
+    return BoundMetric(recorded, {}, known["negative"])
+
+
+def metric_of_column(name: str) -> BoundMetric:
+    """The metric that a column is named like, or one of which only values are known."""
+    spelled = own_spelling(name, "trec_eval")
+    # Values under trec_eval's name for a metric, such as "recip_rank", were computed as it does.
+    convention: ConventionName = "sklearn" if spelled in (None, name) else "trec_eval"
+    with suppress(ValueError):
+        return get_metric(name, convention=convention)
+    recorded: Any = RecordedMetric(name, defaults={"replace_undefined_by": math.nan})
+    return BoundMetric(recorded, {})
+
+
+# The fields of reports and comparisons in files.
+
+_OF_QUERIES = ("qid", "weights", "by", "groups", "folds")
+_REPORT_FIELDS = (*_OF_QUERIES, "condensed", "metrics", "values", "kept", "health")
+# Fields of a report that the reports of a comparison usually share, so that they are written once.
+_SHARED = (*_OF_QUERIES, "kept")
+# Classes of comparisons that are saved, with the modules that hold them. They are higher in the package, and are
+# loaded by name, like pictures.
+_CLASSES = {
+    "Comparison": "decisions.comparison",
+    "CrossEvaluation": "model_selection._cross_evaluate",
+    "SearchReport": "model_selection._search_report",
+}
+
+
+def saved_fields(
+    metrics: Mapping[str, BoundMetric],
+    queries: Queries,
+    results: Mapping[str, PerQuery],
+    condensed: bool,
+    counts: DocumentCounts | None,
+    health: Health,
+) -> dict[str, Any]:
+    """The fields of a report as JSON's types."""
+    values = {}
+    for name, result in results.items():
+        # Denominators are needed to pool ratios only. They would double the size of a file.
+        numbers = [result.values, None]
+        if metrics[name].average == "micro":
+            numbers = [result.numerators, result.denominators]
+        values[name] = numbers
+    kept = None
+    if counts is not None:
+        kept = (counts.n_documents, counts.n_judged, counts.digests, counts.id_digests)
+    fields = {
+        "qid": queries.ids,
+        "weights": queries.weights,
+        "by": queries.by,
+        "groups": queries.groups,
+        "condensed": condensed,
+        "folds": queries.folds,
+        "metrics": {name: metric_in_file(metric) for name, metric in metrics.items()},
+        "values": values,
+        "kept": kept,
+        "health": asdict(health),
+    }
+    return {name: saved(value) for name, value in fields.items()}
+
+
+def restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a report from what ``read_saved`` gives.
+
+    The checksum says that save() wrote the file, so values are not checked again, only what would fail obscurely.
+    """
+    try:
+        return _restored_fields(fields)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"The file holds no report as save() writes it: {error}.") from None
+
+
+def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    check_fields(fields, _REPORT_FIELDS, "report")
+    check_fields(fields["values"], fields["metrics"], "report")
+    results = {}
+    for name, (numerators, denominators) in fields["values"].items():
+        if denominators is None:
+            denominators = np.ones(len(numerators))
+        results[name] = PerQuery(numerators, denominators)
+    kept = fields["kept"]
+    metrics = {name: metric_from_file(metric) for name, metric in fields["metrics"].items()}
+    return {
+        "metrics": metrics,
+        "queries": Queries(*(fields[name] for name in _OF_QUERIES)),
+        "results": results,
+        "condensed": fields["condensed"],
+        "recorded_counts": None if kept is None else DocumentCounts(*kept),
+        "recorded_health": Health(fields["health"]["findings"]),
+    }
+
+
+def without_repetitions(reports: Mapping[str, dict[str, Any]]) -> list[list[Any]]:
+    """Names and fields of reports; what is the same as in the first is left out."""
+    (name, first), *others = reports.items()
+    written = [[name, first]]
+    for name, fields in others:
+        repeated = {field for field in _SHARED if fields[field] == first[field]}
+        own = {field: value for field, value in fields.items() if field not in repeated}
+        written.append([name, own])
+    return written
+
+
+def restored_reports(written: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """The fields of reports by name."""
+    first = written[0][1]
+    shared = {name: first[name] for name in _SHARED}
+    return {name: restored_fields({**shared, **fields}) for name, fields in written}
+
+
+def class_of_comparison(name: str) -> Any:
+    """The class of a saved comparison."""
+    module = _CLASSES[check_choice(name, "The class of a saved comparison", _CLASSES)]
+    return getattr(importlib.import_module(f"skrank_metrics.{module}"), name)

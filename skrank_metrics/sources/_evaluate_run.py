@@ -1,0 +1,380 @@
+"""The report of ranked lists and a separate truth, joined by the ids of queries and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.documents import Queries
+from skrank_metrics._input.arrays import check_weights
+from skrank_metrics._input.parameters import by_text, check_bool, check_choice
+from skrank_metrics._input.query_ids import to_id_array
+from skrank_metrics._input.slices import slice_of_query
+from skrank_metrics._input.types import Columns, Ids, OfQueries
+from skrank_metrics._input.types import Lists as GivenLists
+from skrank_metrics.decisions._compare import compare_reports
+from skrank_metrics.decisions._evaluate import evaluate_ranking
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metrics
+from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.columns import ColumnNames, columns_by_argument, has_columns
+from skrank_metrics.sources.join import (
+    Duplicates,
+    check_excluded_queries,
+    check_types,
+    columns_by_id,
+    find_no_hit,
+    find_unmatched_queries,
+    find_unused_exclusions,
+    join_documents,
+    rank_lists,
+    values_by_id,
+    with_parents,
+)
+from skrank_metrics.sources.lists import Lists
+from skrank_metrics.sources.lists_by_id import read_lists
+
+if TYPE_CHECKING:
+    from skrank_metrics.decisions.comparison import Comparison
+
+
+# Several runs in one argument, told from a single run by the depth of the dict.
+
+Runs: TypeAlias = Mapping[
+    str, Mapping[Any, Mapping[Any, float] | Sequence[Any]] | PathLike[str] | str
+]
+HOLDERS = (Mapping, list, tuple, np.ndarray, Set)  # of documents; none is a score
+
+
+def runs_by_name(run: Any) -> dict[str, Any] | None:
+    """The runs of a dict of runs; None if it is a single run."""
+    if not isinstance(run, Mapping):
+        return None
+    first = next((value for value in run.values() if _is_run(value) is not None), None)
+    if not _is_run(first):  # the usual case, with many queries
+        return None
+    for name, value in run.items():
+        if _is_run(value) is False:
+            raise ValueError(
+                f"run must be a single run, or a dict of runs; got both: {name!r} holds the documents of a query."
+            )
+    return by_text(run.items(), "run")
+
+
+def _is_run(value: Any) -> bool | None:
+    """Whether an entry of a dict is a run rather than the documents of a query; None if it is empty."""
+    if isinstance(value, Mapping | list | tuple) and not value:
+        return None
+    # A run holds lists by query; the documents of a query have scores.
+    if isinstance(value, Mapping):
+        return isinstance(next(iter(value.values())), HOLDERS)
+    if isinstance(value, list | tuple):  # ids can be tuples and frozen sets
+        return isinstance(value[0], Mapping | list | np.ndarray)
+    if isinstance(value, np.ndarray):
+        return value.ndim > 1
+    # Frames, what trec.read_run returns, and open files.
+    holds_lists = has_columns(value) or hasattr(value, "lists") or hasattr(value, "read")
+    return holds_lists or isinstance(value, str | PathLike)
+
+
+# The evaluation of runs against one truth: queries without lists, exclusions, the join, and the report.
+
+Missing: TypeAlias = Literal["zero", "skip", "error"]
+
+
+@dataclass(frozen=True)
+class RunEvaluation:
+    """What to compute, and the truth; the arguments of ``evaluate_run``."""
+
+    metrics: Mapping[str, BoundMetric]
+    judged: Lists
+    excluded: Lists
+    in_trec_eval: bool
+    missing: Missing
+    duplicates: Duplicates
+    parents: Any
+    condense: bool
+    documents: Any
+    document_names: ColumnNames
+    sample_weight: Any
+    by: Any
+    groups: Any
+
+    def report(self, returned: Lists) -> RankingReport:
+        """The report of a run."""
+        returned = self._of_documents(returned)
+        findings = find_unmatched_queries(self.judged, returned, self.missing)
+        check_types(self.judged, returned, self.excluded)
+        ids = self.judged.queries
+        if self.missing == "skip":
+            with_list = set(returned.queries)
+            ids = [query for query in ids if query in with_list]
+        listed = returned.of_queries(ids)
+        ranked, labels, others = join_documents(
+            self.judged.of_queries(ids), listed, self.excluded.of_queries(ids), self.duplicates
+        )
+        # The finding costs a look at each document.
+        if len(self.excluded):
+            findings += find_unused_exclusions(self.excluded, self.judged, returned)
+        if (labels[: len(ranked)] < 0).all():
+            findings += find_no_hit(self.judged, returned)
+        del returned, listed  # as large as the input
+        columns = {}
+        if self.documents is not None:
+            # Columns are looked up for documents that were returned or judged, not for a whole catalogue.
+            names = [*ranked.documents.tolist(), *others.documents.tolist()]
+            columns = columns_by_id(self.documents, self.document_names, names)
+        stable = any(metric.get("ties") == "stable" for metric in self.metrics.values())
+        ranking = rank_lists(
+            ranked,
+            labels,
+            others,
+            columns,
+            self._described(ids),
+            condense=self.condense,
+            by_id=self.in_trec_eval and stable,
+        )
+        del ranked, labels, others
+        return evaluate_ranking(ranking, self.metrics, left_out=tuple(findings))
+
+    def _of_documents(self, returned: Lists) -> Lists:
+        """The lists with scores as they are compared, and documents in place of passages."""
+        score_type = returned.score_type or ("float32" if self.in_trec_eval else "float64")
+        # Ranks would tie beyond 2^24.
+        if score_type == "float32" and not returned.ranked:
+            # Beyond float32, scores are infinite.
+            with np.errstate(over="ignore"):
+                rounded = returned.values.astype(np.float32).astype(np.float64)
+            returned = replace(returned, values=rounded)
+        if self.parents is None:
+            return returned
+        return with_parents(returned, self.parents, self.duplicates)
+
+    def _described(self, ids: list[Any]) -> Queries:
+        """The queries with their weights, slices and groups."""
+        query_ids = to_id_array(ids, "queries")
+        weights = None
+        if self.sample_weight is not None:
+            given = values_by_id(self.sample_weight, ids, "sample_weight")
+            weights = check_weights(given, len(ids), "query")
+        found: dict[str, NDArray[Any]] = {}
+        for name, values in (("by", self.by), ("groups", self.groups)):
+            if values is not None:
+                column = values_by_id(values, ids, name)
+                found[name] = slice_of_query(column, ids=query_ids, name=name)
+        return Queries(query_ids, weights, **found)
+
+
+# The report of ranked lists and a separate truth, joined by the ids of queries and documents.
+
+MISSING = get_args(Missing)
+DUPLICATES = get_args(Duplicates)
+SCORE_TYPES = ("float32", "float64")
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of evaluate_run."""
+
+    convention: ConventionName | None
+    sample_weight: OfQueries | None
+    missing: Missing
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None
+    duplicates: Duplicates
+    parents: Mapping[Any, Any] | Callable[[Any], Any] | None
+    condense: bool
+    documents: Columns | None
+    by: OfQueries | None
+    groups: OfQueries | None
+    queries: Ids | None
+    columns: Mapping[str, Any] | None
+
+
+@overload
+def evaluate_run(
+    qrels: GivenLists, run: Runs, metrics: Metrics = ..., **options: Unpack[RunOptions]
+) -> Comparison: ...
+
+
+@overload
+def evaluate_run(
+    qrels: GivenLists,
+    run: GivenLists | Sequence[Any],
+    metrics: Metrics = ...,
+    **options: Unpack[RunOptions],
+) -> RankingReport: ...
+
+
+def evaluate_run(
+    qrels: GivenLists,
+    run: GivenLists | Sequence[Any],
+    metrics: Metrics = ("ndcg@10", "map", "mrr"),
+    *,
+    convention: ConventionName | None = None,
+    sample_weight: OfQueries | None = None,
+    missing: Missing = "zero",
+    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = None,
+    duplicates: Duplicates = "error",
+    parents: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
+    condense: bool = False,
+    documents: Columns | None = None,
+    by: OfQueries | None = None,
+    groups: OfQueries | None = None,
+    queries: Ids | None = None,
+    columns: Mapping[str, Any] | None = None,
+) -> RankingReport | Comparison:
+    """Evaluate lists of documents that are joined with separate judgments by the ids of queries and documents.
+
+    For recommenders, retrieval and TREC, where what is true and what was returned come separately. Judged documents
+    that were not returned count in the number of relevant documents and in the ideal order. Returned documents that
+    nobody judged are not relevant. Queries that are only in the run are ignored. ``health`` of the report says how many
+    queries were missing or ignored. Reports over the same qrels can be compared, whatever was returned.
+
+    Parameters
+    ----------
+    qrels : dict, frame, sparse matrix, Qrels, path or open file
+        What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
+        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant; a
+        sparse matrix of scipy, whose rows are the queries 0, 1, ... and whose columns are documents; a Parquet, CSV,
+        TSV or Arrow file of rows; what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or
+        anything hashable; those in texts are strings.
+    run : dict, frame, array, Run, path or open file
+        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
+        scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
+        return them, in which -1, None, NaN and masked entries are padding; what trec.read_run returns; or a TREC file.
+        A dict of several runs by name, ``{"bm25": run, "dense": other}``, is evaluated and compared.
+    metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
+        Metrics to compute, as in evaluate. Names of trec_eval, such as "P_5" and "ndcg_cut_10", are also accepted.
+    convention : default=None
+        As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
+        Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.
+        That convention also compares scores in float32, unless ``trec.read_run`` says otherwise.
+    sample_weight : dict or Series, default=None
+        Weight of each query, by its id.
+    missing : {"zero", "skip", "error"}, default="zero"
+        What to do with queries of qrels that have no list in the run: treat their lists as empty, so they count as 0,
+        like trec_eval's option -c; leave them out; or raise an error.
+    exclude : dict, frame, sparse matrix, path or iterable of tuples, default=None
+        Pairs of a query and a document to remove from the run, such as the items that a user has in the training data:
+        ``{query: documents}``, a frame or file, or tuples ``(query, document)``. They remain in qrels. With
+        ``parents``, name documents, not passages.
+    duplicates : {"error", "first", "best"}, default="error"
+        What to do with a document that is twice in a list of the run or in the judgments of a query, such as an item
+        that was bought twice: raise an error; keep the first; or keep the one with the highest score or label.
+    parents : dict or callable, default=None
+        The document of each passage, if the run ranks passages of the documents that were judged. The best passage of
+        a document stands for it.
+    condense : bool, default=False
+        Whether to remove returned documents that nobody judged, as in evaluate.
+    documents : frame, or dict of dicts or Series, default=None
+        Columns for custom metrics, by document id: a frame with a column of ids or an index of ids, or
+        ``{"price": {document: price}}``.
+    by, groups : dict or Series, default=None
+        Slice and group of each query, by its id. Tuples make one slice per combination.
+    queries : array-like of shape (n_queries,), default=None
+        Query id of each row if the run is an array.
+    columns : dict, default=None
+        Names of columns, such as ``{"query": "customer_id", "label": "stars"}``, for frames and files in which they
+        are not the usual ones. The keys are "query", "document", "label", "score" and "rank", of which 1 is the first.
+        If frames differ, ``{"qrels": {"query": "customer"}, "run": {"query": "user"}}`` names them separately. The
+        usual names are query, qid, query_id, topic, user, user_id; document, docno, docid, item, item_id, passage_id,
+        corpus-id; label, relevance, rel, rating, grade; score, prediction, rank. If a frame has both, scores and ranks
+        must agree, unless one of them is named here.
+
+    Returns
+    -------
+    report : RankingReport, or Comparison of several runs
+        Report with the queries in the order of qrels.
+
+    Raises
+    ------
+    TypeError
+        If ``qrels``, ``run`` or another argument has the wrong type.
+    ValueError
+        If a document is twice in a list, a label, score or id is NaN, a rank repeats within a query, qrels and run
+        share no query, ids that belong together are of different types (1 and "1"), two columns could be meant, or a
+        file is invalid.
+
+    See Also
+    --------
+    evaluate : Evaluate documents that are all judged and scored.
+
+    Examples
+    --------
+    Alice's relevant items are at ranks 1 and 3 and make an average precision of (1/1 + 2/3) / 2 = 5/6; one of two for
+    bob was returned, at rank 2, which makes (1/2) / 2 = 1/4:
+
+    >>> from skrank_metrics import evaluate_run
+    >>> bought = {"alice": ["tea", "milk"], "bob": ["rice", "salt"]}
+    >>> recommended = {"alice": ["tea", "rice", "milk"], "bob": ["tea", "salt", "milk"]}
+    >>> evaluate_run(bought, recommended, ["map", "recall@3"]).per_query
+    {'map': array([0.83333333, 0.25      ]), 'recall@3': array([1. , 0.5])}
+    """
+    check_choice(missing, "missing", MISSING)
+    check_choice(duplicates, "duplicates", DUPLICATES)
+    named = columns_by_argument(columns)
+    runs = runs_by_name(run)
+    given = {"": run} if runs is None else runs
+    _check_used(columns, (qrels, *given.values(), exclude, documents))
+    lists = {
+        name: read_lists(one, "run", named["run"], duplicates=duplicates, queries=queries)
+        for name, one in given.items()
+    }
+    chosen = convention or _default_convention(lists)
+    in_trec_eval = chosen == "trec_eval"
+    # The convention comes before qrels, since it says what negative labels mean.
+    judged = read_lists(
+        qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
+    )
+    evaluation = RunEvaluation(
+        bind_metrics(metrics, chosen),
+        judged,
+        _read_excluded(exclude, named["exclude"], [*lists.values(), judged]),
+        in_trec_eval=in_trec_eval,
+        missing=missing,
+        duplicates=duplicates,
+        parents=parents,
+        condense=check_bool(condense, "condense"),
+        documents=documents,
+        document_names=named["documents"],
+        sample_weight=sample_weight,
+        by=by,
+        groups=groups,
+    )
+    # Lists can be as large as everything else, and are not needed twice.
+    reports = {name: evaluation.report(lists.pop(name)) for name in given}
+    return reports[""] if runs is None else compare_reports(reports)
+
+
+def _read_excluded(exclude: Any, names: ColumnNames, others: list[Lists]) -> Lists:
+    if exclude is None:
+        return Lists.empty("exclude")
+    excluded = read_lists(exclude, "exclude", names)
+    check_excluded_queries(excluded, others)
+    return excluded
+
+
+def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
+    """The convention of trec_eval for runs in the format of TREC."""
+    in_trec = {one.in_trec for one in lists.values()}
+    if len(in_trec) > 1:
+        raise ValueError(
+            "Pass convention=, since only some of the runs are in the format of TREC, for which the default is "
+            "'trec_eval'."
+        )
+    # Whoever has files of TREC expects the numbers of its program.
+    return "trec_eval" if in_trec == {True} else "sklearn"
+
+
+def _check_used(columns: Any, sources: Iterable[Any]) -> None:
+    """Refuse names of columns if nothing has columns."""
+    if columns is None:
+        return
+    if not any(has_columns(source) or isinstance(source, str | PathLike) for source in sources):
+        raise ValueError("columns= applies to frames and files; got none.")

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from skrank_metrics._cli.inputs import read_reports
-from skrank_metrics._cli.options import NAMES, Chosen, parse_command
+from skrank_metrics._cli.options import Chosen, in_options, parse_command
 from skrank_metrics._cli.output import Record, show
-from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import Sections, Table, columns_of, extended, readable, rows_of
 from skrank_metrics.decisions._compare import compare
 from skrank_metrics.decisions.comparison import Comparison
@@ -30,9 +29,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         chosen = parse_command(arguments)
-        # Errors name the arguments of functions, but whoever types a command knows only options.
-        with naming_options(NAMES):
-            code = _FUNCTIONS[chosen.command](chosen)
+        code = _FUNCTIONS[chosen.command](chosen)
         # Otherwise, an error of writing would come at exit, where nothing handles it.
         sys.stdout.flush()
     # More special errors first: a broken pipe is an OSError, too.
@@ -46,7 +43,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
             _discard_output()
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
-        _fail(str(error))
+        _fail(in_options(str(error)))
     except MemoryError:
         _fail(
             "Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches."
@@ -132,7 +129,7 @@ def _show_comparison(chosen: Chosen, found: Comparison) -> int:
         return {
             "verdict": found.verdict,
             "decision": decision,
-            "notes": found.notes(),
+            "notes": [in_options(note) for note in found.notes()],
             "rankings": rankings,
             "rows": rows,
         }
@@ -177,9 +174,7 @@ def _run_demo(chosen: Chosen) -> None:
     # It needs scikit-learn and takes a second to load.
     from skrank_metrics import _demo
 
-    # It shows what the same lines of Python print, and has none of the options that results name.
-    with naming_options(None):
-        _demo.run(picture)
+    _demo.run(picture)
 
 
 _FUNCTIONS: dict[str, Callable[[Chosen], int | None]] = {

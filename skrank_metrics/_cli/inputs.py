@@ -19,7 +19,7 @@ from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources._evaluate_run import evaluate_run
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.columns import TableColumns
+from skrank_metrics.sources.columns import TableColumns, find_column
 from skrank_metrics.sources.tables import TableFile, format_of, import_arrow
 from skrank_metrics.trec import Qrels, read_qrels
 
@@ -82,12 +82,28 @@ def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> 
         options["columns"] = by_text(chosen.columns, "--columns", " Name one column per role.")
     judgments, *runs = files
     truth: str | Qrels = judgments
-    if format_of(judgments) is None:
+    form = format_of(judgments)
+    if form is None:
         truth = read_qrels(judgments)  # once for all runs
+    else:
+        _refuse_rows(TableFile(judgments, form), options.get("columns", {}))
     found: dict[str, Reports] = {judgments: {}}
     for run in runs:
         found[run] = {run: evaluate_run(truth, run, metrics, **options)}
     return found
+
+
+def _refuse_rows(table: TableFile, columns: Mapping[str, str]) -> None:
+    """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
+    names = table.column_names()
+    label = find_column("label", names, columns, table.name)
+    score = find_column("score", names, columns, table.name)
+    if "label" not in columns and label is not None and score is not None:
+        raise ValueError(
+            f"The first file must hold judgments; {table.name} also has scores, {score!r}. If each file has the labels "
+            f"and the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
+            f"--columns label={label}."
+        )
 
 
 def _reports_of_tables(

@@ -243,9 +243,34 @@ OPTIONS = [
 ]
 
 # The options by the arguments that they set, for messages.
-NAMES = {
+_NAMES = {
     ARGUMENTS.get(option.attribute, option.attribute): f"--{option.name}" for option in OPTIONS
 }
+_NAME = "|".join(sorted(_NAMES, key=len, reverse=True))
+# Where messages name an argument: as what must be otherwise, as what a column is for, and with a value to pass.
+_SUBJECTS = re.compile(rf"^({_NAME})( and )?((?<= and )(?:{_NAME}))?(?= must )")
+_PURPOSE = re.compile(rf"(?<= for )({_NAME})(?=[.;])")
+_SETTING = re.compile(rf"\b({_NAME})=(?:'([^']*)'|\{{'([^']*)': '([^']*)'\}})")
+# What all values of a result are called in Python, where the command line has its JSON.
+_EVERYWHERE = re.compile(r"(?<=see )\.details\(\)|\.slices(?= has all)|\.to_frame\(\)(?= has all)")
+
+
+def in_options(message: str) -> str:
+    """A message for whoever typed a command: it names options, where Python names the arguments of functions."""
+    message = _SUBJECTS.sub(_named, message)
+    message = _PURPOSE.sub(lambda found: _NAMES[found[1]], message)
+    message = _SETTING.sub(_set, message)
+    return _EVERYWHERE.sub("--output json", message)
+
+
+def _named(found: re.Match[str]) -> str:
+    one, other = _NAMES[found[1]], _NAMES.get(found[3], "")
+    return f"{one}{found[2] or ''}{other}"
+
+
+def _set(found: re.Match[str]) -> str:
+    value = found[2] if found[3] is None else f"{found[3]}={found[4]}"
+    return f"{_NAMES[found[1]]} {value}"
 
 
 # The words of a command line, checked and read.

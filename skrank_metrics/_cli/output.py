@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from skrank_metrics._cli.options import OPTIONS, TABLES, Chosen
+from skrank_metrics._cli.options import OPTIONS, TABLES, Chosen, in_options
 from skrank_metrics._output.page import write_whole
 from skrank_metrics._output.result import Result, page_of
 from skrank_metrics.metrics.names import bind, expand
@@ -153,9 +153,9 @@ def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:
 def _text_of(output: str, result: Result, content: Callable[[], Record]) -> str:
     # The text ends with one line break, as that of other commands.
     if output == "table":
-        return f"{result}\n"
+        return in_options(f"{result}\n")
     if output == "html":
-        return page_of(result)
+        return in_options(page_of(result))
     # JSON has no NaN and infinity, and other programs fail to read them.
     finite = json.loads(json.dumps(content(), default=_plain), parse_constant=lambda _: None)
     # ASCII, without control characters

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, places_in, to_float64
-from skrank_metrics._input.interface import shown
-from skrank_metrics._input.parameters import check_choice
+from skrank_metrics._input.parameters import check_choice, shown
 
 GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]

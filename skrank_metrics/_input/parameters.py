@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from skrank_metrics._input.interface import argument, shown
+# Longer values are cut in messages.
+LONGEST_SHOWN = 240
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     """Check an integer of at least ``least``, or None if that is allowed."""
     if value is None and or_none:
         return None
-    expected = f"{argument(name)} must be an int >= {least}"
+    expected = f"{name} must be an int >= {least}"
     if or_none:
         expected += " or None"
     _check_type(value, numbers.Integral, expected)
@@ -34,9 +35,9 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     """Check a number in an interval such as "(0, 1]", or the ``other`` value that is allowed, "None" or "nan"."""
     if value is None and other == "None":
         return None
-    expected = f"{argument(name)} must be a number in {interval}"
+    expected = f"{name} must be a number in {interval}"
     if interval == "(-inf, inf)":
-        expected = f"{argument(name)} must be a finite number"
+        expected = f"{name} must be a finite number"
     if other:
         expected += f" or {other}"
     _check_type(value, numbers.Real, expected)
@@ -67,7 +68,7 @@ def number(text: str) -> float:
 def check_bool(value: Any, name: str) -> bool:
     """Check a bool, which may be NumPy's."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{argument(name)} must be True or False; got {value!r}.")
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
@@ -78,7 +79,7 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     if not isinstance(value, Hashable) or value not in words:
         hint = nearest(value, words)
         known = ", ".join(map(shown, words))
-        raise ValueError(f"{argument(name)} must be one of [{known}]; got {shown(value)}.{hint}")
+        raise ValueError(f"{name} must be one of [{known}]; got {shown(value)}.{hint}")
     return value
 
 
@@ -121,3 +122,11 @@ def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
     meant = " or ".join(repr(known[word] + ending) for word in close)
     return f" Did you mean {meant}?" if close else ""
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, for messages; names may be as long as files."""
+    text = repr(value)
+    if len(text) > LONGEST_SHOWN:
+        return text[:LONGEST_SHOWN] + "..."
+    return text

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._output.page import html_table, page, write_whole
 
@@ -369,13 +368,11 @@ def rows_of(columns: Mapping[str, Any], keys: Mapping[str, Any]) -> list[dict[st
 
 
 def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
-    """The first four notes, and in which attribute of the result, or output of a command, all are."""
+    """The first four notes, and in which attribute of the result all are."""
     sentences = list(notes)
     n_more = len(sentences) - MOST_NOTES
     if n_more <= 0:
         return sentences
-    if on_command_line():
-        everywhere = "--output json"
     return [*sentences[:MOST_NOTES], f"For {counted(n_more, 'further note')}, see {everywhere}."]
 
 

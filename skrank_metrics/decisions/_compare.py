@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.interface import argument, shown
-from skrank_metrics._input.parameters import by_text, check_choice
+from skrank_metrics._input.parameters import by_text, check_choice, shown
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
@@ -183,7 +182,7 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
         named = [check_column(metric, metrics) for metric in margin]
         if sorted(named) != sorted(metrics):  # one may stand under two of its names
             raise ValueError(
-                f"{argument('margin')} must have one number for each of {', '.join(metrics)}; got "
+                f"margin must have one number for each of {', '.join(metrics)}; got "
                 f"{', '.join(margin)}."
             )
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
@@ -195,7 +194,7 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
         # No loss is as large, so everything would pass.
         if limit is not None and limit >= high - low:
             raise ValueError(
-                f"{argument('margin')} must be less than {high - low:g}, the range of {metric}; got {limit:g}."
+                f"margin must be less than {high - low:g}, the range of {metric}; got {limit:g}."
             )
     return plan
 

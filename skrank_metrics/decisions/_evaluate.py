@@ -13,8 +13,7 @@ from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_mask, to_array, to_float64
 from skrank_metrics._input.columns import frame_columns
-from skrank_metrics._input.interface import shown
-from skrank_metrics._input.parameters import by_text, check_bool
+from skrank_metrics._input.parameters import by_text, check_bool, shown
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices
 from skrank_metrics._output.result import counted

@@ -15,7 +15,6 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import group_rows
-from skrank_metrics._input.interface import on_command_line
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Column, Table, counted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -244,8 +243,6 @@ def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> list[str]:
     """Say where all slices are in Python; no sentence if all are shown."""
     if n_shown == n_all:
         return []
-    if on_command_line():
-        everywhere = "--output json"
     return [f"These are the largest {n_shown} of {n_all}; {everywhere} has all."]
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
-from skrank_metrics._input.interface import argument, on_command_line, setting
 from skrank_metrics._input.parameters import check_choice, nearest
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
@@ -63,7 +62,7 @@ class TableColumns:
                 other = named.setdefault(name, role)
                 if other != role:
                     raise ValueError(
-                        f"{argument(other)} and {argument(role)} must name different columns; both name {name!r}."
+                        f"{other} and {role} must name different columns; both name {name!r}."
                     )
 
     def of(self, argument: str) -> list[Any]:
@@ -101,9 +100,7 @@ class TableColumns:
             # Without its rows, a column tells its type without a copy.
             if kinds and table[name].slice(0, 0).to_numpy().dtype.kind not in kinds:
                 kind = table[name].type
-                raise TypeError(
-                    f"{argument(role)} must be a column of {what}; {name!r} is of type {kind}."
-                )
+                raise TypeError(f"{role} must be a column of {what}; {name!r} is of type {kind}.")
 
     def bad_cell(self, table: Any, *, signed: bool) -> tuple[int, str] | None:
         """The row of the first null or invalid number, and what is wrong with it; None if all cells are valid.
@@ -145,7 +142,7 @@ class TableColumns:
 def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], holder: str) -> None:
     """Refuse arguments that do not name exactly one column."""
     for role, name in named:
-        check_column_name(name, names, holder, f" for {argument(role)}")
+        check_column_name(name, names, holder, f" for {role}")
 
 
 def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str = "") -> None:
@@ -219,8 +216,6 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         return Roles(query, document, None)
     if argument == "qrels":
         label = find_column("label", names, given, holder)
-        if on_command_line() and "label" not in given:
-            _refuse_rows(label, find_column("score", names, given, holder), holder)
         if label is None and document == "corpus-id":
             # BEIR's judgments have scores.
             label = find_column("score", names, {}, holder)
@@ -239,16 +234,6 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     return Roles(query, document, score, rank)
 
 
-def _refuse_rows(label: Any, score: Any, holder: str) -> None:
-    """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
-    if label is not None and score is not None:
-        raise ValueError(
-            f"The first file must hold judgments; {holder} also has scores, {score!r}. If each file has the labels "
-            f"and the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
-            f"{setting('columns', {'label': label})}."
-        )
-
-
 def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
     """The column with a role; None if there is none."""
     if role in given:
@@ -258,7 +243,7 @@ def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str
     if len(candidates) > 1:
         raise ValueError(
             f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
-            f"Choose one with {setting('columns', {role: candidates[0]})}."
+            f"Choose one with columns={ {role: candidates[0]} }."
         )
     return candidates[0] if candidates else None
 
@@ -266,7 +251,7 @@ def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str
 def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
     found = find_column(role, names, given, holder)
     if found is None:
-        way_out = f"; name it with {setting('columns', {role: '...'})}"
+        way_out = f"; name it with columns={ {role: '...'} }"
         if role == "label":
             way_out += ", or pass only the queries and documents if all of them are relevant"
         check_column_name(role, names, holder, way_out)

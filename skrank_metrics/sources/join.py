@@ -25,7 +25,6 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.columns import document_columns
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_types import refuse_unlike
-from skrank_metrics._input.interface import on_command_line, setting
 from skrank_metrics._output.result import counted
 from skrank_metrics.sources.columns import ColumnNames, find_column
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
@@ -231,9 +230,10 @@ def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tupl
 
 def refuse_twice(holder: str, pair: str) -> NoReturn:
     """Raise an error for a document that is twice in a list."""
-    first, best = setting("duplicates", "first"), setting("duplicates", "best")
-    passages = "" if on_command_line() else "; if the run has passages of documents, pass parents="
-    raise ValueError(f"{holder} has {pair} twice. Keep one with {first} or {best}{passages}.")
+    raise ValueError(
+        f"{holder} has {pair} twice. Keep one with duplicates='first' or duplicates='best'. If the run has passages "
+        "of documents, pass parents= to evaluate_run."
+    )
 
 
 def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
@@ -296,7 +296,7 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
     if absent:
         fate = "counted as empty lists."
         if missing == "skip":
-            fate = f"left out; {setting('missing', 'zero')} counts them as 0."
+            fate = "left out; missing='zero' counts them as 0."
         found.append(f"Queries without a list: {len(absent)}, {fate}")
     # Files of judgments often cover only some queries of a run, so this is no error.
     if not ranked <= known:

@@ -23,7 +23,6 @@ from skrank_metrics._input.arrays import (
     refuse_lazy,
     to_float64,
 )
-from skrank_metrics._input.interface import setting
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import (
@@ -299,8 +298,8 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     rises = (scores[1:] > scores[:-1]) & (codes[1:] == codes[:-1])
     if rises.any():
         pair = lists.pair(int(order[1:][rises][0]))
-        by_score = setting("columns", {"score": roles.value})
-        by_rank = setting("columns", {"rank": roles.rank})
+        by_score = f"columns={ {'score': roles.value} }"
+        by_rank = f"columns={ {'rank': roles.rank} }"
         raise ValueError(
             f"Scores and ranks of {holder} disagree, first for {pair}. Choose {by_score} or {by_rank}."
         )

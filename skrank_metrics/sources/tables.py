@@ -17,7 +17,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 from skrank_metrics._input.id_types import holds_strings
-from skrank_metrics._input.interface import shown
+from skrank_metrics._input.parameters import shown
 from skrank_metrics.sources.columns import MASKS, NAMING, NUMBERS, TableColumns, check_column_names
 
 # Bytes and lines of files, and their formats.

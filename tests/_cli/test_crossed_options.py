@@ -10,8 +10,7 @@ import pytest
 from support.command_line import as_command, code_of, write_table
 
 from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
-from skrank_metrics._cli.options import NAMES
-from skrank_metrics._input.interface import naming_options
+from skrank_metrics._cli.options import in_options
 
 METRICS = ["ndcg@3", "mrr", "map(ties=worst)", "recall@2", "neg_kendall_tau_distance"]
 
@@ -186,16 +185,14 @@ def check_comparison(capsys, words, comparison, random):
     assert code == expected_code
     assert record["verdict"] == found.verdict
     assert record["decision"] == decision
-    with naming_options(NAMES):
-        assert record["notes"] == found.notes()
+    assert record["notes"] == list(map(in_options, found.notes()))
     same_rows(record["rankings"], rows_of(found.to_frame().reset_index()))
     same_rows(record["rows"], pairs_of(found))
     if random.random() < 0.5:
-        with naming_options(NAMES):
-            found.to_html("expected.html")
+        found.to_html("expected.html")
         code, printed = run(capsys, [*words, "--output", "html"], random, verdict)
         assert code == expected_code
-        assert printed == Path("expected.html").read_text(encoding="utf-8")
+        assert printed == in_options(Path("expected.html").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -263,7 +260,7 @@ def check_report(capsys, words, reports, random):
         assert printed.removeprefix(str(report)).split() == cells
     report.to_html("expected.html")
     code, printed = run(capsys, [*words, "--output", "html"], random)
-    assert printed == Path("expected.html").read_text(encoding="utf-8")
+    assert printed == in_options(Path("expected.html").read_text(encoding="utf-8"))
 
 
 def check_loaded(loaded, report):

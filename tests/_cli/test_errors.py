@@ -15,7 +15,7 @@ from support.command_line import (
 )
 
 from skrank_metrics._cli import commands
-from skrank_metrics._cli.options import OPTIONS
+from skrank_metrics._cli.options import OPTIONS, in_options
 
 NAMES = ["q", "y", "a", "b", "kind", "lang", "user", "w", "seen", "known"]
 ALL = f"Columns: {', '.join(map(repr, NAMES))}."
@@ -203,3 +203,18 @@ def test_long_names_are_cut(words, files, capsys):
     message = error_of(capsys, *words.replace("NAME", "x" * 200_000).split())
     assert "xxx..." in message
     assert len(message) < 2000
+
+
+TRANSLATED = {
+    "margin must be a number": "--margin must be a number",
+    "qid and sample_weight must name different columns": "--qid and --weight must name different columns",
+    "rows.csv has no column 'c' for score.": "rows.csv has no column 'c' for --score.",
+    "pass missing='zero' or columns={'score': 'a b'}": "pass --missing zero or --columns score=a b",
+    "reports must have the same groups": "reports must have the same groups",
+    "the score of a query by margin": "the score of a query by margin",
+}
+
+
+@pytest.mark.parametrize("message", TRANSLATED)
+def test_messages_name_options_where_they_name_arguments(message):
+    assert in_options(message) == TRANSLATED[message]

@@ -23,7 +23,6 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
-from skrank_metrics._input.interface import naming_options
 from skrank_metrics._output.result import Result, Table, text_of
 from skrank_metrics.datasets import make_ranking
 
@@ -189,7 +188,3 @@ def test_a_comparison_says_where_further_notes_are(report_with):
     comparison = compare(reports)
     assert str(comparison).endswith("further notes, see .details().")
     assert all(finding in str(comparison.details()) for finding in FINDINGS)
-    with naming_options({"margin": "--margin"}):
-        assert str(comparison).endswith("further notes, see --output json.")
-        with naming_options(None):  # as in the demo
-            assert str(comparison).endswith("further notes, see .details().")

@@ -6,8 +6,7 @@ from skrank_metrics import (
     evaluate,
 )
 from skrank_metrics.__main__ import main
-from skrank_metrics._cli.options import NAMES
-from skrank_metrics._input.interface import naming_options
+from skrank_metrics._cli.options import in_options
 from support.policies import with_policies
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
@@ -33,10 +32,9 @@ def report_of(files, score="a", metrics="mrr", **options):
 
 
 def as_command(compute, *arguments, **options):
-    """What a function returns, with messages that name options of the command line, and its text."""
-    with naming_options(NAMES):
-        found = compute(*arguments, **options)
-        return found, f"{found}\n"
+    """What a function returns, and its text with the names of the options of the command line."""
+    found = compute(*arguments, **options)
+    return found, in_options(f"{found}\n")
 
 
 def output_of(capsys, *words):

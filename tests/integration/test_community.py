@@ -81,11 +81,26 @@ def test_a_release_runs_the_whole_check_before_it_publishes():
     assert jobs["site"]["needs"] == "publish"
 
 
+def test_actions_are_pinned_by_commit_and_updated():
+    used = []
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        used += re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+    assert len(used) > 10
+    assert [
+        action for action in used if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", action)
+    ] == []
+    assert load(".github/dependabot.yml")["updates"][0]["package-ecosystem"] == "github-actions"
+
+
 def test_the_sdist_holds_the_community_files():
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert {
+        ".ci",
+        ".conda",
+        ".github",
         "README.md",
         "CHANGELOG.md",
+        "CODE_OF_CONDUCT.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
         "CITATION.cff",

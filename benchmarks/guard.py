@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow
 
-from benchmarks import data, search_cost
+from benchmarks import data, searches
 from benchmarks.timing import Call, medians
 from benchmarks.workloads import TEN, ours
 from skrank_metrics import evaluate, evaluate_run
@@ -51,9 +51,9 @@ def memory_of_searches() -> Iterator[tuple[str, float, float]]:
     for (way, is_sorted), limit in MEMORY.items():
         # The first search loads modules.
         for n_rows in (1_000, 20_000):
-            X, y, qid = search_cost.data(n_rows, is_sorted=is_sorted)
+            X, y, qid = searches.rows(n_rows, is_sorted=is_sorted)
             tracemalloc.start()
-            search_cost.run(way, X, y, qid)
+            searches.search(way, X, y, qid)
             largest = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
         yield f"{way}, {'sorted' if is_sorted else 'shuffled'} rows", largest / X.nbytes, limit

@@ -12,6 +12,7 @@ from skrank_metrics._cli.output import (
     short_paths,
     split_words,
 )
+from skrank_metrics._input.columns import find_column
 from skrank_metrics._input.parameters import by_text
 from skrank_metrics.decisions._evaluate import evaluate
 from skrank_metrics.metrics._bound import BoundMetric
@@ -19,7 +20,7 @@ from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources._evaluate_run import evaluate_run
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.columns import TableColumns, find_column
+from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import TableFile, format_of, import_arrow
 from skrank_metrics.trec import Qrels, read_qrels
 

@@ -1,9 +1,9 @@
-"""Columns of documents, for custom metrics, and of other frames."""
+"""Columns of frames: those of documents, for custom metrics, and what a column holds by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from skrank_metrics._input.arrays import (
     refuse_rounded,
     to_objects,
 )
+from skrank_metrics._input.parameters import nearest
 
 
 def frame_columns(frame: Any, name: str) -> list[tuple[Any, Any]]:
@@ -64,3 +65,69 @@ def lists_as_objects(values: Any) -> Any:
     if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, values))):
         return values
     return to_objects(values)
+
+
+# Which column of a frame or a file holds queries, documents, labels, scores or ranks.
+
+# Names that are recognized, in any case and without regard to "_", "-" and blanks.
+USUAL = {
+    "query": (
+        *("query", "qid", "query_id", "topic", "topic_id"),
+        *("user", "user_id", "customer_id", "era"),
+    ),
+    "document": (
+        *("document", "document_id", "docno", "docid", "item", "item_id"),
+        *("passage_id", "corpus_id", "movie_id", "article_id"),
+    ),
+    "label": ("label", "relevance", "rel", "rating", "grade"),
+    "score": ("score", "prediction"),
+    "rank": ("rank",),
+}
+# What belongs to queries. These names are recognized only to refuse a guess.
+OF_QUERIES = {
+    "weight": ("weight", "weights", "sample_weight"),
+    "group": ("group", "groups", "group_id"),
+    "slice": ("by", "slice", "slices"),
+}
+ColumnNames: TypeAlias = Mapping[str, str]  # by role
+
+
+def role_of(name: Any) -> str | None:
+    """What a column with a usual name holds."""
+    return _ROLES.get(_plain_name(name))
+
+
+def _plain_name(name: Any) -> str:
+    # userID, user_id and user-id are one name. RecBole writes user_id:token.
+    name = str(name).lower().partition(":")[0]
+    return str(name.replace("_", "").replace("-", "").replace(" ", ""))
+
+
+_ROLES = {_plain_name(name): role for role, names in (USUAL | OF_QUERIES).items() for name in names}
+
+
+def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
+    """The column with a role; None if there is none."""
+    if role in given:
+        check_column_name(given[role], names, holder)
+        return given[role]
+    candidates = [name for name in names if role_of(name) == role]
+    if len(candidates) > 1:
+        raise ValueError(
+            f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
+            f"Choose one with columns={ {role: candidates[0]} }."
+        )
+    return candidates[0] if candidates else None
+
+
+def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str = "") -> None:
+    """Refuse the name of no column, or of several ones."""
+    times = list(names).count(name)
+    if times == 1:
+        return
+    found = f"has {times} columns {name!r}"
+    hint = ""
+    if not times:
+        found = f"has no column {name!r}{way_out}"
+        hint = nearest(name, names)
+    raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}")

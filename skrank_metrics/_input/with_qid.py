@@ -15,6 +15,7 @@ from skrank_metrics._input.query_ids import (
     carried,
     carried_documents,
     check_columns,
+    counts_rows,
     group_by_query,
     named_columns,
     row_labels,
@@ -178,7 +179,7 @@ def qid_from_sizes(sizes: Numbers) -> IntArray:
     Raises
     ------
     TypeError, ValueError
-        If sizes are not 1-D, empty, or not whole numbers >= 0.
+        If sizes are not 1-D or not whole numbers >= 0, or have an index of ids, as counts of pandas have.
 
     Examples
     --------
@@ -186,6 +187,14 @@ def qid_from_sizes(sizes: Numbers) -> IntArray:
     >>> qid_from_sizes([2, 3])
     array([0, 0, 1, 1, 1])
     """
+    index: Any = getattr(sizes, "index", None)
+    # In the order of the ids or of the sizes, not in that of the rows.
+    if hasattr(index, "names") and (index.names != [None] or not counts_rows(index)):
+        raise ValueError(
+            "sizes has an index, as the counts of groupby and value_counts have. It holds query ids, which may be in "
+            "another order than the rows. Pass these ids as qid, one per row; or sizes.to_numpy() if the order is "
+            "that of the rows."
+        )
     counts = to_float64(sizes, "sizes")
     if (
         counts.ndim != 1

@@ -14,7 +14,7 @@ from skrank_metrics._engine.documents import DocumentCounts, Queries
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights, to_float64
-from skrank_metrics._input.columns import frame_columns
+from skrank_metrics._input.columns import OF_QUERIES, find_column, frame_columns, role_of
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.parameters import (
@@ -24,7 +24,7 @@ from skrank_metrics._input.parameters import (
     check_int,
     check_number,
 )
-from skrank_metrics._input.query_ids import as_python, check_aligned, group_ids
+from skrank_metrics._input.query_ids import as_python, check_aligned, counts_rows, group_ids
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import (
     LIBRARIES,
@@ -69,8 +69,6 @@ from skrank_metrics.reports.saved import (
 _ROUNDING = 1e-9
 # Columns that hold no values of a metric.
 _ABOUT = ("qid", "weight", "by", "group")
-# Columns that hold query ids, not values, though they may be numbers.
-_LIKE_QID = ("query", "query_id", "topic", "user", "user_id")
 
 
 def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
@@ -78,16 +76,7 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
     columns = by_text(frame_columns(frame, "frame"), "frame", " Rename the columns.")
     if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
-    index = getattr(frame, "index", None)
-    if "qid" not in columns and index is None:
-        raise TypeError("frame must have a column 'qid', or the query ids as its index.")
-    unnamed = [name for name in columns if name.casefold() in _LIKE_QID]
-    if "qid" not in columns and metrics is None and unnamed:
-        raise ValueError(
-            f"frame must have the query ids as its column 'qid', or as its index; got {unnamed[0]!r}. Rename it."
-        )
-    # A column of ids comes before the index, which is often just a count of rows.
-    columns.setdefault("qid", index)
+    columns["qid"] = _ids_of_rows(frame, columns)
     if len(set(map(np.shape, columns.values()))) > 1:
         raise ValueError(
             "frame must hold one value per query in each column; got columns of different lengths."
@@ -99,6 +88,22 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
     for name, metric in bound.items():
         results[name] = _result_of(columns[name], name, metric)
     return {"metrics": bound, "queries": qid, "results": results}
+
+
+def _ids_of_rows(frame: Any, columns: dict[str, Any]) -> Any:
+    """The query ids: a column, or else the index, which is often just a count of rows."""
+    index = getattr(frame, "index", None)
+    name = "qid" if "qid" in columns else find_column("query", list(columns), {}, "frame")
+    if name is None:
+        if index is None:
+            raise TypeError("frame must have a column 'qid', or the query ids as its index.")
+        return index
+    if name != "qid" and index is not None and not counts_rows(index):
+        raise ValueError(
+            f"frame has an index and a column {name!r}, and either may hold the query ids. Rename the column to 'qid', "
+            "or drop it."
+        )
+    return columns.pop(name)
 
 
 def _queries(columns: Mapping[str, Any]) -> Queries:
@@ -123,6 +128,12 @@ def _metrics_of(columns: Mapping[str, Any], metrics: Any) -> dict[str, BoundMetr
     """The metrics of columns by their names."""
     if metrics is None:
         metrics = [name for name in columns if name not in _ABOUT]
+        for name in metrics:
+            if role_of(name) in ("query", "document", *OF_QUERIES):
+                raise ValueError(
+                    f"Column {name!r} holds no values of a metric, by its name. Rename it to 'weight', 'group' or "
+                    "'by', drop it, or name the columns of values with metrics=."
+                )
     if isinstance(metrics, Mapping):
         bound = {str(name): get_metric(metric) for name, metric in metrics.items()}
     else:
@@ -472,8 +483,9 @@ class RankingReport(Result):
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
             as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
             are better: pass negatives otherwise. NaN is an undefined value, which counts as 0 for metrics of this
-            package, as in evaluate, and is left out of the mean of others. The column "qid", or else the index of the
-            frame, holds the query ids; columns named "weight", "by" and "group" are those of evaluate.
+            package, as in evaluate, and is left out of the mean of others. The column "qid", or else one with another
+            usual name, such as "query_id" or "user", or else the index of the frame, holds the query ids; columns named
+            "weight", "by" and "group" are those of evaluate. Columns with similar names are refused as metrics.
         metrics : sequence of str, or dict of str to metric, default=None
             Columns to take as metrics, or the metric that each of them holds. None means all others.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._input.arrays import check_weights
+from skrank_metrics._input.columns import ColumnNames
 from skrank_metrics._input.parameters import by_text, check_bool, check_choice
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._input.slices import slice_of_query
@@ -24,7 +25,7 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.columns import ColumnNames, columns_by_argument, has_columns
+from skrank_metrics.sources.columns import columns_by_argument, has_columns
 from skrank_metrics.sources.join import (
     Duplicates,
     check_excluded_queries,
@@ -283,8 +284,9 @@ def evaluate_run(
         Names of columns, such as ``{"query": "customer_id", "label": "stars"}``, for frames and files in which they
         are not the usual ones. The keys are "query", "document", "label", "score" and "rank", of which 1 is the first.
         If frames differ, ``{"qrels": {"query": "customer"}, "run": {"query": "user"}}`` names them separately. The
-        usual names are query, qid, query_id, topic, user, user_id; document, docno, docid, item, item_id, passage_id,
-        corpus-id; label, relevance, rel, rating, grade; score, prediction, rank. If a frame has both, scores and ranks
+        usual names are query, qid, query_id, topic, topic_id, user, user_id, customer_id, era; document, document_id,
+        docno, docid, item, item_id, passage_id, corpus-id, movie_id, article_id; label, relevance, rel, rating, grade
+        (else weight); score, prediction, rank. If a frame has both, scores and ranks
         must agree, unless one of them is named here.
 
     Returns

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
-from skrank_metrics._input.parameters import check_choice, nearest
+from skrank_metrics._input.columns import USUAL, ColumnNames, check_column_name, find_column
+from skrank_metrics._input.parameters import check_choice
 from skrank_metrics._input.types import Order
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
@@ -145,30 +146,8 @@ def check_column_names(named: Iterable[tuple[str, str]], names: Sequence[Any], h
         check_column_name(name, names, holder, f" for {role}")
 
 
-def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str = "") -> None:
-    """Refuse the name of no column, or of several ones."""
-    times = list(names).count(name)
-    if times == 1:
-        return
-    found = f"has {times} columns {name!r}"
-    hint = ""
-    if not times:
-        found = f"has no column {name!r}{way_out}"
-        hint = nearest(name, names)
-    raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}")
-
-
 # Which column of a frame or a file holds queries, documents, labels, scores or ranks.
 
-# Names that are recognized, in any case and without regard to "_", "-" and blanks.
-USUAL = {
-    "query": ("query", "qid", "query_id", "topic", "user", "user_id"),
-    "document": ("document", "docno", "docid", "item", "item_id", "passage_id", "corpus_id"),
-    "label": ("label", "relevance", "rel", "rating", "grade"),
-    "score": ("score", "prediction"),
-    "rank": ("rank",),
-}
-_ROLES = {name.replace("_", ""): role for role, names in USUAL.items() for name in names}
 _IDS = ("query", "document")
 _OF_ARGUMENT = {
     "qrels": (*_IDS, "label"),
@@ -176,7 +155,6 @@ _OF_ARGUMENT = {
     "exclude": _IDS,
     "documents": ("document",),
 }
-ColumnNames: TypeAlias = Mapping[str, str]  # by role
 
 
 class Roles(NamedTuple):
@@ -219,6 +197,9 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         if label is None and document == "corpus-id":
             # BEIR's judgments have scores.
             label = find_column("score", names, {}, holder)
+        if label is None:
+            # Interactions of RecTools have weights.
+            label = find_column("weight", names, {}, holder)
         # Two columns hold relevant documents.
         if label is None and len(names) > 2:
             label = _needed("label", names, given, holder)
@@ -234,20 +215,6 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     return Roles(query, document, score, rank)
 
 
-def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
-    """The column with a role; None if there is none."""
-    if role in given:
-        check_column_name(given[role], names, holder)
-        return given[role]
-    candidates = [name for name in names if role_of(name) == role]
-    if len(candidates) > 1:
-        raise ValueError(
-            f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
-            f"Choose one with columns={ {role: candidates[0]} }."
-        )
-    return candidates[0] if candidates else None
-
-
 def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:
     found = find_column(role, names, given, holder)
     if found is None:
@@ -256,13 +223,6 @@ def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) ->
             way_out += ", or pass only the queries and documents if all of them are relevant"
         check_column_name(role, names, holder, way_out)
     return found
-
-
-def role_of(name: Any) -> str | None:
-    """The role of a column with a usual name."""
-    # userID, user_id and user-id are one name.
-    plain = str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
-    return _ROLES.get(plain)
 
 
 def has_columns(source: Any) -> bool:

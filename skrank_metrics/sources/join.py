@@ -22,11 +22,10 @@ from skrank_metrics._input.arrays import (
     refuse_rounded,
     to_objects,
 )
-from skrank_metrics._input.columns import document_columns
+from skrank_metrics._input.columns import ColumnNames, document_columns, find_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._output.result import counted
-from skrank_metrics.sources.columns import ColumnNames, find_column
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
 
 # Values by the ids of documents or queries: columns for custom metrics, weights, slices and groups.

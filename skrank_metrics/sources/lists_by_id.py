@@ -23,16 +23,10 @@ from skrank_metrics._input.arrays import (
     refuse_lazy,
     to_float64,
 )
+from skrank_metrics._input.columns import USUAL, ColumnNames, role_of
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.sources.batches import read_columns
-from skrank_metrics.sources.columns import (
-    USUAL,
-    ColumnNames,
-    TableColumns,
-    find_roles,
-    has_columns,
-    role_of,
-)
+from skrank_metrics.sources.columns import TableColumns, find_roles, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
     Ids,

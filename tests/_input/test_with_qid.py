@@ -104,3 +104,15 @@ def test_arguments_that_look_swapped():
     with_qid(grades, ids)
     with_qid(np.arange(200) / 7, np.arange(200) // 40)  # few queries, and labels of any number
     with_qid(np.arange(40), np.arange(40) // 10)
+
+
+@pytest.mark.parametrize("ids", [list("bbac"), [1, 0, 0, 0], [0, 1, 1, 1]])
+def test_counts_of_ids_are_no_sizes_in_the_order_of_the_rows(ids):
+    # The ids 1, 0, 0, 0 are counted as 3 and 1, but their first row is a query of its own.
+    column = pd.Series(ids, name="q")
+    counts = [column.value_counts(), column.to_frame().groupby("q").size()]
+    counts += [column.groupby(column.to_numpy()[::-1]).size()[::-1]]
+    for sizes in counts:
+        with pytest.raises(ValueError, match="Pass these ids as qid, one per row"):
+            qid_from_sizes(sizes)
+    assert qid_from_sizes(pd.Series([1, 3])).tolist() == [0, 1, 1, 1]

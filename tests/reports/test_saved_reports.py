@@ -537,12 +537,21 @@ def test_values_from_anywhere_are_compared():
     [
         ({"map": [0.5]}, TypeError, "frame must have a column 'qid'"),
         (pl.DataFrame({"map": [0.5]}), TypeError, "frame must have a column 'qid'"),
-        # Its numbers would be a metric, and the places of rows their ids.
         (
-            pd.DataFrame({"query_id": [7, 8], "map": [0.5, 1]}),
+            pd.DataFrame({"topic": [7, 8], "map": [0.5, 1]}, index=["a", "b"]),
             ValueError,
-            "query ids as its column 'qid', or as its index; got 'query_id'",
+            "frame has an index and a column 'topic', and either may hold the query ids",
         ),
+        (
+            {"userId": [7, 8], "era": [1, 2], "map": [0.5, 1]},
+            ValueError,
+            "several columns that could be the query: 'userId', 'era'",
+        ),
+        ({"qid": [7, 8], "QID": [1, 2], "map": [0.5, 1]}, ValueError, "'QID' holds no values of"),
+        ({"qid": [1, 2], "Weights": [1, 2], "map": [0.5, 1]}, ValueError, "Column 'Weights' holds"),
+        ({"qid": [1, 2], "group_id": [1, 2], "map": [0.5, 1]}, ValueError, "'group_id' holds"),
+        ({"qid": [1, 2], "slice": [1, 2], "map": [0.5, 1]}, ValueError, "'slice' holds"),
+        ({"qid": [1, 2], "doc-id": [1, 2], "map": [0.5, 1]}, ValueError, "'doc-id' holds"),
         ({"qid": [1, 1], "map": [0.5, 1]}, ValueError, "query ids repeat"),
         ({"qid": [1, 2], "map": [0.5, 0.4, 0.1]}, ValueError, "different lengths"),
         (
@@ -564,6 +573,19 @@ def test_values_from_anywhere_are_compared():
 def test_frames_that_do_not_fit(frame, error, message):
     with pytest.raises(error, match=message):
         RankingReport.from_frame(frame)
+
+
+@pytest.mark.parametrize("name", ["QID", "query-id", "topic_id", "Customer ID", "userId:token"])
+def test_queries_are_paired_by_ids_with_any_usual_name(name):
+    one = RankingReport.from_frame({name: [3, 1, 2], "map": [0.1, 0.5, 0.9]})
+    other = RankingReport.from_frame(pd.DataFrame({name: [1, 2, 3], "map": [0.5, 0.9, 0.1]}))
+    assert list(one.metrics) == ["map"]
+    assert compare([one, other], "map").pairs()[0].ties == 3
+
+
+def test_named_columns_may_be_called_like_others():
+    report = RankingReport.from_frame({"qid": [1, 2], "group_id": [1, 0]}, metrics="group_id")
+    assert report.mean == {"group_id": 1 / 2}
 
 
 def test_metrics_that_a_frame_lacks_are_named():

@@ -519,9 +519,24 @@ def test_a_stored_zero_is_a_judgment_but_excludes_nothing():
 # --- Names of columns
 
 USUAL = {
-    "query": ["query", "qid", "query_id", "topic", "user", "user_id", "userID", "QueryID"],
+    "query": [
+        "query",
+        "qid",
+        "query_id",
+        "topic",
+        "user",
+        "user_id",
+        "userID",
+        "QueryID",
+        "customer_id",
+        "topicId",
+        "era",
+        "user_id:token",
+    ],
     "document": [
         "document",
+        "movieId",
+        "article_id",
         "docno",
         "docid",
         "doc_id",
@@ -552,6 +567,16 @@ def test_usual_names_are_recognized_and_two_of_them_are_an_error(role):
     with pytest.raises(ValueError, match=message):
         evaluate_run(**frames)
     assert mrr(*frames.values(), columns={argument: {role: one}}) == [1 / 2]
+
+
+def test_weights_are_labels_if_nothing_else_is():
+    # As in RecTools. Of two relevant documents, the one with the larger weight is second.
+    frame = pd.DataFrame({"user_id": [1, 1], "item_id": [8, 9], "weight": [1.0, 3.0]})
+    ranked = {1: [8, 9]}
+    expected = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))
+    assert evaluate_run(frame, ranked, "ndcg").mean == pytest.approx({"ndcg": expected})
+    labelled = frame.assign(rel=[1, 1])
+    assert evaluate_run(labelled, ranked, "ndcg").mean == {"ndcg": 1}
 
 
 def test_columns_of_several_runs():

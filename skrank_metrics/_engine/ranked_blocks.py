@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine import ties as _ties
-from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
-from skrank_metrics._engine.ideals import best_sums, share_of_best_order
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._engine.rectangles import blocks_of, windows
@@ -218,7 +216,10 @@ class RankedBlock:
     ) -> FloatArray:
         """Sum over hits of the number of non-relevant documents above, at most ``cap`` each; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
-        return _ties.capped_misses(relevant, self._groups, cap, self.depth)
+        misses: FloatArray = _ties.capped_misses(relevant, self._groups, cap)[:, : self.depth].sum(
+            axis=1
+        )
+        return misses
 
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
@@ -226,13 +227,13 @@ class RankedBlock:
         # In no inverted pair, even if labels are negative.
         gains = np.where(self._padding, gains.min(), gains)
         n = (~self._padding).sum(axis=1)
-        n_unequal = n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
+        n_unequal = n * (n - 1) / 2 - _ties.average_ranks(gains, self._padding)[1]
         codes = ordinal_codes(gains)
         if self._groups is None:
-            return count_inversions(codes), n_unequal
+            return _ties.count_inversions(codes), n_unequal
         # A tied pair counts half: it is inverted in the worst order, but not in the best.
-        best = count_inversions(codes.take(_settled_places(self._groups, -codes)))
-        worst = count_inversions(codes.take(_settled_places(self._groups, codes)))
+        best = _ties.count_inversions(codes.take(_settled_places(self._groups, -codes)))
+        worst = _ties.count_inversions(codes.take(_settled_places(self._groups, codes)))
         return (best + worst) / 2, n_unequal
 
     def centred_ranks(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -242,7 +243,7 @@ class RankedBlock:
         """
         mean = (self.n_retrieved[:, None] + 1) / 2
         by_label = np.where(
-            self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean
+            self._padding, 0.0, _ties.average_ranks(self._labels, self._padding)[0] - mean
         )
         by_score = np.where(self._padding, 0.0, self.ranks - mean)
         return _ties.mean_gains(by_label, self._groups), by_score, (by_label**2).sum(axis=1)
@@ -273,7 +274,12 @@ class RankedBlock:
             left_out |= ~self._documents.windows(retrieved, self._queries, False)
         gains = self._documents.gains(gain, np.where(left_out, 0.0, labels))
         weights = 1 / discount(self.ranks)
-        return best_sums(np.where(left_out, 0.0, gains), weights, self.n_shown)
+        return _best_sums(np.where(left_out, 0.0, gains), weights, self.n_shown)
+
+    def ideal_of_top(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
+        """Largest sum of gain / discount over all orders of the documents down to the cutoff; ties must be settled."""
+        gains = self._gains(gain)[:, : self.depth]
+        return _best_sums(gains, 1 / discount(self.ranks), self.n_shown)
 
     def ideal_of_grade(
         self, gain: GainFunction, discount: DiscountFunction, grade: float
@@ -283,10 +289,6 @@ class RankedBlock:
         weights = 1 / discount(np.arange(1.0, cutoff.max(initial=0) + 1))
         sums = np.cumsum(np.append(0.0, weights))
         return gain(np.array([grade])) * sums[cutoff]
-
-    def share_of_best_order(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
-        """The sum of gain / discount, relative to that of the same documents in their best order."""
-        return share_of_best_order(self._gains(gain), self._groups, 1 / discount(self.ranks))
 
     def largest_gain(self, gain: GainFunction) -> float:
         """The largest gain of all documents, ranked or not."""
@@ -342,6 +344,18 @@ class RankedBlock:
 
     def _gains(self, gain: GainFunction) -> FloatArray:
         return np.where(self._padding, 0.0, self._documents.gains(gain, self._labels))
+
+
+def _best_sums(gains: FloatArray, weights: FloatArray, n_ranks: IntArray) -> FloatArray:
+    """Largest sum of gain times weight over the first ranks, one number of ranks and one value per query.
+
+    Rows of ``gains`` are in any order, and end in zeros after the last document.
+    """
+    n_weighted = min(gains.shape[1], len(weights))
+    best = -np.sort(-gains, axis=1)[:, :n_weighted]
+    sums = np.zeros((len(gains), n_weighted + 1))
+    np.cumsum(best * weights[:n_weighted], axis=1, out=sums[:, 1:])
+    return sums[np.arange(len(gains)), np.minimum(n_ranks, n_weighted)]
 
 
 def ranked_blocks(

@@ -8,9 +8,6 @@ References
 ----------
 F. McSherry, M. Najork (2008). Computing information retrieval performance measures efficiently in the presence of
 tied scores. ECIR 2008. https://doi.org/10.1007/978-3-540-78646-7_38
-
-Y. Hong (2013). On computing the distribution function for the Poisson binomial distribution. Computational Statistics
-& Data Analysis 59. https://doi.org/10.1016/j.csda.2012.10.006
 """
 
 from __future__ import annotations
@@ -28,12 +25,10 @@ from skrank_metrics._input.grouping import places_within
 
 T = TypeVar("T", np.float64, np.intp)
 
-# Up to this group size, adding documents one by one is faster, and sums over subsets do not overflow.
+# Up to this group size, sums over subsets do not overflow, and several groups are done at once.
 LONGEST_SHORT = 1000
 # Below this mean stop probability, differences lose too many digits.
 WEAK_STOP = 1 / 32
-# With this many nodes, interpolation between values that differ by less than the factor e is exact to all digits.
-N_NODES = 24
 
 
 @dataclass(frozen=True)
@@ -186,71 +181,29 @@ def _stops_left(
 
 
 def _set_long_group(stops: FloatArray, width: int) -> None:
-    """Replace the first ``width`` stops of one group by hazards.
+    """Replace the first ``width`` stops of one group by hazards, adding document by document.
 
-    e_j is the coefficient of x^j in P(x) = prod(1 + q x) with q = 1 - stop, and D_j that in P(x) sum(stop / (1 + q x)).
-    Tossing one coin per document that shows heads with probability h = q v / (1 + q v) gives j heads with probability
-    e_j v^j / P(v), the Fourier transform of the characteristic function P(v exp(ia)) / P(v) (Hong 2013). All its digits
-    are correct for j within two standard deviations of the mean, so v grows until all j are covered.
+    Sums over subsets would overflow, so these are means. A further document is among the j documents of a subset of
+    m + 1 with probability j / (m + 1): then it multiplies the mean of j - 1 documents by q = 1 - stop. With Q_j the
+    mean of the products, and S_j that of the products times the stop of another document, hazard_j = S_j / Q_j.
     """
-    q, counts, weights = _distinct_values(stops[stops < 1])
-    left = np.full(width, float(np.count_nonzero(stops == 1)))
-    done, last, log_v, step = 0, min(width, len(stops) - int(left[0])), -math.log(counts @ q), 0.0
-    while done < last:
-        odds = q * math.exp(log_v + step)
-        h, tails = odds / (1 + odds), 1 / (1 + odds)
-        mean, deviation = float(counts @ h), math.sqrt(max(float(counts @ (h * tails)), 0.0))
-        if mean - 2 * deviation > done:
-            step /= 2
-            continue
-        log_v, step = log_v + step, 8 / (1 + 2 * deviation)
-        end = min(int(mean + 2 * deviation) + 1, last)
-        if end > done:
-            n = 2 * int(8 * deviation) + 40  # other numbers of heads are too rare to matter
-            angle = np.linspace(0, np.pi, n // 2 + 1)[:, None]
-            half = np.sin(angle / 2) ** 2
-            x, lost = (
-                1 - 2 * half * h + 1j * np.sin(angle) * h,
-                4 * half * (h * tails),
-            )  # |x|^2 = 1 - lost
-            log_size = np.where(lost < 0.5, np.log1p(-np.minimum(lost, 0.5)) / 2, np.log(np.abs(x)))
-            ratio = np.exp(log_size @ counts + 1j * (np.angle(x) @ counts))
-            e, d = (
-                np.fft.hfft(f, n).take(np.arange(done, end) % n)
-                for f in (ratio, ratio * (1 / x @ (weights * tails)))
-            )
-            left[done:end] += d / e
-            done = end
-    stops[:width] = np.minimum(left / (len(stops) - np.arange(width)), 1.0)
-
-
-def _distinct_values(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Distinct values of q = 1 - stop, the number of documents with each, and the sum of their stops.
-
-    If many values are within a factor e, they are replaced by Chebyshev nodes in log q, to which their numbers and sums
-    are distributed.
-    """
-    values, places = np.unique(1 - stops, return_inverse=True)
-    columns = np.stack([np.bincount(places), np.bincount(places, weights=stops)])
-    panels = np.floor(-np.log(values))
-    nodes = np.arange(0.5, N_NODES) * np.pi / N_NODES
-    parts = []
-    for panel in np.unique(panels):
-        here = panels == panel
-        q, sums = values[here], columns[:, here]
-        if len(q) > 4 * N_NODES:
-            low, high = np.log(q[[0, -1]])
-            node = (low + high) / 2 + (high - low) / 2 * np.cos(nodes)
-            offsets = np.log(q)[:, None] - node
-            shares = (
-                np.sin(nodes)
-                * (-1.0) ** np.arange(N_NODES)
-                / np.where(offsets == 0, 1e-300, offsets)
-            )
-            q, sums = np.exp(node), sums @ (shares / shares.sum(axis=1, keepdims=True))
-        parts.append(np.vstack([q, sums]))
-    q, counts, weights = np.hstack(parts)
-    return q, counts, weights
+    can_stop = stops[stops > 0]
+    n_zero = len(stops) - len(can_stop)
+    j = np.arange(width, dtype=np.float64)
+    q_mean, s_mean = np.zeros(width), np.zeros(width)
+    q_mean[: n_zero + 1] = 1.0
+    for m, stop in enumerate(can_stop.tolist(), start=n_zero):
+        end = min(m + 2, width)
+        inside, q, s = j[:end] / (m + 1), q_mean[:end], s_mean[:end]
+        added_q, added_s = (1 - stop) * inside[1:] * q[:-1], (1 - stop) * inside[1:] * s[:-1]
+        # The document itself is the other one with probability 1 / (m + 1).
+        s *= 1 - (j[:end] + 1) / (m + 1)
+        s += stop / (m + 1) * q
+        s[1:] += added_s
+        q *= 1 - inside
+        q[1:] += added_q
+    known = np.maximum(q_mean, np.finfo(np.float64).tiny)
+    stops[:width] = np.minimum(s_mean / known, 1.0)
 
 
 def running_products(
@@ -271,12 +224,11 @@ def running_products(
 
 
 def capped_misses(
-    relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray, depth: int
+    relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray
 ) -> FloatArray:
-    """E[sum over the hits of the first ``depth`` ranks of min(non-relevant documents ranked above, cap)] by query.
+    """E[min(non-relevant documents ranked above, cap)] of the hits, by rank; a tie group shares its sum evenly.
 
-    Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability,
-    unless the group extends beyond the cutoff.
+    Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability.
     """
     groups = groups or TieGroups.from_tied(np.zeros(relevant.shape, dtype=bool))
     missed = 1 - relevant  # also counts padding, which is above no document
@@ -285,54 +237,7 @@ def capped_misses(
     below_cap = np.clip(limit - above, 0, q + 1)  # of the q + 1 cases
     total = below_cap * above + below_cap * (below_cap - 1) / 2 + (q + 1 - below_cap) * limit
     shares = groups.total(relevant) / groups.sizes
-    means = groups.spread(shares * total / (q + 1))[:, :depth]
-    if depth < groups.shape[1]:
-        last = groups.at_column(depth - 1)
-        places = depth - groups.starts[last] % groups.shape[1]
-        cut = np.flatnonzero((places < groups.sizes[last]) & (shares[last] > 0))
-        for row, chosen, n in zip(
-            cut.tolist(), last[cut].tolist(), places[cut].tolist(), strict=True
-        ):
-            expected = _misses_by_place(
-                n, groups.sizes[chosen] - 1, int(q[chosen]), above[chosen], limit[chosen]
-            )
-            means[row, depth - n :] = shares[chosen] * expected
-    return means.sum(axis=1)
-
-
-def _misses_by_place(
-    n_places: int, n_others: int, q: int, above: float, limit: float
-) -> FloatArray:
-    """E[min(above + x, limit)] for a document at the first places of its group, with x of q misses before it.
-
-    Each of the ``n_others`` other documents of the group is equally likely to be the next. It is a miss with
-    probability q / n_others, and counts unless ``limit`` is reached by then.
-    """
-    room = int(limit - above)  # number of further misses that count
-    if room <= 0:
-        return np.full(n_places, limit)
-    counts = np.ones(n_places - 1)  # probability that a miss at a place counts for the next place
-    if room < q:
-        later = _more_are_needed(room, n_others - 1, q - 1)[: max(n_places - room, 0)]
-        counts[room - 1 : room - 1 + len(later)] = later
-        counts[room - 1 + len(later) :] = 0.0
-    return above + q / n_others * np.cumsum(np.append(0.0, counts))
-
-
-def _more_are_needed(number: int, n: int, q: int) -> FloatArray:
-    """P(it takes more than j documents to find ``number`` of q misses among n), for j from number - 1.
-
-    How many it takes has a negative hypergeometric distribution. Neighbouring probabilities have simple ratios, which
-    are multiplied from the mode outwards, so that nothing overflows and no digits are lost.
-    """
-    j = np.arange(number, n - q + number, dtype=np.float64)
-    ratios = (
-        (n - q + number - j) * j / ((j - number + 1) * (n - j))
-    )  # P(it takes j + 1) / P(it takes j)
-    mode = int(np.count_nonzero(ratios >= 1))
-    before, after = np.cumprod(1 / ratios[:mode][::-1])[::-1], np.cumprod(ratios[mode:])
-    tails = np.cumsum(np.concatenate([before, [1.0], after])[::-1])[::-1]
-    return tails / tails[0]
+    return groups.spread(shares * total / (q + 1))
 
 
 def mean_precision_over_hits(
@@ -370,3 +275,45 @@ def _sum_before(values: FloatArray | IntArray, groups: TieGroups) -> FloatArray:
     """Sum over the ranks before each group."""
     up_to: FloatArray = np.cumsum(values, axis=1)
     return (up_to - values).ravel()[groups.starts]
+
+
+# Pairs of documents are counted without visiting each pair.
+
+
+def count_inversions(codes: IntArray) -> FloatArray:
+    """Number of pairs in each row whose first code is smaller than the second.
+
+    Documents that are sorted by code are put back in their order by one merge per bit, in which a code passes all
+    larger ones that come before it. A table of all pairs would take the square of the length.
+    """
+    n_rows = len(codes)
+    n_bits = int(codes.max()).bit_length()
+    # Each row from its end, so that larger codes come before.
+    codes = (np.arange(n_rows)[:, None] << n_bits | codes[:, ::-1]).ravel()
+    place = np.argsort(codes, kind="stable")
+    codes = codes[place]
+    counts = np.zeros(n_rows)
+    for bit in range(1, n_bits + 1):
+        # Codes that agree in all bits from this one on, in two halves. This kind of sort merges what is in order.
+        order = np.argsort((codes >> bit) * len(codes) + place, kind="stable")
+        n_passed = np.maximum(np.arange(len(codes)) - order, 0)
+        codes, place = codes[order], place[order]
+        counts += np.bincount(codes >> n_bits, weights=n_passed)
+    return counts
+
+
+def average_ranks(values: FloatArray, padding: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Rank of each value in its row, largest first, and the number of pairs of equal values.
+
+    Equal values share their mean rank. Padding has rank 0 and is in no pair.
+    """
+    keys = np.where(padding, np.inf, -values)
+    order = np.argsort(keys, axis=1)
+    keys = np.take_along_axis(keys, order, axis=1)
+    groups = TieGroups.from_tied(ties_with_previous(keys))
+    first = groups.starts % keys.shape[1] + 1
+    mean = groups.spread(first + (groups.sizes - 1) / 2)
+    ranks = np.empty_like(mean)
+    np.put_along_axis(ranks, order, mean, axis=1)
+    pairs = groups.spread((groups.sizes - 1) / 2).sum(axis=1)
+    return np.where(padding, 0.0, ranks), pairs

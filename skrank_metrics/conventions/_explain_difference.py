@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from skrank_metrics._engine.from_rows import ranking_from_rows
@@ -150,13 +150,20 @@ def explain_difference(
     first, second = (in_convention(metric, convention) for convention in conventions)
     first.check_one_value()
     ranking = rows_or_report(y_true, y_score, qid)
-    changed = {}
-    for name in CAUSES:
-        if name in first.record.parameters and str(first.get(name)) != str(second.get(name)):
-            changed[name] = second.get(name)  # as text, NaN equals NaN
+    changed: list[tuple[str, ...]] = [
+        (name,)
+        for name in CAUSES
+        # As text, NaN equals NaN.
+        if name in first.record.parameters and str(first.get(name)) != str(second.get(name))
+    ]
+    # The ideal of the first k does not go with averaged ties, so the two change together.
+    ideals = (first.get("ideal"), second.get("ideal"))
+    if {("ideal",), ("ties",)} <= set(changed) and "top" in ideals:
+        changed.remove(("ties",))
+        changed[changed.index(("ideal",))] = ("ideal", "ties")
     # There are 2^n subsets of the n parameters that differ, and conventions differ in five at most.
-    means = _means_by_changes(ranking, first, changed)
-    causes = [_cause(name, first, new, means) for name, new in changed.items()]
+    means = _means_by_changes(ranking, first, second, changed)
+    causes = [_cause(names, first, second, means) for names in changed]
     remarks = []
     for convention in conventions:
         remark = CONVENTIONS[convention].differs.get(first.record.name)
@@ -185,31 +192,40 @@ def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:
 
 
 def _means_by_changes(
-    ranking: Ranking, first: BoundMetric, changed: Mapping[str, Any]
-) -> dict[frozenset[str], float]:
-    """The mean of a metric by each set of changed parameters."""
-    metrics: dict[frozenset[str], BoundMetric] = {}
+    ranking: Ranking, first: BoundMetric, second: BoundMetric, changed: Sequence[tuple[str, ...]]
+) -> dict[frozenset[tuple[str, ...]], float]:
+    """The mean of a metric by each set of changes."""
+    metrics: dict[frozenset[tuple[str, ...]], BoundMetric] = {}
     for n_changed in range(len(changed) + 1):
-        for names in combinations(changed, n_changed):
-            metrics[frozenset(names)] = first.replace(**{name: changed[name] for name in names})
+        for changes in combinations(changed, n_changed):
+            names = chain.from_iterable(changes)
+            metrics[frozenset(changes)] = first.replace(
+                **{name: second.get(name) for name in names}
+            )
     return {subset: values.mean for subset, values in values_of(ranking, metrics).items()}
 
 
-def _cause(name: str, first: BoundMetric, new: Any, means: Mapping[frozenset[str], float]) -> Cause:
-    """The mean effect of a parameter over all orders of changing the parameters."""
+def _cause(
+    names: tuple[str, ...],
+    first: BoundMetric,
+    second: BoundMetric,
+    means: Mapping[frozenset[tuple[str, ...]], float],
+) -> Cause:
+    """The mean effect of a change over all orders of the changes."""
     n = max(map(len, means))
     effects = []
-    for names in means:
-        if name not in names:
-            gain = means[names | {name}] - means[names]
-            # Of the n! orders, |names|! (n - 1 - |names|)! change exactly these before this parameter.
-            effects.append(gain / (n * math.comb(n - 1, len(names))))
-    old = first.get(name)
-    change = f"{old} -> {new}"
-    shown = f"{CAUSES[name]}: {change}"
-    if name == UNDEFINED:
+    for changes in means:
+        if names not in changes:
+            gain = means[changes | {names}] - means[changes]
+            # Of the n! orders, |changes|! (n - 1 - |changes|)! make exactly these before this one.
+            effects.append(gain / (n * math.comb(n - 1, len(changes))))
+    cause = " and ".join(CAUSES[name] for name in names)
+    change = ", ".join(f"{first.get(name)} -> {second.get(name)}" for name in names)
+    shown = f"{cause}: {change}"
+    if names == (UNDEFINED,):
         # Parameters are those of the metric itself, of which neg_ has the negative.
         sign = -1 if first.negative else 1
+        new, old = second.get(UNDEFINED), first.get(UNDEFINED)
         counts = f"count as {sign * new:zg}, not {sign * old:zg}"
         shown = f"queries with {first.undefined} {counts}"
-    return Cause(CAUSES[name], change, math.fsum(effects), shown)
+    return Cause(cause, change, math.fsum(effects), shown)

@@ -235,7 +235,8 @@ def _tried(
 def _is_allowed(ranking: Ranking, bound: BoundMetric, setting: Options) -> bool:
     """Whether these labels have such gains, and no larger one than an ideal grade."""
     try:
-        per_query(ranking, [bound.replace(**dict(setting)).computation])
+        # Gains do not depend on ties, of which not all go with each ideal.
+        per_query(ranking, [bound.replace(**dict(setting), ties="stable").computation])
     except ValueError:
         return False
     return True
@@ -253,13 +254,6 @@ def _is_open(bound: BoundMetric, name: str) -> bool:
     return name in bound.values and name not in bound.params
 
 
-def _is_likely(metric: BoundMetric, options: Mapping[str, Any]) -> bool:
-    """Whether somebody may compute a metric this way; all combinations would take too long, and match by chance."""
-    # What shows a list of its own best order is a tool for search, which has an order in the first place.
-    averaged = options.get("ideal") == "top" and metric.get("ties") == "average"
-    return not ("ideal" in options and "discount" in options) and not averaged
-
-
 def _ways(
     ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric], value: float
 ) -> Iterator[Way]:
@@ -275,7 +269,8 @@ def _ways(
         # Some are words of other metrics, or do not go together.
         with suppress(ValueError):
             metric = bound.replace(**options)
-            if _is_likely(metric, options):
+            # Nobody has both; all combinations would take too long, and match by chance.
+            if not ("ideal" in options and "discount" in options):
                 metrics.append(metric)
     at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
     for first in range(0, len(metrics), at_once):

@@ -149,7 +149,6 @@ def bpref_score(
     y_score: ArrayLike,
     *,
     qid: _Ids | None = None,
-    k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
     min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
@@ -163,12 +162,12 @@ def bpref_score(
 
     .. math::
 
-        \mathrm{bpref}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i \left( 1 - \frac{\min(\text{non-relevant
+        \mathrm{bpref} = \frac{1}{R} \sum_{i=1}^{n} \mathrm{rel}_i \left( 1 - \frac{\min(\text{non-relevant
         documents above } i, R)}{\min(R, N)} \right)
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
-    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else, including
-    the cutoff. Relevant documents below the cutoff count 0. Undefined for a query with no relevant document.
+    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else. Relevant
+    documents that were not retrieved count 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -179,8 +178,6 @@ def bpref_score(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
-    k : int or None, default=None
-        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
         How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
         label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
@@ -237,7 +234,6 @@ def bpref_score(
     y_score: ArrayLike,
     *,
     qid: _Ids | None = None,
-    k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
     min_documents: int | np.integer[Any] = 1,
     replace_undefined_by: float = 0.0,
@@ -1455,8 +1451,8 @@ def ndcg_score(
         first paper on DCG; or a function of an array of ranks.
     ideal : "judged", "shown", "all", "retrieved", "top" or float, default="judged"
         Documents of the ideal order, cut at k: all judged ones; as many of these as the list shows; all, without
-        the cutoff; only those that were retrieved; only the first k retrieved ones; or documents of a given
-        grade, whose gain no label may exceed.
+        the cutoff; only those that were retrieved; only the first k retrieved ones, unless ties are averaged; or
+        documents of a given grade, whose gain no label may exceed.
 
     Returns
     -------

@@ -71,6 +71,12 @@ class BoundMetric:
                     f"{name} must be left out unless gain={option.gain!r}, since it has no effect otherwise; got "
                     f"{name}={given!r} and gain={gain!r}."
                 )
+        is_of_top = self.record.name == "ndcg" and self.get("ideal") == "top"
+        if is_of_top and self.computation.ties == "average":
+            raise ValueError(
+                "ideal='top' requires ties='stable', 'best' or 'worst', since ties may leave open which documents are "
+                "the first k; got ties='average'."
+            )
         if "replace_undefined_by" in self.params and self.always_defined:
             raise ValueError(
                 f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False: counts are "

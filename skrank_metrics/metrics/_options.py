@@ -88,8 +88,8 @@ Ideal = Annotated[
     Any,
     Option(
         "Documents of the ideal order, cut at k: all judged ones; as many of these as the list shows; all, without the "
-        "cutoff; only those that were retrieved; only the first k retrieved ones; or documents of a given grade, whose "
-        "gain no label may exceed.",
+        "cutoff; only those that were retrieved; only the first k retrieved ones, unless ties are averaged; or "
+        "documents of a given grade, whose gain no label may exceed.",
         _check_ideal,
         '"judged", "shown", "all", "retrieved", "top" or float',
         "_Ideal",

@@ -106,9 +106,10 @@ def q_measure_score(
 
 @metric(
     "bpref",
-    formula=r"\mathrm{bpref}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i"
+    formula=r"\mathrm{bpref} = \frac{1}{R} \sum_{i=1}^{n} \mathrm{rel}_i"
     r" \left( 1 - \frac{\min(\text{non-relevant documents above } i, R)}{\min(R, N)} \right)",
     transform="misses",
+    has_cutoff=False,
     counts_others=True,
     unjudged="left out",
     reference=_BPREF,
@@ -119,8 +120,8 @@ def bpref_score(
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
-    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else, including
-    the cutoff. Relevant documents below the cutoff count 0.
+    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else. Relevant
+    documents that were not retrieved count 0.
 
     Examples
     --------

@@ -93,10 +93,6 @@ def ndcg_score(
     >>> ndcg_score([2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.4, 0.2], qid=qid, average=None)
     array([1. , 0.5])
     """
-    # The ideal of the first k depends on which tied documents these are, so shares are averaged, not sums.
-    if ideal == "top":
-        shares = ranked.share_of_best_order(gain, discount)
-        return shares, np.ones(len(shares))
     dcg = ranked.gains(gain) @ (1 / discount(ranked.ranks))
     best = _ideal_dcg(ranked, gain, discount, ideal)
     # The two sums are rounded differently. Without the clip, an ideal ranking could exceed 1 in the last digit.
@@ -110,7 +106,9 @@ def _ideal_dcg(
         return ranked.ideal(gain, discount)
     if ideal == "all":
         return ranked.cut(None).ideal(gain, discount)
-    if isinstance(ideal, str):
+    if ideal == "top":
+        best = ranked.ideal_of_top(gain, discount)
+    elif isinstance(ideal, str):
         of_list = ideal == "retrieved"
         best = ranked.ideal_of_ranks_filled(gain, discount, only_retrieved=of_list)
     else:

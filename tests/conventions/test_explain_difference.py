@@ -133,3 +133,18 @@ def test_a_gain_in_an_array_is_the_same_by_both():
     assert [(c.cause, c.effect) for c in found.causes] == [
         (c.cause, c.effect) for c in expected.causes
     ]
+
+
+def test_the_ideal_of_the_first_k_and_ties_change_together():
+    # Grades 1, 3 and 0 tie; in row order, the first two are shown.
+    rows = [1, 3, 0], [1, 1, 1]
+    difference = explain_difference(
+        *rows, qid=[0, 0, 0], metric="ndcg(gain=linear)@2", conventions=("sklearn", "quepid")
+    )
+    mean = (1 + 3) / 3
+    start = mean * (1 + D) / (3 + D)
+    end = (1 + 3 * D) / (3 + D)
+    assert difference.start == pytest.approx(start)
+    assert effects(difference) == {"ideal and ties": pytest.approx(end - start)}
+    (cause,) = difference.causes
+    assert cause.change == "judged -> top, average -> stable"

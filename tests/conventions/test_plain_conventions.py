@@ -198,8 +198,7 @@ def ways_of(bound, rows):
 
 def is_tried(bound, options):
     unusual = {name for name, value in options.items() if str(value) != str(bound.get(name))}
-    ties = options.get("ties", bound.get("ties"))
-    if unusual >= {"ideal", "discount"} or (options.get("ideal") == "top" and ties == "average"):
+    if unusual >= {"ideal", "discount"}:
         return False
     if options.get("ideal") == 0.0:
         return False

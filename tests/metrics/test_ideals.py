@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skrank_metrics import evaluate, get_metric, ndcg_score
-from skrank_metrics._engine.ideals import N_DRAWN
 
 # Three of five documents are returned, in the order of their grades 1, 0, 2. The others have the grades 3 and 1.
 RETURNED = {
@@ -27,8 +26,8 @@ SECOND = 1  # DCG of the first two
         ("ndcg(ideal=all)@2", SECOND / (3 + 2 / LOG3 + 1 / 2 + 1 / np.log2(5))),
         ("ndcg(ideal=retrieved)", DCG / (2 + 1 / LOG3)),
         ("ndcg(ideal=retrieved)@2", SECOND / (2 + 1 / LOG3)),
-        ("ndcg(ideal=top)", DCG / (2 + 1 / LOG3)),
-        ("ndcg(ideal=top)@2", SECOND / 1),
+        ("ndcg(ideal=top, ties=stable)", DCG / (2 + 1 / LOG3)),
+        ("ndcg(ideal=top, ties=worst)@2", SECOND / 1),
         ("ndcg(ideal=3)@2", SECOND / (3 + 3 / LOG3)),
         ("ndcg(ideal=4)", DCG / (4 + 4 / LOG3 + 4 / 2)),
         ("ndcg(ideal=3, gain=exp2)@2", 1 / (7 + 7 / LOG3)),
@@ -42,7 +41,8 @@ def test_ideals(name, expected):
 def test_a_list_without_hits_has_the_value_0_whatever_its_ideal():
     rows = {"y_true": [[0, 1]], "y_score": [[1, 0]], "retrieved": [[True, False]]}
     for ideal in ("judged", "shown", "all", "retrieved", "top", 1):
-        assert ndcg_score(**rows, ideal=ideal, replace_undefined_by=np.nan) == 0
+        value = ndcg_score(**rows, ideal=ideal, ties="stable", replace_undefined_by=np.nan)
+        assert value == 0
 
 
 def test_no_gain_may_exceed_that_of_the_ideal_grade():
@@ -69,18 +69,28 @@ def test_a_lower_label_may_gain_more_than_the_ideal_grade():
         ndcg_score(**RETURNED, gain=[0, 5, 2, 1], ideal=3)
 
 
-def test_sets_of_a_large_tie_are_drawn_the_same_in_every_order_of_rows():
-    n = 60
-    rng = np.random.default_rng(0)
-    labels = rng.random((1, n))
-    tied = np.zeros((1, n))
-    metric = get_metric("ndcg(ideal=top)@30")
-    value = metric(labels, tied)
-    assert metric(labels[:, ::-1], tied) == pytest.approx(value, rel=1e-12)
-    values = [metric(labels, rng.permutation(n)[None]) for _ in range(N_DRAWN)]
-    # Both are means of as many draws.
-    error = np.std(values) * np.sqrt(2 / N_DRAWN)
-    assert value == pytest.approx(np.mean(values), abs=5 * error)
+@pytest.mark.parametrize("name", ["ndcg(ideal=top)@3", "ndcg(gain=exp2, ideal=top)"])
+def test_the_first_k_are_open_if_ties_are_averaged(name):
+    with pytest.raises(ValueError, match=r"ideal='top' requires ties='stable', 'best' or 'worst'"):
+        get_metric(name)
+    with pytest.raises(ValueError, match="ideal='top' requires"):
+        get_metric("ndcg@3", convention="quepid", ties="average")
+
+
+@pytest.mark.parametrize(
+    ("ties", "shown"), [("best", [3, 2]), ("worst", [3, 0]), ("stable", [3, 1])]
+)
+def test_the_first_k_of_settled_ties(ties, shown):
+    # Three documents tie at rank 2, of which one is shown.
+    first, second = shown
+    value = ndcg_score([[1, 0, 2, 3]], [[1, 1, 1, 9]], ideal="top", ties=ties, k=2)
+    expected = (first + second / LOG3) / (3 + second / LOG3)
+    assert value == pytest.approx(expected, rel=1e-12)
+    of_clicks = ndcg_score([[0.5, 0.25, 1.5, 2]], [[1, 1, 9, 1]], ideal="top", ties=ties, k=2)
+    # 0.5, 0.25 and 2 tie below 1.5.
+    shown = {"best": 2, "worst": 0.25, "stable": 0.5}[ties]
+    best, other = max(1.5, shown), min(1.5, shown)
+    assert of_clicks == pytest.approx((1.5 + shown / LOG3) / (best + other / LOG3), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["dcg", "ndcg", "q_measure"])

@@ -228,14 +228,14 @@ def q_measure(ranked, k=None, gain="linear", beta=1.0):
     return total / min(k, sum(hits))
 
 
-def bpref(ranked, k=None, relevance_threshold=None):
+def bpref(ranked, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
     relevant = sum(hits)
     if not relevant:
         return math.nan
     bound = min(relevant, len(hits) - relevant)
     total = Fraction(0)
-    for place, hit in enumerate(hits[:k]):
+    for place, hit in enumerate(hits):
         if hit:
             others_above = min(place - sum(hits[:place]), relevant)
             total += 1 - others_above / bound if others_above else 1

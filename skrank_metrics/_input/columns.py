@@ -111,7 +111,8 @@ def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str
     if role in given:
         check_column_name(given[role], names, holder)
         return given[role]
-    candidates = [name for name in names if role_of(name) == role]
+    # A column that is named for another role has no second one.
+    candidates = [name for name in names if role_of(name) == role and name not in given.values()]
     if len(candidates) > 1:
         raise ValueError(
             f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "

@@ -247,9 +247,11 @@ def evaluate_run(
         anything hashable; those in texts are strings.
     run : dict, frame, array, Run, path or open file
         What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
-        scores or ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours
-        return them, in which -1, None, NaN and masked entries are padding; what trec.read_run returns; or a TREC file.
-        A dict of several runs by name, ``{"bm25": run, "dense": other}``, is evaluated and compared.
+        scores, or with ranks, which count 1, 2, 3, ... or 0, 1, 2, ... from row to row in each list unless ``columns``
+        names them; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours return
+        them, in which -1, None, NaN and masked entries are padding; what trec.read_run returns; a TREC file; or one
+        with lines of "query document rank". A dict of several runs by name, ``{"bm25": run, "dense": other}``, is
+        evaluated and compared.
     metrics : str, metric, sequence or dict of them, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. Names of trec_eval, such as "P_5" and "ndcg_cut_10", are also accepted.
     convention : default=None

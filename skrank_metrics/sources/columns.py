@@ -184,7 +184,19 @@ def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
             check_choice(role, f"a key of columns[{side!r}]", roles)
         shared = {role: name for role, name in given.items() if role in roles}
         found[side] = {**shared, **own}
+        _check_different(found[side])
     return found
+
+
+def _check_different(given: ColumnNames) -> None:
+    """Refuse a column that is named for two roles."""
+    role_by_name: dict[str, str] = {}
+    for role, name in given.items():
+        other = role_by_name.setdefault(name, role)
+        if other != role:
+            raise ValueError(
+                f"columns must name different columns for {other} and {role}; both are {name!r}."
+            )
 
 
 def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: str) -> Roles:
@@ -196,10 +208,10 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         label = find_column("label", names, given, holder)
         if label is None and document == "corpus-id":
             # BEIR's judgments have scores.
-            label = find_column("score", names, {}, holder)
+            label = find_column("score", names, given, holder)
         if label is None:
             # Interactions of RecTools have weights.
-            label = find_column("weight", names, {}, holder)
+            label = find_column("weight", names, given, holder)
         # Two columns hold relevant documents.
         if label is None and len(names) > 2:
             label = _needed("label", names, given, holder)
@@ -221,7 +233,8 @@ def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) ->
         way_out = f"; name it with columns={ {role: '...'} }"
         if role == "label":
             way_out += ", or pass only the queries and documents if all of them are relevant"
-        check_column_name(role, names, holder, way_out)
+        free = [name for name in names if name not in given.values()]
+        check_column_name(role, free, holder, way_out)
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
-from skrank_metrics._input.grouping import places_within, stable_order
+from skrank_metrics._input.grouping import places_within, stable_order, starts_of
 from skrank_metrics._input.id_types import holds_strings, kinds_of
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 
@@ -217,8 +217,8 @@ def equal_to_next(*columns: NDArray[Any]) -> Mask:
     return equal
 
 
-def from_ranks(lists: Lists) -> Lists:
-    """Lists with ranks as values, none of which may be twice in a list."""
+def from_ranks(lists: Lists, column: Any) -> Lists:
+    """Lists whose values are ranks, since the column is named as such; none may be twice in a list."""
     order = np.lexsort((lists.values, lists.codes))
     repeated = order[1:][equal_to_next(lists.codes[order], lists.values[order])]
     if len(repeated):
@@ -227,6 +227,25 @@ def from_ranks(lists: Lists) -> Lists:
     lowest = lists.values.min(initial=0)
     if lowest < 0:
         raise ValueError(
-            f"run has rank {lowest:g}, but 1 is the first rank. Are these scores, or negated ranks?"
+            f"run has rank {lowest:g}, but 1 is the first rank. If the largest number is the best, pass "
+            f"columns={ {'score': column} }."
         )
     return replace(lists, values=-lists.values, ranked=True)
+
+
+def check_counted(lists: Lists, column: Any) -> None:
+    """Refuse a column that looks like ranks, but could hold scores: its values do not count in each list."""
+    order = stable_order(lists.codes)
+    sizes = np.bincount(lists.codes)
+    ranks = lists.values[order]
+    # The first rank is 1 or 0.
+    first = ranks[starts_of(sizes)] > 0
+    wrong = order[ranks != places_within(sizes) + np.repeat(first, sizes)]
+    # Whatever has no rank has an error of its own.
+    if len(wrong) and not np.isnan(ranks).any():
+        row = int(wrong[0])
+        raise ValueError(
+            f"Column {column!r} of the run could hold ranks or scores: it does not count 1, 2, 3, ... from row to row "
+            f"in each list, as {lists.values[row]:g} for {lists.pair(row)} shows. Pass columns={ {'rank': column} } if "
+            f"the smallest number is the best, columns={ {'score': column} } if the largest is."
+        )

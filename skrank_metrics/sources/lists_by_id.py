@@ -31,13 +31,14 @@ from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
     Ids,
     Lists,
+    check_counted,
     from_ranks,
     listed,
     plain_column,
     python_ids,
     valid_ids,
 )
-from skrank_metrics.sources.tables import TableFile, format_of, import_arrow, read_bytes
+from skrank_metrics.sources.tables import DELIMITERS, TableFile, format_of, import_arrow, read_bytes
 from skrank_metrics.sources.trec_lines import FORMS, read_lines
 
 KINDS = {
@@ -265,7 +266,14 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
     """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
     pa = import_arrow(f"Reading {path}")
     file = TableFile(path, form)
-    roles = find_roles(file.column_names(), argument, names, path)
+    header = file.column_names()
+    if form in DELIMITERS and not names and not any(map(role_of, header)):
+        raise ValueError(
+            f"{path}: the first line was read as the header: {', '.join(map(repr, header))}. If the file has none, add "
+            "a line such as 'query,document,score'. If this is the header, name its columns, as in "
+            f"columns={ {'query': header[0]} }."
+        )
+    roles = find_roles(header, argument, names, path)
     # Like groups, ids of documents may have any type, and are not converted.
     columns = TableColumns(roles.value, roles.rank, roles.query, groups=roles.document)
     if argument == "run":
@@ -285,7 +293,9 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
     if roles.rank is None:
         return lists
     if roles.value is None:
-        return from_ranks(lists)
+        if "rank" not in names:
+            check_counted(lists, roles.rank)
+        return from_ranks(lists, roles.rank)
     # Two sources of the order may not contradict each other.
     order = np.lexsort((_to_values(frame[roles.rank], argument), lists.codes))
     scores, codes = lists.values[order], lists.codes[order]

@@ -12,7 +12,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
 from skrank_metrics.sources.join import refuse_twice
-from skrank_metrics.sources.lists import Ids, Lists, from_ranks, listed
+from skrank_metrics.sources.lists import Ids, Lists, listed
 from skrank_metrics.sources.tables import read_bytes, refuse, refuse_at, to_number
 
 
@@ -23,39 +23,17 @@ class Form(NamedTuple):
     document: int  # the place of the document
     value: int  # the place of the number
     expected: str  # the number, in words
-    whole: bool  # whether the number must be an integer
-    more: bool  # whether further fields are ignored
+    whole: bool = False  # whether the number must be an integer
     ranks: bool = False  # whether the number is a rank, of which 1 is the best
 
 
-# As in trec_eval, a tag may hold blanks, but judgments have nothing after the label.
 FORMS = {
     "qrels": Form(
-        ("topic", "iteration", "document", "label"),
-        2,
-        3,
-        "a whole number as label",
-        whole=True,
-        more=False,
+        ("topic", "iteration", "document", "label"), 2, 3, "a whole number as label", whole=True
     ),
-    "run": Form(
-        ("topic", "Q0", "document", "rank", "score", "tag"),
-        2,
-        4,
-        "a number as score",
-        whole=False,
-        more=True,
-    ),
+    "run": Form(("topic", "Q0", "document", "rank", "score", "tag"), 2, 4, "a number as score"),
     # As in MS MARCO.
-    "ranks": Form(
-        ("topic", "document", "rank"),
-        1,
-        2,
-        "a whole number as rank",
-        whole=True,
-        more=False,
-        ranks=True,
-    ),
+    "ranks": Form(("topic", "document", "rank"), 1, 2, "a number as rank", ranks=True),
 }
 
 
@@ -68,6 +46,8 @@ def read_lines(
     not come as a path to ``trec.read_run``.
     """
     data, name = read_bytes(source, text=True, argument=argument)
+    # Old programs of the Mac end lines like this.
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     # Such a file is binary or UTF-16, in which ids would match nothing.
     if b"\0" in data:
         refuse_at(name, data, data.index(b"\0"), "text without NUL")
@@ -82,8 +62,8 @@ def read_lines(
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(names))
     lists = listed(kind, list(topics), sizes, Ids(np.arange(len(names)), names, {"text"}))
-    lists = replace(lists, values=values, given=topics, in_trec=not ranked, ranked=False)
-    return from_ranks(lists) if ranked else lists, name
+    values = -values if ranked else values
+    return replace(lists, values=values, given=topics, in_trec=not ranked, ranked=ranked), name
 
 
 def _n_fields(data: bytes) -> int:
@@ -101,36 +81,71 @@ def _read_topics(
     """The numbers of the documents of each topic; the first line that is wrong is shown in an error."""
     topics: dict[str, dict[str, float]] = {}
     topic, documents = b"", dict[str, float]()
+    next_ranks: dict[bytes, float] = {}
     n_expected, place, place_of_value = len(form.fields), form.document, form.value
     convert = _converter(data, form)
-    # What follows the last field that matters is not split.
-    most = n_expected - 1 if form.more else n_expected
     for number, line in enumerate(data.split(b"\n"), start=1):
         # Of the control characters, bytes are split only at those that are blanks in C, too.
-        fields = line.split(None, most)
+        fields = line.split()
         if len(fields) != n_expected or fields[0] != topic:
             if not fields or fields[0].startswith(b"#"):
                 continue
             if len(fields) != n_expected:
-                refuse(name, number, line, f"{n_expected} fields ({' '.join(form.fields)})")
+                _check_tag(fields, form, name, number, line)
             topic = fields[0]
             documents = topics.setdefault(topic.decode(), {})
         try:
             value = convert(fields[place_of_value])
         except ValueError:
             refuse(name, number, line, form.expected)
-        # A blank in an id would make the rank the score. Without further fields, anything may stand for the rank.
-        if form.more and fields[3].strip(b"+-.0123456789") and len(fields[5].split()) > 1:
-            refuse(name, number, line, "a rank as fourth field, and no blanks in ids")
+        if form.ranks:
+            # The first rank is 1 or 0.
+            expected = next_ranks.get(topic, float(value > 0))
+            next_ranks[topic] = expected + 1
+            if value != expected:
+                refuse(name, number, line, _RANK.format(expected))
         document = fields[place].decode()
-        if document not in documents:
-            documents[document] = value
-            continue
-        if duplicates == "error":
-            refuse_twice(name, f"document {document!r} of query {topic.decode()!r}")
-        if duplicates == "best":
-            documents[document] = (min if form.ranks else max)(documents[document], value)
+        if document in documents:
+            if duplicates == "error":
+                refuse_twice(name, f"document {document!r} of query {topic.decode()!r}")
+            value = _chosen(documents[document], value, duplicates, form)
+        documents[document] = value
     return topics
+
+
+def _chosen(first: float, second: float, duplicates: str, form: Form) -> float:
+    """The value of a document that is twice in a list."""
+    if duplicates == "first":
+        return first
+    return min(first, second) if form.ranks else max(first, second)
+
+
+# A score in the place of a rank would turn the order round.
+_RANK = (
+    "rank {:g}, since lines of three fields are 'query document rank', with ranks that count 1, 2, 3, ... in each list "
+    "(scores need lines of six fields, 'topic Q0 document rank score tag')"
+)
+
+
+def _check_tag(fields: list[bytes], form: Form, name: str, number: int, line: bytes) -> None:
+    """Refuse a wrong number of fields, unless it is certain that only the tag of a run has blanks, as in trec_eval."""
+    expected = f"{len(form.fields)} fields ({' '.join(form.fields)})"
+    if form is not FORMS["run"] or len(fields) < len(form.fields):
+        refuse(name, number, line, expected)
+    # If two other numbers stood before a tag, the document could have blanks, or a line end could be missing.
+    are_numbers = [_is_number(field) for field in fields]
+    last = len(fields) - len(("rank", "score", "tag"))
+    places = [place for place in range(3, last + 1) if all(are_numbers[place : place + 2])]
+    if places != [form.fields.index("rank")]:
+        refuse(name, number, line, f"{expected}, with blanks only in the tag")
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        to_number(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _converter(data: bytes, form: Form) -> Callable[[bytes], float]:

@@ -165,8 +165,13 @@ def test_ranked_lists_ranks_and_relevant_documents():
         pairs.assign(label=1),
     ):
         scored = pd.DataFrame(ranked).assign(score=[-rank for rank in ranked["rank"]])
-        for run in (lists, *others, pd.DataFrame(ranked), pl.DataFrame(ranked), scored):
+        for run in (lists, *others, scored):
             assert per_query(evaluate_run(judged, run, "map")) == expected
+        for run in (pd.DataFrame(ranked), pl.DataFrame(ranked)):
+            found = evaluate_run(judged, run, "map", columns={"rank": "rank"})
+            assert per_query(found) == expected
+        in_order = pd.DataFrame(ranked).sort_values("rank")
+        assert per_query(evaluate_run(judged, in_order, "map")) == expected
     named = pd.DataFrame(ranked).rename(columns={"rank": "place"}).assign(score=1.0)
     assert per_query(evaluate_run(truth, named, "map", columns={"rank": "place"})) == expected
     named = scored.rename(columns={"score": "s"})
@@ -573,7 +578,12 @@ WRONG = [
         "qrels has no column 'rating'. Columns: 'query', 'document'",
         {"columns": {"label": "rating"}},
     ),
-    (FRAME, RANKS, "run has rank 1 twice, again for document 'b' of query 'q'"),
+    (
+        FRAME,
+        RANKS,
+        "run has rank 1 twice, again for document 'b' of query 'q'",
+        {"columns": {"rank": "rank"}},
+    ),
     (None, FRAME, "qrels must be dicts of labels .*; got NoneType"),
     (FRAME, ["q Q0 a 1 1 t"], "run must be dicts of scores .*; got list"),
     ([["a"]], A, r"qrels must be .*; pass dict\(enumerate\(qrels\)\), the lists by their number"),

@@ -230,7 +230,7 @@ def test_scores_in_the_place_of_ranks_are_not_taken_for_ranks(tmp_path):
     # As ranks, larger scores would be the worse ones; that two are equal shows that they are no ranks.
     run = tmp_path / "run.tsv"
     run.write_text("q\ta\t7\nq\tb\t7\nq\tc\t1\n")
-    with pytest.raises(ValueError, match="run has rank 7 twice, again for document 'b'"):
+    with pytest.raises(ValueError, match="line 1: expected rank 1, since lines of three fields"):
         evaluate_run({"q": ["a"]}, run, "mrr")
 
 

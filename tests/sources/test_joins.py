@@ -334,7 +334,8 @@ def test_lists_of_rows_keep_their_ids_and_have_one_length():
 
 def test_ranks_beyond_2_to_24_do_not_tie():
     run = pd.DataFrame({"query": "q", "document": ["a", "b"], "rank": [2**24 + 1, 2**24]})
-    assert mrr({"q": ["a"]}, run, convention="trec_eval") == [1 / 2]
+    columns = {"rank": "rank"}
+    assert mrr({"q": ["a"]}, run, convention="trec_eval", columns=columns) == [1 / 2]
 
 
 # --- Frames that are no columns in memory
@@ -638,7 +639,7 @@ def test_files_as_people_have_them(tmp_path):
             assert mrr(qrels, run) == [1 / 2]
     with pytest.raises(ValueError, match="expected 6 fields"):
         trec.read_run(all_runs[0])
-    with pytest.raises(ValueError, match=r"line 1: expected a whole number as rank; got 'q b 1.5'"):
+    with pytest.raises(ValueError, match=r"line 1: expected rank 1, since .*; got 'q b 1.5'"):
         mrr(beir, write("scores.txt", "q b 1.5\n"))
 
 
@@ -781,4 +782,4 @@ def test_equal_ids_of_several_types_are_the_same_document(one, equal):
 def test_negative_ranks_are_refused(lowest):
     run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "rank": [lowest, 3]})
     with pytest.raises(ValueError, match=f"run has rank {lowest}, but 1 is the first rank"):
-        evaluate_run({"q": ["a"]}, run)
+        evaluate_run({"q": ["a"]}, run, columns={"rank": "rank"})

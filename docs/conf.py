@@ -72,10 +72,10 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navigation_with_keys": False,
-    "show_prev_next": False,
+    "show_prev_next": True,
     "header_links_before_dropdown": 6,
     "logo": {
-        "text": "skrank_metrics",
+        "text": f"skrank_metrics {version}",
         "image_light": "images/logo.svg",
         "image_dark": "images/logo.svg",
         "alt_text": "",

@@ -94,15 +94,19 @@ def label_cells(app: Any, page: str, template: str, context: dict[str, Any], doc
         context["body"] = TABLE.sub(_labelled, context["body"])
 
 
-def _labelled(found: re.Match[str], columns: tuple[int, ...] = (4, 5), letters: int = 10) -> str:
+# The least mean length of the cells of a table, by its number of columns, that does not fit a phone.
+LONG = {3: 20, 4: 10, 5: 10}
+
+
+def _labelled(found: re.Match[str]) -> str:
     start, body, rows = found[0].partition("<tbody>")
     heads = [_text(cell) for _, cell in CELL.findall(start)]
     cells = [[_text(cell) for _, cell in CELL.findall(row)] for row in ROW.findall(rows)]
     sizes = [len(cell) for row in cells for cell in row[1:]]
     if (
-        len(heads) not in columns
+        len(heads) not in LONG
         or any(len(row) != len(heads) for row in cells)
-        or sum(sizes) < letters * len(sizes)
+        or sum(sizes) < LONG[len(heads)] * len(sizes)
     ):
         return found[0]
     heads_in_order = itertools.cycle(heads)

@@ -112,6 +112,11 @@ def _rows_of_outermost_call() -> dict[str, Any]:
     return whole
 
 
+def fits_fold() -> bool:
+    """Whether scikit-learn fits a part of the rows that were passed to it."""
+    return any(_frames(f"{_VALIDATION}.", exact=False))
+
+
 def given_to_scorer(name: str) -> Any:
     """An argument that a scorer is called with, such as "X"; None outside a scorer."""
     return next(_frames("sklearn.metrics._scorer._score"), {}).get(name)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import (
@@ -58,6 +57,12 @@ _REFUSED = {
 )
 
 
+# The keyword by which each library takes queries: sizes, numbers in ascending order, ids of contiguous rows.
+BOOSTERS = {"lightgbm": "group", "xgboost": "qid", "catboost": "group_id"}
+# Names that mean ids to some estimators and sizes to others.
+_AMBIGUOUS = {"group", "groups", "group_id", "group_sizes", "query_id"}
+
+
 @dataclass(frozen=True)
 class SortedRows:
     """Rows sorted by query, if the estimator ranks."""
@@ -65,14 +70,17 @@ class SortedRows:
     X: Any
     y: NDArray[Any]
     ids: NDArray[Any]  # of each query
-    sizes: IntArray  # documents of each query
+    codes: IntArray  # the number of the query of each row
+    units: (
+        IntArray  # the number of what is held out as a whole, its query or its group, for each row
+    )
     weights: FloatArray | None  # one per row
     further: dict[str, Any]  # parameters of fit with one value per row
 
     @property
-    def codes(self) -> IntArray:
-        """The number of the query of each row."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+    def sizes(self) -> IntArray:
+        """Number of documents of each query."""
+        return np.bincount(self.codes)
 
     @property
     def weights_of_queries(self) -> FloatArray | None:
@@ -87,17 +95,17 @@ class SortedRows:
         weights = self.weights_of_queries
         return None if weights is None else np.repeat(weights, self.sizes)
 
-    def take(self, rows: Any, queries: Any = slice(None)) -> SortedRows:
-        """These rows, of these queries."""
-        weights = None if self.weights is None else self.weights[rows]
-        further = {name: take_rows(value, rows) for name, value in self.further.items()}
+    def take(self, rows: Any) -> SortedRows:
+        """These rows; the others leave no gap in the numbers of the queries."""
+        queries, codes = np.unique(self.codes[rows], return_inverse=True)
         return SortedRows(
             take_rows(self.X, rows),
             self.y[rows],
             self.ids[queries],
-            self.sizes[queries],
-            weights,
-            further,
+            codes,
+            self.units[rows],
+            None if self.weights is None else self.weights[rows],
+            {name: take_rows(value, rows) for name, value in self.further.items()},
         )
 
 
@@ -106,22 +114,25 @@ def sorted_rows(
     X: Any,
     y: NDArray[Any],
     grouping: Grouping,
+    units: Grouping,
     sample_weight: Any,
     further: dict[str, Any],
 ) -> SortedRows:
     """Sort rows by query for rankers, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
-        name = "group_weight" if way == "group_id" else "sample_weight"
+        name = "group_weight" if way == "catboost" else "sample_weight"
         if name not in taken_by_fit(estimator):
             raise TypeError(
                 f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights."
             )
         weights = check_weights(sample_weight, len(y), "document")
-        if way in ("group_id", "qid"):
+        if way in ("catboost", "xgboost"):
             # These boosters weight queries, so weights must not vary within one.
             query_weights(sample_weight, grouping)
-    rows = SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
+    # Numbers in an order of the ids, so that what is drawn does not depend on the order of the rows.
+    places = np.argsort(canonical_order(units.ids))
+    rows = SortedRows(X, y, grouping.ids, grouping.codes, places[units.codes], weights, further)
     # Regressors and classifiers get the rows as they are, also those of a precomputed kernel, whose columns are rows.
     if grouping.order is None or way is None:
         return rows
@@ -140,7 +151,7 @@ class FittedQueries:
     """The queries of a fit as salted hashes, so that a pickled model does not reveal their ids."""
 
     salt: bytes
-    sizes: dict[int, int]  # documents by hash
+    sizes: dict[bytes, int]  # documents by hash
 
     @classmethod
     def of(cls, ids: NDArray[Any], sizes: IntArray, salt: bytes = b"") -> FittedQueries:
@@ -153,8 +164,7 @@ class FittedQueries:
         salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
         by_hash = {}
         for plain, size in zip(hashes, sizes.tolist(), strict=True):
-            digest = hashlib.blake2b(plain, digest_size=8, key=salt).digest()
-            by_hash[int.from_bytes(digest, "little")] = size
+            by_hash[hashlib.blake2b(plain, digest_size=8, key=salt).digest()] = size
         return cls(salt, by_hash)
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
@@ -166,34 +176,56 @@ class FittedQueries:
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
     way = way_of_queries(estimator)
-    arguments: dict[str, Any]
-    if way == "group_id":
+    arguments: dict[str, Any] = {"sample_weight": rows.weights}
+    if way == "catboost":
         arguments = {"group_id": rows.codes, "group_weight": rows.weights}
-    elif way == "qid":
+    elif way == "xgboost":
         arguments = {"qid": rows.codes, "sample_weight": rows.weights_of_queries}
-    else:
-        arguments = {"sample_weight": rows.weights}
-    if way == "group":
+    elif way == "lightgbm":
         arguments["group"] = rows.sizes
+    elif way == "qid":
+        arguments["qid"] = rows.codes
     # Some estimators refuse a keyword that they do not need, even if it is None.
     given = {name: value for name, value in arguments.items() if value is not None}
     return {**rows.further, **given}
 
 
+def library_of(estimator: Any) -> str | None:
+    """The library of a booster or of a subclass: "lightgbm", "xgboost", "catboost", or None for other estimators."""
+    modules = [base.__module__.partition(".")[0] for base in type(estimator).__mro__]
+    return next((module for module in modules if module in BOOSTERS), None)
+
+
 def way_of_queries(estimator: Any) -> str | None:
-    """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
-    accepted = taken_by_fit(estimator)
-    # XGBoost also takes group sizes, but only checks the length of qid, so qid comes first.
-    return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
+    """How ``fit`` takes queries: as one of the boosters, as numbers in the keyword "qid", or not at all, None."""
+    library, accepted = library_of(estimator), taken_by_fit(estimator)
+    if library is not None:
+        return library if BOOSTERS[library] in accepted else None
+    return "qid" if "qid" in accepted else None
+
+
+def check_gets_queries(estimator: Any) -> None:
+    """Refuse an estimator that needs queries, but would not get them."""
+    kind, way = type(estimator).__name__, way_of_queries(estimator)
+    unclear = sorted(taken_by_fit(estimator) & _AMBIGUOUS)
+    if unclear and way is None:
+        raise TypeError(
+            f"{kind}.fit takes {unclear[0]}, which may mean ids or sizes. QueryRanker knows LightGBM, XGBoost and "
+            "CatBoost; another ranker needs fit(X, y, qid=), which gets sorted rows and one number per row."
+        )
+    for name, value in estimator.get_params().items():
+        if hasattr(value, "fit") and way_of_queries(value):
+            inner = type(value).__name__
+            raise TypeError(
+                f"estimator must be the ranker itself; got {kind} with {inner} inside, to which it does not pass the "
+                "queries. Put QueryRanker around the inner one instead."
+            )
+        if way != "xgboost" and name.endswith("objective") and str(value).startswith("rank:"):
+            raise TypeError(f"objective={value!r} needs XGBRanker; {kind} ignores the queries.")
 
 
 def taken_by_fit(estimator: Any) -> set[str]:
     """Names of the parameters of ``fit`` besides X and y."""
-    if isinstance(estimator, Pipeline) and way_of_queries(estimator[-1]):
-        raise TypeError(
-            "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
-            "Put QueryRanker(ranker) at the end of the Pipeline instead."
-        )
     names: set[str] = set()
     for base in type(estimator).__mro__:
         if "fit" in vars(base):
@@ -208,9 +240,18 @@ def taken_by_fit(estimator: Any) -> set[str]:
 def clone_estimator(estimator: Any) -> Any:
     """Clone an estimator; copy what is none, which ``fit`` refuses."""
     # CatBoost returns copies of lists among its parameters; clone expects the very objects that it passed.
-    if any(base.__module__.partition(".")[0] == "catboost" for base in type(estimator).__mro__):
+    if library_of(estimator) == "catboost":
         return type(estimator)(**estimator.get_params())
     return clone(estimator, safe=False)
+
+
+def clone_to_fit(estimator: Any) -> Any:
+    """Clone an estimator, but share its callbacks, which report to the user."""
+    cloned = clone_estimator(estimator)
+    for name, value in estimator.get_params().items():
+        if name.endswith("callbacks"):
+            cloned.set_params(**{name: value})
+    return cloned
 
 
 def check_is_estimator(estimator: Any) -> None:
@@ -225,12 +266,11 @@ def check_is_estimator(estimator: Any) -> None:
 
 def check_prefixes(ranker: Any, params: dict[str, Any]) -> None:
     """Refuse parameters of the estimator that are named without the prefix ``estimator__``."""
-    own = ranker.get_params(deep=False)
     of_estimator = params.get("estimator", ranker.estimator)
-    known = of_estimator.get_params() if hasattr(of_estimator, "get_params") else {}
-    for name in params:
+    known: dict[str, Any] = getattr(of_estimator, "get_params", dict)()
+    for name in params.keys() - ranker.get_params(deep=False).keys():
         # scikit-learn's error lists the parameters of the ranker, among which is none that helps.
-        if name not in own and name in known:
+        if name in known:
             raise ValueError(
                 f"QueryRanker has no parameter {name!r}, but {type(of_estimator).__name__} has: "
                 f"write 'estimator__{name}', or 'queryranker__estimator__{name}' in a Pipeline."
@@ -238,29 +278,36 @@ def check_prefixes(ranker: Any, params: dict[str, Any]) -> None:
 
 
 def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[SortedRows, SortedRows]:
-    """Draw whole queries for validation, and return the training rows and the validation rows."""
-    n_queries = len(rows.sizes)
-    n_validation = round(float(fraction) * n_queries)
-    if not 0 < n_validation < n_queries:
+    """Draw whole queries or groups for validation, and return the training rows and the validation rows."""
+    n_units = int(rows.units.max()) + 1
+    n_validation = round(float(fraction) * n_units)
+    if not 0 < n_validation < n_units:
         raise ValueError(
-            "validation_fraction must leave queries on both sides; got "
-            f"{n_validation} of {n_queries} queries for validation with validation_fraction={fraction}. Fit on more "
-            "queries, or set another fraction."
+            f"validation_fraction={fraction} must leave queries, or groups, on both sides; got {n_validation} of "
+            f"{n_units} for validation. Fit on more of them, or set another fraction."
         )
-    # In an order of the ids, so that the order of the rows does not matter.
-    drawn = random_source(random_state).permutation(n_queries)[:n_validation]
-    held_out = mask_at(canonical_order(rows.ids)[drawn], n_queries)
-    is_row_held_out = np.repeat(held_out, rows.sizes)
-    training = rows.take(np.flatnonzero(~is_row_held_out), ~held_out)
-    return training, rows.take(np.flatnonzero(is_row_held_out), held_out)
+    drawn = random_source(random_state).permutation(n_units)[:n_validation]
+    is_held_out = mask_at(drawn, n_units)[rows.units]
+    return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
 
 
 def best_iteration(estimator: Any) -> int:
-    """Number of boosting rounds with the best validation score; LightGBM counts from 1, the others from 0."""
-    # XGBoost has no underscore at the end.
-    if hasattr(estimator, "best_iteration_"):
-        return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
+    """Number of boosting rounds that the predictions of a model with early stopping use."""
+    library = library_of(estimator)
+    if library == "lightgbm":
+        return int(estimator.booster_.current_iteration())
+    if library == "catboost":
+        return int(estimator.tree_count_)
     return int(estimator.best_iteration) + 1
+
+
+def passed_on(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``fit`` without None, and models to go on from without the ranker around them."""
+    return {
+        name: getattr(value, "estimator_", value)
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def check_names(given: dict[str, Any], *, takes_sets: bool) -> None:
@@ -309,6 +356,6 @@ def requests_of_fit(estimator: Any) -> dict[str, Any]:
     """Metadata requests by name: all parameters that are passed on, or the estimator's own requests."""
     check_is_estimator(estimator)
     requests = getattr(get_routing_for_object(estimator), "fit", None)
-    said = {} if requests is None else requests.requests
+    said = getattr(requests, "requests", {})
     names = sorted(taken_by_fit(estimator) - {*_OWN, *_REFUSED})
     return {name: True if said.get(name) is None else said[name] for name in names}

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import validate_data
 
+from skrank_metrics._input.arrays import count_rows
 from skrank_metrics._input.parameters import check_int, check_number
 from skrank_metrics._input.query_ids import carried, group_by_query
+from skrank_metrics._sklearn_internals import fits_fold, is_first_warning
 from skrank_metrics.rankers._fitting import (
     METRIC,
     FittedQueries,
     SortedRows,
     label_column,
+    library_of,
     sorted_rows,
     taken_by_fit,
     way_of_queries,
@@ -22,15 +27,6 @@ from skrank_metrics.rankers._fitting import (
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 
 _HOW_TO_PASS = "Pass eval_set=[(X_val, with_qid(y_val, qid_val))]."
-
-
-def takes_queries_of_validation(estimator: Any) -> bool:
-    """Whether this is a ranker whose way to take the queries of validation sets is known."""
-    accepted = taken_by_fit(estimator)
-    is_catboost = way_of_queries(estimator) == "group_id"
-    return "eval_set" in accepted and (
-        is_catboost or not accepted.isdisjoint({"eval_group", "eval_qid"})
-    )
 
 
 def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
@@ -43,25 +39,45 @@ def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
         if X_val is None:
             raise TypeError("X_val must hold the rows of y_val; got None.")
         return [(X_val, y_val)]
-    pairs = [] if eval_set is None else list(eval_set)
+    if eval_set is None:
+        return []
+    # A Pool of CatBoost is no pair, which the error says.
+    pairs = eval_set if isinstance(eval_set, list | tuple) else [eval_set]
     for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
-                f"eval_set[{number}] must be a pair of rows and labels; got "
-                f"{type(pair).__name__}. {_HOW_TO_PASS}"
+                f"eval_set[{number}] must be a pair of rows and labels; got {type(pair).__name__}. {_HOW_TO_PASS}"
             )
-    return pairs
+    return list(pairs)
 
 
-def sorted_set(estimator: Any, pair: tuple[Any, Any], name: str) -> SortedRows:
+def sorted_set(ranker: Any, pair: tuple[Any, Any], name: str) -> SortedRows:
     """A validation set with its rows sorted by query; the ids and weights are in the index of the labels."""
     X, y = pair
     labels = label_column(y)
     check_consistent_length(X, labels)
+    check_columns_of_fit(ranker, X, name)
     caller = f"QueryRanker.fit with {name}"
     grouping = group_by_query(len(labels), caller, hint=_HOW_TO_PASS, X=X, y=y)
     weights = carried(y, sample_weight=None)["sample_weight"]
-    return sorted_rows(estimator, X, labels, grouping, weights, {})
+    return sorted_rows(ranker.estimator_, X, labels, grouping, grouping, weights, {})
+
+
+def check_columns_of_fit(ranker: Any, X: Any, name: str) -> None:
+    """Refuse a validation set with other columns than the rows of the fit, as predict does; boosters may not look."""
+    try:
+        validate_data(ranker, X, reset=False, skip_check_array=True)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def check_unsplit(X_val: Any, X: Any) -> None:
+    """Refuse a set that scikit-learn may have split, as it splits whatever is as long as X."""
+    if X_val is not None and fits_fold() and count_rows(X_val) == count_rows(X):
+        raise ValueError(
+            "X_val must not have as many rows as X in a search, which splits what does. Pass "
+            "eval_set=[(X_val, y_val)], which stays whole."
+        )
 
 
 def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
@@ -75,21 +91,88 @@ def check_new_queries(fitted: FittedQueries, rows: SortedRows) -> None:
 
 
 # What boosters call the number of rounds without improvement.
-_PATIENCE = ("early_stopping_rounds", "early_stopping_round", "early_stopping", "od_wait")
+_PATIENCE = (
+    "early_stopping_rounds",
+    "early_stopping_round",
+    "early_stopping",
+    "n_iter_no_change",
+    "od_wait",
+)
+# Settings with which predictions do not use the best number of trees, or other trees than those that were monitored.
+_WITHOUT_BEST = ("boosting_type", "boosting", "boost", "booster", "use_best_model")
 
 
-def _check_patience(booster: Any, rounds: int) -> None:
-    """Refuse a booster with another number of rounds, of which LightGBM would take the smaller."""
-    given = booster.get_params(deep=False)
+def _check_can_stop(booster: Any, rounds: int, given: dict[str, Any]) -> None:
+    """Refuse settings of a booster that contradict early stopping after this number of rounds."""
+    settings = {**booster.get_params(deep=False), **given}
     for name in _PATIENCE:
-        if given.get(name) not in (None, rounds):
+        if settings.get(name) not in (None, rounds):
             raise ValueError(
                 f"early_stopping_rounds must not contradict {name} of the estimator; got {rounds} and "
-                f"{given[name]!r}. Leave out one of them."
+                f"{settings[name]!r}. Leave out one of them."
+            )
+    for callback in settings.get("callbacks") or ():
+        if "EarlyStopping" in type(callback).__name__:
+            raise ValueError(
+                "early_stopping_rounds and a callback both say when to stop. Leave out one of them."
+            )
+    for name in _WITHOUT_BEST:
+        if settings.get(name) in ("dart", "gblinear", False):
+            raise ValueError(
+                f"early_stopping_rounds must be None with {name}={settings[name]!r}, whose predictions do not use the "
+                "best number of trees."
+            )
+    if "xgb_model" in given:
+        raise ValueError(
+            "early_stopping_rounds must be None with xgb_model, after which XGBoost miscounts the best round."
+        )
+
+
+def _check_has_set(booster: Any, given: dict[str, Any]) -> None:
+    """Refuse a booster that is told to stop early, but has no validation set; CatBoost would use all rounds."""
+    settings = booster.get_params(deep=False)
+    # CatBoost's eval_fraction holds out some rows, whatever their queries.
+    for name in (*_PATIENCE, "eval_fraction"):
+        if settings.get(name) and given.keys().isdisjoint(("eval_set", "eval_X")):
+            raise ValueError(
+                f"{name} of the estimator needs a validation set: pass eval_set, or set early_stopping_rounds and "
+                "validation_fraction of QueryRanker instead."
             )
 
 
-def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int | None:
+# HistGradientBoosting stops early by itself if it has more rows.
+_MOST_ROWS_WITHOUT_STOP = 10_000
+
+
+def own_fraction(estimator: Any, n_rows: int) -> float | None:
+    """The share of queries to hold out for an estimator that would hold out rows, if it takes a validation set.
+
+    If it takes none, this is an error, or a warning if nobody asked for it.
+    """
+    for inner in (estimator, *estimator.get_params().values()):
+        settings: dict[str, Any] = getattr(inner, "get_params", dict)()
+        # GradientBoosting has only a patience.
+        name = "early_stopping" if "early_stopping" in settings else "n_iter_no_change"
+        value, fraction = settings.get(name), settings.get("validation_fraction")
+        is_off = value == "auto" and n_rows <= _MOST_ROWS_WITHOUT_STOP
+        if not value or is_off or fraction is None:
+            continue
+        if inner is estimator and "X_val" in taken_by_fit(estimator):
+            return float(fraction if fraction < 1 else fraction / n_rows)
+        message = (
+            f"{type(inner).__name__} with {name}={value!r} holds out single rows, and not queries, so it stops too "
+            "late. Turn this off, and search for the number of iterations."
+        )
+        if value != "auto":
+            raise ValueError(message)
+        if is_first_warning():
+            warnings.warn(message, UserWarning, stacklevel=3)
+    return None
+
+
+def check_early_stopping(
+    ranker: Any, n_sets: int, given: dict[str, Any], *, takes_sets: bool
+) -> int | None:
     """Number of rounds without improvement after which to stop; None for never.
 
     If there is one, exactly one set of queries must decide when to stop.
@@ -101,6 +184,8 @@ def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int |
                 "validation_fraction requires early_stopping_rounds; got "
                 f"validation_fraction={fraction!r} and early_stopping_rounds=None."
             )
+        if library_of(ranker.estimator) and not n_sets:
+            _check_has_set(ranker.estimator, given)
         return None
     check_int(rounds, "early_stopping_rounds", 1)
     if not takes_sets:
@@ -108,7 +193,7 @@ def check_early_stopping(ranker: Any, n_sets: int, *, takes_sets: bool) -> int |
             "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
             f"{type(ranker.estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
         )
-    _check_patience(ranker.estimator, rounds)
+    _check_can_stop(ranker.estimator, rounds, given)
     if (fraction is not None) + n_sets != 1:
         raise ValueError(
             "early_stopping_rounds requires either validation_fraction or exactly one validation set, "
@@ -127,11 +212,26 @@ def validation_arguments(
     To stop early, a metric is set on the estimator if it has none.
     """
     make = {
-        "group_id": _catboost_arguments,
-        "qid": _xgboost_arguments,
-        "group": _lightgbm_arguments,
+        "catboost": _catboost_arguments,
+        "xgboost": _xgboost_arguments,
+        "lightgbm": _lightgbm_arguments,
     }
-    return make[str(way_of_queries(estimator))](estimator, sets, rounds, given)
+    return make.get(str(way_of_queries(estimator)), _scikit_learn_arguments)(
+        estimator, sets, rounds, given
+    )
+
+
+def _scikit_learn_arguments(
+    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    # "auto" may not stop with the rows that are left.
+    estimator.set_params(early_stopping=True)
+    (rows,) = sets
+    return {**given, "X_val": rows.X, "y_val": rows.y, "sample_weight_val": rows.weights}
+
+
+# None, and LightGBM's words for it.
+_NO_METRIC = {"None", "na", "null", "custom"}
 
 
 def _lightgbm_arguments(
@@ -140,18 +240,19 @@ def _lightgbm_arguments(
     weights = [rows.weights for rows in sets]
     arguments = dict(given)
     if rounds is not None:
-        lightgbm = importlib.import_module("lightgbm")
-        stop = lightgbm.early_stopping(rounds, verbose=False)
-        arguments["callbacks"] = [*given.get("callbacks", ()), stop]
+        estimator.set_params(early_stopping_round=rounds)
         parameters = estimator.get_params()
-        if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
+        metrics = {str(parameters.get(name)) for name in ("metric", "metrics", "metric_types")}
+        if metrics <= _NO_METRIC:
             estimator.set_params(metric="None")
             arguments.setdefault("eval_metric", lightgbm_metric(METRIC))
             # LightGBM's own metrics weight queries by the mean of their rows.
             weights = [rows.weights_of_queries_by_row for rows in sets]
-    arguments["eval_group"] = [rows.sizes for rows in sets]
-    arguments["eval_sample_weight"] = weights
-    arguments["eval_init_score"] = [rows.further.get("init_score") for rows in sets]
+    arguments |= {
+        "eval_group": [rows.sizes for rows in sets],
+        "eval_sample_weight": weights,
+        "eval_init_score": [rows.further.get("init_score") for rows in sets],
+    }
     # Versions of LightGBM with eval_X warn of eval_set.
     if "eval_X" in taken_by_fit(estimator):
         arguments["eval_X"] = tuple(rows.X for rows in sets)
@@ -184,16 +285,13 @@ def _catboost_arguments(
     # Only a Pool carries the queries of validation rows.
     pool = importlib.import_module("catboost").Pool
     parameters = {**estimator.get_params(), **given}
-    columns = {
-        name: parameters.get(name)
-        for name in ("cat_features", "text_features", "embedding_features")
-    }
+    names = ("cat_features", "text_features", "embedding_features")
+    columns = {name: parameters.get(name) for name in names}
     pools = []
     for rows in sets:
-        per_row = {name: rows.further.get(name) for name in ("baseline", "subgroup_id")}
         queries = {"group_id": rows.codes, "group_weight": rows.weights}
-        pools.append(pool(rows.X, rows.y, **queries, **columns, **per_row))
-    arguments = {**given, "eval_set": pools if len(pools) > 1 else pools[0]}
+        pools.append(pool(rows.X, rows.y, **queries, **columns, **rows.further))
+    arguments = {**given, "eval_set": pools}
     if rounds is not None:
         if parameters.get("eval_metric") is None:
             estimator.set_params(eval_metric="NDCG:top=10;type=Base")

@@ -19,28 +19,34 @@ from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remem
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.rankers._fitting import (
+    BOOSTERS,
     METRIC,
     FittedQueries,
     SortedRows,
     best_iteration,
+    check_gets_queries,
     check_is_estimator,
     check_names,
     check_prefixes,
     check_starts,
     clone_estimator,
+    clone_to_fit,
     fit_arguments,
     hold_out,
     label_column,
+    passed_on,
     per_row,
     requests_of_fit,
     sorted_rows,
+    way_of_queries,
 )
 from skrank_metrics.rankers._validation import (
     check_early_stopping,
     check_new_queries,
+    check_unsplit,
     given_sets,
+    own_fraction,
     sorted_set,
-    takes_queries_of_validation,
     validation_arguments,
 )
 
@@ -210,28 +216,38 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             or a parameter of ``fit``, or too few queries could be held out.
         """
         check_is_estimator(self.estimator)
+        check_gets_queries(self.estimator)
         check_seed(self.random_state)
+        check_unsplit(X_val, X)
         sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
-        takes_sets = takes_queries_of_validation(self.estimator)
+        takes_sets = way_of_queries(self.estimator) in BOOSTERS
         pairs = given_sets(**sets) if takes_sets else []
-        rounds = check_early_stopping(self, len(pairs), takes_sets=takes_sets)
-        given = fit_params if takes_sets else {**fit_params, **sets}
-        given = {name: value for name, value in given.items() if value is not None}
+        given = passed_on(fit_params if takes_sets else {**fit_params, **sets})
         check_names(given, takes_sets=takes_sets)
+        rounds = check_early_stopping(self, len(pairs), given, takes_sets=takes_sets)
+        fraction = self.validation_fraction
+        if fraction is None and X_val is None:
+            fraction = own_fraction(self.estimator, count_rows(X))
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
-        rows = self._checked_rows(X, columns, given)
+        rows = self._checked_rows(X, columns, given, hold_out=fraction is not None)
         if pairs:
             check_starts(rows.further)
         self.n_queries_ = len(rows.ids)
         self._fitted = FittedQueries.of(rows.ids, rows.sizes)
         validation = []
         for number, pair in enumerate(pairs):
-            validation.append(sorted_set(self.estimator_, pair, f"eval_set[{number}]"))
+            validation.append(sorted_set(self, pair, f"eval_set[{number}]"))
         others = {name: given[name] for name in given.keys() - rows.further.keys()}
+        if fraction is not None:
+            rows, *validation = hold_out(rows, fraction, self.random_state)
+        elif rounds is not None:
+            check_new_queries(self._fitted, validation[0])
         self._fit_sorted(rows, validation, rounds, others)
         return self
 
-    def _checked_rows(self, X: Any, columns: dict[str, Any], given: dict[str, Any]) -> SortedRows:
+    def _checked_rows(
+        self, X: Any, columns: dict[str, Any], given: dict[str, Any], *, hold_out: bool
+    ) -> SortedRows:
         """Clone the estimator, and check and sort the rows for it."""
         if columns["y"] is None:
             raise ValueError(
@@ -242,12 +258,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         further = per_row(given, len(labels))
         columns = check_rows(X, **columns, **further)
         further = {name: columns.pop(name) for name in further}
-        hint = how_to_pass_ids("qid")
-        grouping = group_by_query(len(labels), "QueryRanker.fit", hint=hint, X=X, **columns)
+        ids = {"hint": how_to_pass_ids("qid"), "X": X, **columns}
+        grouping = units = group_by_query(len(labels), "QueryRanker.fit", **ids)
+        if hold_out and columns["groups"] is not None:
+            units = group_by_query(len(labels), "QueryRanker.fit", unit=True, **ids)
         validate_data(self, X, skip_check_array=True)
-        self.estimator_ = clone_estimator(self.estimator)
+        self.estimator_ = clone_to_fit(self.estimator)
         weights = columns["sample_weight"]
-        return sorted_rows(self.estimator_, X, labels, grouping, weights, further)
+        return sorted_rows(self.estimator_, X, labels, grouping, units, weights, further)
 
     def _fit_sorted(
         self,
@@ -258,11 +276,6 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         # An earlier fit may have left it.
         self.__dict__.pop("best_iteration_", None)
-        if self.validation_fraction is not None:
-            rows, held_out = hold_out(rows, self.validation_fraction, self.random_state)
-            validation = [held_out]
-        elif rounds is not None:
-            check_new_queries(self._fitted, validation[0])
         if validation:
             arguments = validation_arguments(self.estimator_, validation, rounds, arguments)
         queries = fit_arguments(self.estimator_, rows)
@@ -337,18 +350,20 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
+        scores = to_float64(model.predict(X), "y_score")
+        if scores.shape[1:] == (1,):
+            scores = scores[:, 0]
         # Predictions are remembered by identity, so each call must return a new array.
-        return to_float64(model.predict(X), "y_score").copy()
+        return scores.copy()
+    labels = np.asarray(model.classes_, dtype=np.float64)
     # Some classifiers return two columns of probabilities even then.
-    if len(model.classes_) == 1:
-        return np.full(count_rows(X), float(model.classes_[0]))
-    if len(model.classes_) == 2 and hasattr(model, "decision_function"):
+    if len(labels) == 1:
+        return np.full(count_rows(X), labels[0])
+    if len(labels) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"estimator must have predict_proba to rank by {len(model.classes_)} labels; got "
+            f"estimator must have predict_proba to rank by {len(labels)} labels; got "
             f"{type(model).__name__}. Wrap it in CalibratedClassifierCV, or use a regressor."
         )
-    return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(
-        model.classes_, dtype=np.float64
-    )
+    return np.asarray(model.predict_proba(X), dtype=np.float64) @ labels

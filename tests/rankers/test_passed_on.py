@@ -182,7 +182,7 @@ def test_early_stopping_with_categories_told_to_fit(words):
 class Listwise(BaseEstimator):
     """Of no library that is known here."""
 
-    def fit(self, X, y, *, group, propensity=None, feature_weights=None, eval_set=None):
+    def fit(self, X, y, *, qid, propensity=None, feature_weights=None, eval_set=None):
         self.given_ = {
             "propensity": propensity,
             "feature_weights": feature_weights,

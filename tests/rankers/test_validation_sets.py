@@ -47,7 +47,7 @@ def by_hand(model, X, y, codes, X_val, y_val, codes_val, weights=None, of_fit=No
     first = np.flatnonzero(np.diff(codes_val, prepend=-1))
     if isinstance(model, CatBoostRanker):
         pool = Pool(X_val, y_val, group_id=codes_val, group_weight=weights)
-        return model.fit(X, y, group_id=codes, group_weight=of_fit, eval_set=pool)
+        return model.fit(X, y, group_id=codes, group_weight=of_fit, eval_set=[pool])
     if isinstance(model, XGBRanker):
         of_queries = None if weights is None else [weights[first]]
         sets = {"eval_set": [(X_val, y_val)], "eval_qid": [codes_val]}

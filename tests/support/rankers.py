@@ -52,7 +52,7 @@ class RecordedXGBRanker(Recorded, XGBRanker):
 
 class RecordedCatBoostRanker(Recorded, CatBoostRanker):
     def _validation(self, given):
-        return np.array(given["eval_set"].get_features(), dtype=np.float32)
+        return np.array(given["eval_set"][0].get_features(), dtype=np.float32)
 
     def curve(self):
         return {

@@ -213,13 +213,14 @@ def check_gets_queries(estimator: Any) -> None:
             f"{kind}.fit takes {unclear[0]}, which may mean ids or sizes. QueryRanker knows LightGBM, XGBoost and "
             "CatBoost; another ranker needs fit(X, y, qid=), which gets sorted rows and one number per row."
         )
-    for name, value in estimator.get_params().items():
+    params = estimator.get_params()
+    for value in params.values():
         if hasattr(value, "fit") and way_of_queries(value):
-            inner = type(value).__name__
             raise TypeError(
-                f"estimator must be the ranker itself; got {kind} with {inner} inside, to which it does not pass the "
-                "queries. Put QueryRanker around the inner one instead."
+                f"estimator must be the ranker itself; got {kind} with {type(value).__name__} inside, to which it does "
+                "not pass the queries. Put QueryRanker around the inner one instead."
             )
+    for name, value in params.items():
         if way != "xgboost" and name.endswith("objective") and str(value).startswith("rank:"):
             raise TypeError(f"objective={value!r} needs XGBRanker; {kind} ignores the queries.")
 

@@ -71,6 +71,17 @@ def check_columns_of_fit(ranker: Any, X: Any, name: str) -> None:
         raise ValueError(f"{name}: {error}") from None
 
 
+def check_sets_of_lightgbm(ranker: Any, given: dict[str, Any]) -> None:
+    """Check the sets of its regressors, too; the other libraries compare the names of columns themselves."""
+    if library_of(ranker.estimator) != "lightgbm":
+        return
+    sets = [pair[0] for pair in given.get("eval_set", ()) if isinstance(pair, tuple)]
+    further = given.get("eval_X", ())
+    sets += further if isinstance(further, tuple) else [further]
+    for X in sets:
+        check_columns_of_fit(ranker, X, "a validation set")
+
+
 def check_unsplit(X_val: Any, X: Any) -> None:
     """Refuse a set that scikit-learn may have split, as it splits whatever is as long as X."""
     if X_val is not None and fits_fold() and count_rows(X_val) == count_rows(X):

@@ -43,6 +43,7 @@ from skrank_metrics.rankers._fitting import (
 from skrank_metrics.rankers._validation import (
     check_early_stopping,
     check_new_queries,
+    check_sets_of_lightgbm,
     check_unsplit,
     given_sets,
     own_fraction,
@@ -237,6 +238,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         validation = []
         for number, pair in enumerate(pairs):
             validation.append(sorted_set(self, pair, f"eval_set[{number}]"))
+        check_sets_of_lightgbm(self, given)
         others = {name: given[name] for name in given.keys() - rows.further.keys()}
         if fraction is not None:
             rows, *validation = hold_out(rows, fraction, self.random_state)
@@ -350,11 +352,11 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
-        scores = to_float64(model.predict(X), "y_score")
+        scores = model.predict(X)
         if scores.shape[1:] == (1,):
-            scores = scores[:, 0]
+            scores = np.ravel(scores)
         # Predictions are remembered by identity, so each call must return a new array.
-        return scores.copy()
+        return to_float64(scores, "y_score").copy()
     labels = np.asarray(model.classes_, dtype=np.float64)
     # Some classifiers return two columns of probabilities even then.
     if len(labels) == 1:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import xgboost
 from catboost import CatBoostRanker, CatBoostRegressor
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator, clone
@@ -330,3 +331,39 @@ def test_an_estimator_without_importances(problem):
     ranker = QueryRanker(SVR()).fit(X, y, qid=qid)
     assert not hasattr(ranker, "feature_importances_")
     assert not hasattr(ranker, "coef_")
+
+
+class Report(xgboost.callback.TrainingCallback):
+    def __init__(self):
+        self.rounds = []
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.rounds.append(epoch)
+        return False
+
+
+def test_callbacks_report_to_the_user(problem):
+    X, y, qid = problem
+    for wrap in (QueryRanker, lambda model: QueryRanker(make_pipeline("passthrough", model))):
+        report = Report()
+        kind = XGBRanker if wrap is QueryRanker else xgboost.XGBRegressor
+        ranker = wrap(kind(n_estimators=4, n_jobs=1, callbacks=[report])).fit(X, y, qid=qid)
+        assert report.rounds == [0, 1, 2, 3]
+        # scikit-learn's clones have callbacks of their own, as fits in parallel need.
+        clone(ranker).fit(X, y, qid=qid)
+        assert report.rounds == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "count"),
+    [
+        (LIGHTGBM, "init_model", lambda booster: booster.booster_.current_iteration()),
+        (XGBOOST, "xgb_model", lambda booster: booster.get_booster().num_boosted_rounds()),
+        (CATBOOST, "init_model", lambda booster: booster.tree_count_),
+    ],
+)
+def test_a_training_goes_on_from_a_ranker(model, name, count, problem):
+    X, y, qid = problem
+    before = QueryRanker(model).fit(X, y, qid=qid)
+    after = QueryRanker(model).fit(X, y, qid=qid, **{name: before})
+    assert count(after.estimator_) == 10 + 10

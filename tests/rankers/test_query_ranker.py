@@ -8,9 +8,10 @@ import pytest
 from catboost import CatBoostError
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier
+from sklearn.feature_selection import RFE
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
@@ -22,7 +23,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from support.by_hand import fit as fit_by_hand
 from support.rankers import RANKERS, of_name
-from xgboost import XGBRanker
+from xgboost import XGBClassifier, XGBModel, XGBRanker, XGBRegressor, XGBRFRegressor
 
 from skrank_metrics import (
     QueryKFold,
@@ -452,3 +453,77 @@ def test_a_parameter_of_the_booster_without_its_prefix_is_named(deep, problem):
         QueryRanker(Ridge()).set_params(estimator=LGBMRanker(), num_leaves=3)
     changed = QueryRanker(Ridge()).set_params(estimator=LGBMRanker(), estimator__num_leaves=5)
     assert changed.estimator.num_leaves == 5
+
+
+@pytest.mark.parametrize("kind", [XGBRegressor, XGBClassifier, XGBRFRegressor, XGBModel])
+def test_an_objective_that_ranks_needs_a_ranker(kind, problem):
+    X, y, qid = problem
+    message = f"objective='rank:pairwise' needs XGBRanker; {kind.__name__} ignores the queries"
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(kind(objective="rank:pairwise")).fit(X, y, qid=qid)
+    with pytest.raises(TypeError, match="needs XGBRanker; Pipeline ignores"):
+        QueryRanker(make_pipeline(kind(objective="rank:pairwise"))).fit(X, y, qid=qid)
+
+
+class OwnRanker(RegressorMixin, BaseEstimator):
+    """Ranks by the first feature, and keeps what it is given."""
+
+    def fit(self, X, y, *, qid, sample_weight=None):
+        self.given_ = {"y": y, "qid": qid, "sample_weight": sample_weight}
+        return self
+
+    def predict(self, X):
+        return X[:, :1]
+
+
+def test_another_ranker_gets_one_number_per_row(shuffled):
+    X, y, qid = shuffled
+    weights = 1.0 + np.arange(len(y)) % 3
+    ranker = QueryRanker(OwnRanker()).fit(X, y, qid=qid, sample_weight=weights)
+    codes = pd.factorize(qid)[0]  # in order of first appearance
+    order = np.argsort(codes, kind="stable")
+    expected = {"y": y[order], "qid": codes[order], "sample_weight": weights[order]}
+    assert ranker.estimator_.given_.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(ranker.estimator_.given_[name], value)
+
+
+def test_predictions_in_one_column_are_scores(problem):
+    X, y, qid = problem
+    ranker = QueryRanker(OwnRanker()).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), X[:, 0])
+    assert ranker.score(X, y, qid=qid) == ndcg_score(y, X[:, 0], qid=qid, k=10)
+
+
+def with_queries_as(name):
+    """A ranker of an unknown library whose fit takes queries by this name."""
+    fit = {}
+    exec(f"def fit(self, X, y, *, {name}): raise AssertionError", fit)
+    return type("Unknown", (BaseEstimator,), {"fit": fit["fit"]})()
+
+
+@pytest.mark.parametrize("name", ["group", "groups", "query_id", "group_id", "group_sizes"])
+def test_names_that_may_mean_ids_or_sizes_are_refused(name, problem):
+    X, y, qid = problem
+    message = rf"Unknown\.fit takes {name}, which may mean ids or sizes.*fit\(X, y, qid=\)"
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(with_queries_as(name)).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: TransformedTargetRegressor(regressor=model),
+        lambda model: BaggingRegressor(model),
+        lambda model: GridSearchCV(model, {}),
+        lambda model: RFE(model),
+        lambda model: QueryRanker(model),
+    ],
+)
+@pytest.mark.parametrize("model", [*RANKERS, OwnRanker()], **of_name)
+def test_a_ranker_inside_another_estimator_is_refused(model, wrap, problem):
+    X, y, qid = problem
+    outer = wrap(model)
+    message = f"got {type(outer).__name__} with {type(model).__name__} inside"
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(outer).fit(X, y, qid=qid)

@@ -8,12 +8,13 @@ from catboost import CatBoostRanker, Pool
 from lightgbm import LGBMRanker, LGBMRegressor, early_stopping
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.rankers import RANKERS, RECORDED, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryRanker, get_metric, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, with_qid
 
 LIGHTGBM, XGBOOST, CATBOOST = RANKERS
 N_ROUNDS = {
@@ -267,3 +268,62 @@ def test_a_pipeline_passes_the_set_by_the_name_of_the_step(parts):
     given = {"queryranker__eval_set": [(X_val, with_qid(y_val, qid_val))]}
     pipeline.fit(X, with_qid(y, qid), **given)
     assert pipeline[-1].estimator_.evals_result_["valid_0"]
+
+
+COLUMNS = {
+    "another order": (lambda frame: frame[list("dcba")], "in the same order as they were in fit"),
+    "other names": (lambda frame: frame.rename(columns={"c": "price"}), "unseen at fit time"),
+    "too few": (lambda frame: frame.to_numpy()[:, :3], "X has 3 features, but QueryRanker"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize(("change", "message"), COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_a_set_has_the_columns_of_the_fit(model, change, message, parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    frame, other = (pd.DataFrame(rows, columns=list("abcd")) for rows in (X, X_val))
+    sets = [(other, with_qid(y_val, qid_val)), (change(other), with_qid(y_val, qid_val))]
+    with pytest.raises(ValueError, match=rf"(?s)eval_set\[1\]: .*{message}"):
+        QueryRanker(model).fit(frame, y, qid=qid, eval_set=sets)
+    assert QueryRanker(model).fit(frame, y, qid=qid, eval_set=sets[:1])
+
+
+def test_a_regressor_gets_only_sets_with_the_columns_of_the_fit(parts):
+    (X, y, qid), (X_val, y_val, _) = parts
+    frame, other = (pd.DataFrame(rows, columns=list("abcd")) for rows in (X, X_val))
+    model = LGBMRegressor(n_estimators=2, verbose=-1, n_jobs=1)
+
+    def fit(rows):
+        if "eval_X" in LGBMRegressor.fit.__annotations__:
+            QueryRanker(model).fit(frame, y, qid=qid, eval_X=rows, eval_y=y_val)
+            return QueryRanker(model).fit(frame, y, qid=qid, eval_X=(rows,), eval_y=(y_val,))
+        return QueryRanker(model).fit(frame, y, qid=qid, eval_set=[(rows, y_val)])
+
+    assert fit(other)
+    with pytest.raises(ValueError, match="in the same order as they were in fit"):
+        fit(other[list("badc")])
+
+
+def test_a_set_as_long_as_the_rows_is_not_split_by_a_search(problem):
+    X, y, qid = problem
+    X_val, labels = X[::-1].copy(), with_qid(y, np.char.mod("new %d", qid))
+    in_search = {"cv": QueryKFold(3), "error_score": "raise"}
+    with sklearn.config_context(enable_metadata_routing=True):
+        steps = [("scale", StandardScaler()), ("rank", QueryRanker(LIGHTGBM))]
+        pipeline = Pipeline(steps, transform_input=["X_val"])
+        search = GridSearchCV(pipeline, {"rank__estimator__num_leaves": [4]}, **in_search)
+        with pytest.raises(ValueError, match=r"X_val must not have as many rows.*Pass eval_set="):
+            search.fit(X, y, qid=qid, X_val=X_val, y_val=labels)
+        found = search.fit(X, y, qid=qid, X_val=X_val[:-1], y_val=labels[:-1])
+        pipeline.fit(X, y, qid=qid, X_val=X_val, y_val=labels)
+    assert "valid_0" in found.best_estimator_[-1].estimator_.evals_result_
+    search = GridSearchCV(QueryRanker(LIGHTGBM), {}, **in_search)
+    search.fit(X, with_qid(y, qid), eval_set=[(X_val, labels)])
+
+
+def test_a_pool_is_no_pair(parts):
+    (X, y, qid), (X_val, y_val, qid_val) = parts
+    pool = Pool(X_val, y_val, group_id=sorted(qid_val))
+    with pytest.raises(TypeError, match=r"got Pool\. Pass eval_set=\[\(X_val, with_qid\("):
+        QueryRanker(CATBOOST).fit(X, y, qid=qid, eval_set=pool)

@@ -66,12 +66,15 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator object
-        LGBMRanker, XGBRanker, CatBoostRanker, or any regressor or classifier with scikit-learn's interface. It is
-        cloned; tune its parameters as ``estimator__<name>``.
+        LGBMRanker, XGBRanker, CatBoostRanker or a subclass, or any regressor or classifier with scikit-learn's
+        interface. Another ranker needs ``fit(X, y, qid=)``; it gets rows sorted by query, and for each row the number
+        of its query. The estimator is cloned, but its callbacks are used as they are. Tune its parameters as
+        ``estimator__<name>``.
     validation_fraction : float, default=None
-        Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
-        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets, or else NDCG@10.
-        None for a validation set of your own, the ``eval_set`` of ``fit``.
+        Share of the queries to hold out for early stopping, in (0, 1), or of the groups if ``fit`` gets ``groups``
+        beside query ids. Requires early_stopping_rounds, and LGBMRanker, XGBRanker or CatBoostRanker. The ranker
+        watches the metric that it sets, or else NDCG@10. None for a validation set of your own, the ``eval_set`` of
+        ``fit``.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -87,6 +90,12 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Number of boosting rounds used by predictions, counted from 1 for all boosters. Only with early stopping.
     n_features_in_, feature_names_in_
         Number of features, and their names if ``X`` is a DataFrame with string column names.
+
+    Notes
+    -----
+    The HistGradientBoosting estimators stop early by default if there are more than 10,000 rows. Here, they hold out
+    queries or groups for that (with scikit-learn 1.7 or later). Other estimators that would hold out single rows raise
+    an error.
 
     Examples
     --------
@@ -191,19 +200,21 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y : array-like of shape (n_documents, n_features) and (n_documents,)
             Features, in any order of rows, and relevance labels, finite, which may carry the query ids.
         qid, groups : array-like of shape (n_documents,), default=None
-            Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them.
+            Query ids; ``groups`` if neither ``qid`` nor the index of ``y`` holds them. Otherwise, ``groups`` are held
+            out as a whole, such as the users of the queries.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
         eval_set : list of (X_val, y_val) pairs, default=None
-            Validation sets of LGBMRanker, XGBRanker or CatBoostRanker, in any order of rows. The labels carry the query
-            ids, and weights if there are any: ``(X_val, with_qid(y_val, qid_val))``. With early_stopping_rounds, there
-            is one set. Other estimators get it as it is.
+            Validation sets of LGBMRanker, XGBRanker or CatBoostRanker, in any order of rows, with the columns of ``X``.
+            The labels carry the query ids, and weights if there are any: ``(X_val, with_qid(y_val, qid_val))``. With
+            early_stopping_rounds, there is one set. Other estimators get it as it is.
         X_val, y_val : array-like, default=None
             The same for one validation set, in two parameters, as a Pipeline needs it:
-            ``Pipeline(steps, transform_input=["X_val"])`` transforms the rows like those of the fit.
+            ``Pipeline(steps, transform_input=["X_val"])`` transforms the rows like those of the fit. In a search, it
+            must not be as long as ``X``.
         **fit_params
             Further parameters of the estimator's ``fit``, such as ``cat_features`` or ``init_score``. Those with one
-            value per row are sorted along with the rows.
+            value per row are sorted along with the rows. A model to continue from may be a QueryRanker.
 
         Returns
         -------
@@ -214,7 +225,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError, ValueError
             If the query ids are missing, something is invalid, the estimator does not support weights, early stopping
-            or a parameter of ``fit``, or too few queries could be held out.
+            or a parameter of ``fit``, settings of early stopping disagree, the estimator needs queries but would not
+            get them, or too few queries could be held out.
         """
         check_is_estimator(self.estimator)
         check_gets_queries(self.estimator)

@@ -42,7 +42,8 @@ CASES = (
 # A process of its own each, so that the peak is that of one call.
 MEASURE = """
 import json, re, sys, time
-from skrank_metrics import evaluate, evaluate_batches
+from skrank_metrics import evaluate
+from skrank_metrics.sources import evaluate_batches
 path, order, n_threads = sys.argv[1:]
 wall, cpu = time.perf_counter(), time.process_time()
 if order == "in memory":

@@ -21,10 +21,12 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks.timing import machine
-from skrank_metrics import dask, evaluate, evaluate_batches, query_fold, spark
+from skrank_metrics import dask, evaluate, spark
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.sources import evaluate_batches
 from skrank_metrics.sources.accumulator import TableEvaluation
 from skrank_metrics.sources.columns import TableColumns
+from skrank_metrics.splitters import query_fold
 
 NAMES: dict[str, Any] = {"label": "label", "score": "score", "qid": "qid"}
 METRICS = ["ndcg@10", "map", "mrr"]

@@ -28,16 +28,10 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, Parameter
 from xgboost import XGBRanker
 
 from benchmarks.timing import machine
-from skrank_metrics import (
-    QueryKFold,
-    QueryRanker,
-    RacingSearchCV,
-    make_ranking_scorer,
-    ndcg_score,
-    with_qid,
-)
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
 from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
+from skrank_metrics.model_selection import RacingSearchCV
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection.scorers import QueryScores
 

@@ -141,7 +141,7 @@ def link_names_in_code(app: Any, doctree: Any, page: str) -> None:
     known = app.env.get_domain("py").objects
     for node in list(doctree.findall(literal)):
         found = NAME_IN_CODE.fullmatch(node.astext())
-        entry = known.get(f"{skrank_metrics.__name__}.{found[1]}") if found else None
+        entry = known.get(reference_pages.full_name(found[1])) if found else None
         if entry is None or entry.docname == page or entry.objtype == "module":
             continue
         if any(isinstance(above, title | reference | desc_signature) for above in _above(node)):
@@ -167,9 +167,8 @@ if (mode === "light" || mode === "dark") document.documentElement.style.colorSch
 
 def link_types(app: Any, config: Any) -> None:
     """Link the types of this package, but not numpydoc's own words, whose pages are elsewhere."""
-    config.numpydoc_xref_aliases_complete = {
-        name: f"skrank_metrics.{name}" for name in skrank_metrics.__all__ if name[0].isupper()
-    }
+    types = {name: place for name, place in reference_pages.PLACES.items() if name[0].isupper()}
+    config.numpydoc_xref_aliases_complete = types
 
 
 def copy_playground(app: Any, error: Exception | None) -> None:

@@ -12,15 +12,13 @@ from sklearn.model_selection import KFold
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     _demo,
-    audit_splits,
     evaluate,
-    explain_difference,
     make_ranking_scorer,
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.datasets import load_digits_retrieval
 from skrank_metrics.displays import (
     ComparisonDisplay,
@@ -31,6 +29,8 @@ from skrank_metrics.displays import (
     SplitDisplay,
     style,
 )
+from skrank_metrics.model_selection import RacingSearchCV
+from skrank_metrics.splitters import audit_splits
 
 IMAGES = Path(__file__).parent / "images"
 GRID = {"estimator__max_leaf_nodes": [2, 8, 31], "estimator__learning_rate": [0.02, 0.1]}

@@ -7,13 +7,14 @@ python docs/generate.py --check   # only tell what is out of date
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-import skrank_metrics
+from skrank_metrics._rooms import NAMESPACES, ROOMS, modules_of_names
 from skrank_metrics.metrics._record import Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 
@@ -43,6 +44,8 @@ from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+{imports}
 
 _FloatArray: TypeAlias = NDArray[np.float64]
 _Ids: TypeAlias = ArrayLike | Sequence[Hashable]
@@ -76,7 +79,10 @@ SHARED_TYPES = {
 def metrics_stub() -> str:
     """Signatures of all metric functions, with an overload for each type that ``average`` makes of the result."""
     functions = sorted(REGISTRY.values(), key=lambda function: function.__name__)
-    head = f"{STUB_HEAD}\n{_list_of(function.__name__ for function in functions)}\n"
+    modules = modules_of_names("metrics")
+    others = {name: module for name, module in modules.items() if module != "metrics"}
+    imports = "\n".join(_imports(others))
+    head = f"{STUB_HEAD.format(imports=imports)}\n{_list_of(sorted(modules))}\n"
     return head + "".join(_overloads(function) for function in functions)
 
 
@@ -116,24 +122,23 @@ def _signature(function: MetricFunction, average: str, returned: str) -> str:
     return f"@overload\ndef {function.__name__}(\n{parameters}) -> {returned}"
 
 
-def front_door_stub() -> str:
-    """All public names with the modules that they come from."""
-    functions = sorted(function.__name__ for function in REGISTRY.values())
-    modules = {
-        **{module: names.split() for module, names in skrank_metrics._MODULES.items()},
-        "metrics": functions,
-    }
-    lines = [
-        '"""The public names. Written by docs/generate.py; do not edit."""\n',
-        *(f"from skrank_metrics import {name} as {name}" for name in skrank_metrics._NAMESPACES),
-    ]
-    for module, names in sorted(modules.items()):
-        line = f"from skrank_metrics.{module} import {', '.join(names)}"
-        wrapped = "".join(f"    {name},\n" for name in names)
-        lines.append(
-            line if len(line) <= 100 else f"from skrank_metrics.{module} import (\n{wrapped})"
-        )
-    return "\n".join([*lines, "", "__version__: str", "", _list_of(skrank_metrics.__all__)])
+def room_stub(room: str) -> str:
+    """All public names of a room, or of the front door, with the modules that they come from."""
+    about = "The public names." if room else "The front door: its names, and the rooms."
+    lines = [f'"""{about} Written by docs/generate.py; do not edit."""\n']
+    if not room:
+        lines += [f"from skrank_metrics import {name} as {name}" for name in NAMESPACES]
+    modules = modules_of_names(room)
+    lines += _imports(modules)
+    if not room:
+        lines += ["", "__version__: str"]
+    return "\n".join([*lines, "", _list_of(sorted(modules))])
+
+
+def _imports(modules: dict[str, str]) -> list[str]:
+    """Imports that re-export each name, as type checkers and editors ask for."""
+    named = sorted((module, name) for name, module in modules.items())
+    return [f"from skrank_metrics.{module} import {name} as {name}" for module, name in named]
 
 
 def _list_of(names: Iterable[str]) -> str:
@@ -142,9 +147,10 @@ def _list_of(names: Iterable[str]) -> str:
 
 LISTS = [("docs/which_metric.md", "metrics", metrics_list)]
 STUBS = {
-    "skrank_metrics/__init__.pyi": front_door_stub,
-    "skrank_metrics/metrics/__init__.pyi": metrics_stub,
+    f"skrank_metrics/{room}/__init__.pyi".replace("//", "/"): functools.partial(room_stub, room)
+    for room in ROOMS
 }
+STUBS["skrank_metrics/metrics/__init__.pyi"] = metrics_stub
 
 
 def generated() -> dict[Path, str]:

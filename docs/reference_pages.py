@@ -14,6 +14,7 @@ from generate import labels_seen
 from ranking_picture import one_case
 
 import skrank_metrics
+from skrank_metrics._rooms import ROOMS, SINGLE_MODULES, modules_of_names
 from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction, Reference
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
@@ -47,11 +48,22 @@ MODULES = {
     "dask": "Dask",
     "spark": "Spark",
 }
+
+
+def _places() -> dict[str, str]:
+    """Map public names to the places that users import them from: the front door, or else a room."""
+    places: dict[str, str] = {}
+    for room in ROOMS:
+        for name in modules_of_names(room):
+            places.setdefault(name, f"skrank_metrics.{room}.{name}".replace("..", "."))
+    return places
+
+
+PLACES = _places()
+METRIC_FUNCTIONS = sorted(function.__name__ for function in REGISTRY.values())
 # A public name after a word that refers to it.
-_BEFORE, _NAMES = (
-    "[Aa]s in|[Ss]ee|[Ll]ike|[Uu]se|of|from|by|to|and|or|with|than",
-    "|".join(skrank_metrics.__all__),
-)
+_BEFORE = "[Aa]s in|[Ss]ee|[Ll]ike|[Uu]se|of|from|by|to|and|or|with|than"
+_NAMES = "|".join(PLACES)
 REFERRED = re.compile(rf"(\b(?:{_BEFORE}) )({_NAMES})(?![\w(.`=\"])")
 SYMBOLS = r"""
 A query has a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
@@ -191,7 +203,17 @@ def conventions_page() -> str:
 
 def link_names(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Link the names that docstrings refer to, as in "as in evaluate" and "see with_qid", before Sphinx reads them."""
-    lines[:] = [REFERRED.sub(r"\1:obj:`~skrank_metrics.\2`", line) for line in lines]
+    lines[:] = [REFERRED.sub(_link, line) for line in lines]
+
+
+def _link(found: re.Match[str]) -> str:
+    return f"{found[1]}:obj:`~{PLACES[found[2]]}`"
+
+
+def full_name(name: str) -> str:
+    """Complete a name, or one of its members, by the place of the name: RankingReport.inspect."""
+    first, dot, member = name.partition(".")
+    return PLACES.get(first, f"skrank_metrics.{first}") + dot + member
 
 
 def add_facts(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
@@ -241,52 +263,55 @@ def api_index() -> str:
     """Make the list of all public names, by topic."""
     parts = [
         _title("API"),
-        "All of these names are imported from ``skrank_metrics``, if no other module is named.",
+        "Names are imported from ``skrank_metrics``, or from the module that stands before them.",
     ]
-    metrics = sorted(function.__name__ for function in REGISTRY.values())
     parts += [
         _title("Metrics", "-"),
         "One page each: :doc:`../metrics/index`.",
-        _summaries(metrics),
+        _summaries(METRIC_FUNCTIONS),
     ]
     for topic, (title, names) in topics().items():
-        parts += [_title(title, "-"), f"See also :doc:`{topic}`.", _topic_summaries(topic, names)]
+        parts += [_title(title, "-"), f"See also :doc:`{topic}`.", _summaries(names)]
     return "\n\n".join([*parts, _toctree(topics())])
 
 
 def topics() -> dict[str, tuple[str, list[str]]]:
     """Titles and names of the topics, the groups of the sidebar: folders first, then public modules."""
-    found = {}
-    for topic, title in TOPICS.items():
-        modules = [
-            names
-            for module, names in skrank_metrics._MODULES.items()
-            if module.startswith(f"{topic}.")
-        ]
-        found[topic] = (title, sorted(name for listed in modules for name in listed.split()))
-    return found | {module: (title, public_in(module)) for module, title in MODULES.items()}
+    found: dict[str, tuple[str, list[str]]] = {
+        topic: (title, []) for topic, title in TOPICS.items()
+    }
+    for name, place in PLACES.items():
+        if name not in METRIC_FUNCTIONS:
+            found[_topic_of(name)][1].append(place.removeprefix("skrank_metrics."))
+    for _, names in found.values():
+        names.sort(key=_own_name)
+    for module, title in MODULES.items():
+        found[module] = (title, [f"{module}.{name}" for name in public_in(module)])
+    return found
+
+
+def _topic_of(name: str) -> str:
+    """Name the folder that defines a public name."""
+    modules = next(modules for modules in map(modules_of_names, ROOMS) if name in modules)
+    return modules[name].partition(".")[0]
+
+
+def _own_name(name: str) -> str:
+    return name.rpartition(".")[2].lower()
 
 
 def topic_page(topic: str, title: str, names: list[str]) -> str:
     """Make the page of a topic, under which the sidebar lists its names."""
     about = inspect.getdoc(importlib.import_module(f"skrank_metrics.{topic}")) or ""
-    full = [f"{topic}.{name}" for name in names] if topic in MODULES else names
-    places = sorted(
-        (_api_page(name)[0] for name in full), key=lambda place: place.rpartition("/")[2].lower()
-    )
+    places = [_api_page(name)[0] for name in names]
     return "\n\n".join(
         [
             _title(title),
             about.partition("\n\n")[0],
-            _topic_summaries(topic, names),
+            _summaries(names),
             _toctree(places),
         ]
     )
-
-
-def _topic_summaries(topic: str, names: Iterable[str]) -> str:
-    module = f"skrank_metrics.{topic}" if topic in MODULES else "skrank_metrics"
-    return _summaries(names, f".. currentmodule:: {module}\n\n")
 
 
 def public_in(module: str) -> list[str]:
@@ -304,12 +329,9 @@ def public_in(module: str) -> list[str]:
 
 def api_pages() -> dict[str, str]:
     """Make the pages of all names but metrics, by place. Names that differ only by case are in different folders."""
-    folders = {module.partition(".")[0] for module in skrank_metrics._MODULES}
-    if folders != set(TOPICS) or set(MODULES) != set(skrank_metrics._NAMESPACES):
-        raise ValueError(f"TOPICS and MODULES must name the folders of the package; got {folders}")
-    names = [name for listed in skrank_metrics._MODULES.values() for name in listed.split()]
-    names += [f"{module}.{name}" for module in MODULES for name in public_in(module)]
-    return dict(_api_page(name) for name in names)
+    if set(MODULES) != set(SINGLE_MODULES):
+        raise ValueError(f"MODULES must name {SINGLE_MODULES}")
+    return dict(_api_page(name) for _, names in topics().values() for name in names)
 
 
 def _api_page(name: str) -> tuple[str, str]:

@@ -13,7 +13,8 @@ import pytest
 from numpydoc.validate import validate
 
 import skrank_metrics
-from skrank_metrics import metrics
+from skrank_metrics._rooms import NAMESPACES, ROOMS, modules_of_names
+from skrank_metrics.metrics._registry import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 # Sections that have nothing to say everywhere, and spellings of types that numpydoc has no name for.
@@ -39,12 +40,56 @@ def run(code):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_star_import_brings_exactly_the_public_names():
-    names, found = skrank_metrics.__all__, {}
+# All public names, by the place that users import them from first: the front door, or a room.
+PLACES = {}
+for room_name in ROOMS:
+    for public_name in modules_of_names(room_name):
+        PLACES.setdefault(public_name, f"skrank_metrics.{room_name}".rstrip("."))
+PUBLIC = {name: getattr(importlib.import_module(place), name) for name, place in PLACES.items()}
+rooms = pytest.mark.parametrize("room", list(ROOMS), ids=lambda room: room or "front door")
+
+
+def module_of(room):
+    return importlib.import_module(f"skrank_metrics.{room}".rstrip("."))
+
+
+@rooms
+def test_a_star_import_brings_exactly_the_public_names(room):
+    module = module_of(room)
+    names = module.__all__
     assert names == sorted(set(names))
-    exec("from skrank_metrics import *", found)
+    found = {}
+    exec(f"from {module.__name__} import *", found)
     assert found.keys() - {"__builtins__"} == set(names)
-    assert all(found[name] is getattr(skrank_metrics, name) for name in names)
+    for name in names:
+        assert found[name] is getattr(module, name)
+
+
+def test_the_front_door_has_forty_names():
+    assert len(skrank_metrics.__all__) == 40
+    assert sum(name.endswith(("_score", "_distance")) for name in skrank_metrics.__all__) == 22
+
+
+@rooms
+def test_names_of_two_rooms_are_one_thing(room):
+    for name in module_of(room).__all__:
+        assert getattr(module_of(room), name) is PUBLIC[name]
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "right"),
+    [
+        ("skrank_metrics", "RacingSearchCV", "skrank_metrics.model_selection"),
+        ("skrank_metrics", "Comparison", "skrank_metrics.decisions"),
+        ("skrank_metrics.splitters", "evaluate_batches", "skrank_metrics.sources"),
+        ("skrank_metrics.model_selection", "cross_evaluate", "skrank_metrics"),
+        ("skrank_metrics.reports", "ndcg_score", "skrank_metrics"),
+    ],
+)
+def test_a_name_that_is_looked_for_in_the_wrong_room_says_where_it_is(place, name, right):
+    with pytest.raises(AttributeError) as error:
+        getattr(importlib.import_module(place), name)
+    assert str(error.value) == f"{name} is in {right}"
 
 
 MADE_BY_THE_PACKAGE = {"Comparison", "RankingReport"}
@@ -64,23 +109,22 @@ BY_POSITION |= {"explain_difference.y_score", "match_convention.y_score"}
 BY_POSITION |= {"within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
 
 
-@pytest.mark.parametrize("name", sorted(set(skrank_metrics.__all__) - MADE_BY_THE_PACKAGE))
+@pytest.mark.parametrize("name", sorted(PLACES.keys() - MADE_BY_THE_PACKAGE))
 def test_options_are_passed_by_name(name):
-    if not callable(function := getattr(skrank_metrics, name)):
-        return
-    options = [
-        p for p in inspect.signature(function).parameters.values() if p.default is not p.empty
-    ]
+    parameters = inspect.signature(PUBLIC[name]).parameters.values()
+    options = [p for p in parameters if p.default is not p.empty]
     by_position = [p.name for p in options if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
     assert [
         option for option in by_position if not {option, f"{name}.{option}"} & BY_POSITION
     ] == []
 
 
-def test_dir_lists_names_before_they_are_loaded():
-    names = run("import skrank_metrics; print(*dir(skrank_metrics))").split()
-    assert {*skrank_metrics.__all__, *skrank_metrics._NAMESPACES, "__version__"} <= set(names)
-    assert not {"Any", "os", "import_module"} & set(names)
+@rooms
+def test_dir_lists_names_before_they_are_loaded(room):
+    module = module_of(room)
+    names = run(f"import {module.__name__} as room; print(*dir(room))").split()
+    namespaces = [] if room else NAMESPACES
+    assert names == sorted([*module.__all__, *namespaces])
 
 
 def test_an_unknown_name_is_an_attribute_error_and_an_import_error():
@@ -114,13 +158,14 @@ HEAVY |= {"dask", "pyspark"}
 
 def test_importing_loads_no_large_library():
     loaded = loaded_by("import skrank_metrics")
-    assert {name for name in loaded if name.startswith("skrank_metrics")} == {"skrank_metrics"}
+    own = {name for name in loaded if name.startswith("skrank_metrics")}
+    assert own == {"skrank_metrics", "skrank_metrics._rooms"}
     assert loaded.isdisjoint({*HEAVY, "numpy", "scipy"})
 
 
 def test_metrics_and_evaluate_need_no_large_library():
     arguments = "([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
-    every_metric = f"[getattr(metrics, name){arguments} for name in metrics.__all__]"
+    every_metric = f"[metric{arguments} for metric in metrics.REGISTRY.values()]"
     for call, needed in ((every_metric, set()), (f"evaluate{arguments}", {"scipy.stats"})):
         assert loaded_by(f"from skrank_metrics import evaluate, metrics; {call}").isdisjoint(
             HEAVY - needed
@@ -128,26 +173,25 @@ def test_metrics_and_evaluate_need_no_large_library():
 
 
 @pytest.mark.slow
-def test_an_import_of_all_names_loads_their_modules():
-    loaded = loaded_by("from skrank_metrics import *")
-    assert {
-        f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]
-    } <= loaded
+@rooms
+def test_an_import_of_all_names_loads_their_modules(room):
+    loaded = loaded_by(f"from {module_of(room).__name__} import *")
+    modules = {f"skrank_metrics.{module}" for module in modules_of_names(room).values()}
+    assert modules <= loaded
     assert loaded.isdisjoint({"matplotlib", "lightgbm", "xgboost", "catboost"})
 
 
 @pytest.mark.slow
 def test_importing_needs_nothing_but_the_dependencies():
     absent = f"sys.modules |= dict.fromkeys({HEAVY - {'sklearn', 'scipy.stats'}})"
-    run(
-        f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec; from skrank_metrics import *"
-    )
+    names = "; ".join(f"from {place} import {name}" for name, place in PLACES.items())
+    run(f"import sys; {absent}; import skrank_metrics.datasets, skrank_metrics.trec; {names}")
 
 
 @pytest.mark.slow
 def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
     scorer = skrank_metrics.make_ranking_scorer("ndcg(gain=exp2)@10")
-    things = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__]
+    things = list(PUBLIC.values())
     things += [
         skrank_metrics.get_metric("map@5"),
         scorer,
@@ -160,22 +204,30 @@ def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
     assert run(code) == f"{[str(thing) for thing in things[-3:]]}\n"
 
 
-def test_the_front_stub_has_the_names_of_the_run_time_from_the_same_modules():
-    tree = ast.parse((ROOT / "skrank_metrics" / "__init__.pyi").read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    modules = {alias.name: node.module for node in imports for alias in node.names}
-    assert {modules.pop(name) for name in skrank_metrics._NAMESPACES} == {"skrank_metrics"}
-    assert sorted(modules) == skrank_metrics.__all__
+def stub_of(room):
+    path = ROOT / "skrank_metrics" / room / "__init__.pyi"
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room != "metrics"])
+def test_a_stub_has_the_names_of_the_run_time_from_the_same_modules(room):
+    imports = [node for node in stub_of(room).body if isinstance(node, ast.ImportFrom)]
+    modules = {}
+    for node in imports:
+        (alias,) = node.names
+        assert alias.asname == alias.name
+        modules[alias.name] = node.module
+    if not room:
+        assert {modules.pop(name) for name in NAMESPACES} == {"skrank_metrics"}
+    assert sorted(modules) == module_of(room).__all__
     for name, module in modules.items():
-        assert getattr(importlib.import_module(module), name) is getattr(skrank_metrics, name)
+        assert getattr(importlib.import_module(module), name) is PUBLIC[name]
 
 
 def test_metrics_have_the_signatures_and_docstrings_of_their_stubs():
-    tree = ast.parse(
-        (ROOT / "skrank_metrics" / "metrics" / "__init__.pyi").read_text(encoding="utf-8")
-    )
-    overloads = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    assert sorted(2 * metrics.__all__) == [node.name for node in overloads]
+    overloads = [node for node in stub_of("metrics").body if isinstance(node, ast.FunctionDef)]
+    functions = [function.__name__ for function in REGISTRY.values()]
+    assert sorted(2 * functions) == [node.name for node in overloads]
     for one, each in zip(overloads[::2], overloads[1::2], strict=True):
         function = getattr(skrank_metrics, one.name)
         assert parameters(one) == {
@@ -228,36 +280,31 @@ def documented():
         "dask.evaluate",
         "spark.evaluate",
     ]
-    for name in [*skrank_metrics.__all__, *in_modules]:
-        yield f"skrank_metrics.{name}"
-        value = getattr(skrank_metrics, name, None)
-        if inspect.isclass(value):
-            own = [
-                n
-                for n, member in vars(value).items()
-                if inspect.isfunction(member) and not n.startswith("_")
-            ]
-            yield from (f"skrank_metrics.{name}.{member}" for member in own)
+    yield from (f"skrank_metrics.{name}" for name in in_modules)
+    for name, place in PLACES.items():
+        yield f"{place}.{name}"
+        if not inspect.isclass(PUBLIC[name]):
+            continue
+        for member, value in vars(PUBLIC[name]).items():
+            if inspect.isfunction(value) and not member.startswith("_"):
+                yield f"{place}.{name}.{member}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(documented()))
 def test_docstrings_follow_numpydoc(name):
-    for namespace in skrank_metrics._NAMESPACES:
+    for namespace in NAMESPACES:
         importlib.import_module(f"skrank_metrics.{namespace}")
-    is_result = (
-        name.split(".")[1] in MADE_BY_THE_PACKAGE
-    )  # described by its attributes, and its methods in sentences
+    # Results are described by their attributes, and their methods in sentences.
+    is_result = not MADE_BY_THE_PACKAGE.isdisjoint(name.split("."))
     not_asked = NOT_ASKED | ({"PR01", "RT01"} if is_result else set())
     errors = [error for error in validate(name)["errors"] if error[0] not in not_asked]
     assert errors == []
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in skrank_metrics.__all__ if inspect.isfunction(getattr(skrank_metrics, n))]
-)
+@pytest.mark.parametrize("name", [n for n in PLACES if inspect.isfunction(PUBLIC[n])])
 def test_functions_have_an_example(name):
-    assert ">>> " in inspect.getdoc(getattr(skrank_metrics, name))
+    assert ">>> " in inspect.getdoc(PUBLIC[name])
 
 
 def test_documents_and_stubs_hold_what_follows_from_the_registry():

@@ -10,8 +10,8 @@ import inspect
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import skrank_metrics
-from skrank_metrics import metrics
+from skrank_metrics import splitters
+from skrank_metrics.metrics._registry import REGISTRY
 
 
 def public_options():
@@ -22,14 +22,13 @@ def public_options():
 
 
 def _callables():
-    for name in metrics.__all__:
-        yield f"metrics.{name}", getattr(metrics, name)
-    for module, names in skrank_metrics._MODULES.items():
-        for name in names.split() if module.startswith("splitters.") else ():
-            value = getattr(skrank_metrics, name)
-            yield name, value
-            for method in {"split", "split_in_three"} & set(dir(value)):
-                yield f"{name}.{method}", getattr(value, method)
+    for function in REGISTRY.values():
+        yield f"metrics.{function.__name__}", function
+    for name in splitters.__all__:
+        value = getattr(splitters, name)
+        yield name, value
+        for method in {"split", "split_in_three"} & set(dir(value)):
+            yield f"{name}.{method}", getattr(value, method)
 
 
 def _options(function):

@@ -5,22 +5,17 @@ Which candidates can be ruled out?
 
 A grid search returns one winner, but not how sure that is.
 :class:`~skrank_metrics.displays.CVResultsDisplay` draws the scores of all candidates in
-the folds. :func:`~skrank_metrics.search_report` compares them query by query, and its
+the folds. :func:`~skrank_metrics.model_selection.search_report` compares them query by query, and its
 picture highlights those that may be the best.
 """
 
 from lightgbm import LGBMRanker
 from matplotlib import pyplot as plt
 from sklearn.model_selection import GridSearchCV
-from skrank_metrics import (
-    QueryKFold,
-    QueryRanker,
-    make_ranking_scorer,
-    search_report,
-    with_qid,
-)
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
 from skrank_metrics.displays import CVResultsDisplay, GridDisplay
+from skrank_metrics.model_selection import search_report
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 y = with_qid(y, qid)

@@ -4,19 +4,15 @@ Why do two libraries disagree on NDCG?
 ======================================
 
 scikit-learn and XGBoost compute different values of NDCG for the same ranking.
-The picture of :func:`~skrank_metrics.explain_difference` shows the steps from one to
+The picture of :func:`~skrank_metrics.conventions.explain_difference` shows the steps from one to
 the other, one per cause. The ranking is that of a decision tree, whose scores have many
 ties.
 """
 
 from matplotlib import pyplot as plt
 from sklearn.tree import DecisionTreeRegressor
-from skrank_metrics import (
-    QueryRanker,
-    explain_difference,
-    query_train_test_split,
-    with_qid,
-)
+from skrank_metrics import QueryRanker, query_train_test_split, with_qid
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.datasets import load_digits_retrieval
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)

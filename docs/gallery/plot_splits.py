@@ -3,14 +3,15 @@
 Do your folds keep queries whole?
 =================================
 
-The picture of :func:`~skrank_metrics.audit_splits` shows the sizes of the folds of any
+The picture of :func:`~skrank_metrics.splitters.audit_splits` shows the sizes of the folds of any
 splitter, and marks the folds that cut queries.
 """
 
 from matplotlib import pyplot as plt
 from sklearn.model_selection import KFold
-from skrank_metrics import QueryKFold, audit_splits
+from skrank_metrics import QueryKFold
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.splitters import audit_splits
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 audit_splits(KFold(5, shuffle=True, random_state=0), X, y, qid=qid).plot()

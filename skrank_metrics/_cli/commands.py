@@ -46,7 +46,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         _fail(in_options(str(error)))
     except MemoryError:
         _fail(
-            "Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches."
+            "Not enough memory; skrank_metrics.sources.evaluate_batches reads parquet and csv in batches."
         )
     except Exception:
         # A bug is shown in full, but must not end with Python's own code, which reads as "worse".

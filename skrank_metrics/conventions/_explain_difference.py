@@ -137,7 +137,7 @@ def explain_difference(
     log2(3)) = 0.8597 with linear gains and (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967 with exponential ones. Query
     "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
-    >>> from skrank_metrics import explain_difference
+    >>> from skrank_metrics.conventions import explain_difference
     >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
                                                       effect

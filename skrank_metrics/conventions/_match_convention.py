@@ -172,7 +172,7 @@ def match_convention(
     --------
     The data of explain_difference, where LightGBM's NDCG is 0.8984:
 
-    >>> from skrank_metrics import match_convention
+    >>> from skrank_metrics.conventions import match_convention
     >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg@10", value=0.8984))
     ndcg@10 = 0.8984: 19 of 279 ways of computing it match, within 0.00005
     metric                        ways    value  distance  as in

@@ -28,7 +28,7 @@ class DifferenceDisplay(Display):
     --------
     Query "b" has no relevant document and counts as 0 or 1, which changes the mean by 1/2:
 
-    >>> from skrank_metrics import explain_difference
+    >>> from skrank_metrics.conventions import explain_difference
     >>> y, scores, qid = [1, 0, 0], [2, 1, 0], ["a", "a", "b"]
     >>> display = explain_difference(y, scores, qid=qid).plot()
     >>> [float(bar.get_width()) for bar in display.ax_.patches]

@@ -43,7 +43,7 @@ class SplitDisplay(Display):
     KFold cuts query "b" in the middle:
 
     >>> from sklearn.model_selection import KFold
-    >>> from skrank_metrics import audit_splits
+    >>> from skrank_metrics.splitters import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
     >>> display = audit_splits(KFold(2), X, y, qid=qid).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]

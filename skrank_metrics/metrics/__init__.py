@@ -16,8 +16,9 @@ To add a metric, write its kernel in the module of its family and decorate it wi
 name in strings, the scorer, the contract tests and the documentation are derived from the record.
 """
 
+from skrank_metrics._rooms import open_room
 from skrank_metrics.metrics import average_precision, cumulative_gain, hits, pairwise, user_models  # noqa: F401
 from skrank_metrics.metrics._registry import REGISTRY
 
-__all__ = sorted(function.__name__ for function in REGISTRY.values())
 globals().update((function.__name__, function) for function in REGISTRY.values())
+__getattr__, __dir__ = open_room("metrics")

@@ -6,6 +6,12 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skrank_metrics.metrics.custom import check_metric as check_metric
+from skrank_metrics.metrics.custom import make_metric as make_metric
+from skrank_metrics.metrics.names import get_metric as get_metric
+from skrank_metrics.metrics.names import get_metric_names as get_metric_names
+from skrank_metrics.metrics.names import get_metrics as get_metrics
+
 _FloatArray: TypeAlias = NDArray[np.float64]
 _Ids: TypeAlias = ArrayLike | Sequence[Hashable]
 _Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
@@ -25,14 +31,19 @@ __all__ = [
     "auc_score",
     "bpref_score",
     "cg_score",
+    "check_metric",
     "dcg_score",
     "err_score",
     "f1_at_k_score",
     "fall_out_score",
+    "get_metric",
+    "get_metric_names",
+    "get_metrics",
     "hit_rate_score",
     "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
+    "make_metric",
     "map_score",
     "mrr_score",
     "ndcg_score",

@@ -339,7 +339,8 @@ def check_metric(
 
     Examples
     --------
-    >>> from skrank_metrics import check_metric, make_metric
+    >>> from skrank_metrics import make_metric
+    >>> from skrank_metrics.metrics import check_metric
     >>> check_metric(make_metric(lambda labels: labels[0], name="first_label"))
     >>> seen = []
     >>> check_metric(make_metric(lambda labels: seen.append(1) or len(seen), name="calls"))

@@ -249,7 +249,8 @@ def get_metrics(
     --------
     The relevant document is tied with another one, so at worst it is at rank 2:
 
-    >>> from skrank_metrics import evaluate, get_metrics
+    >>> from skrank_metrics import evaluate
+    >>> from skrank_metrics.metrics import get_metrics
     >>> metrics = get_metrics("mrr", "recall@1,2", ties="worst")
     >>> evaluate([1, 0], [3.0, 3.0], qid=["a", "a"], metrics=metrics).mean
     {'mrr': 0.5, 'recall@1': 0.0, 'recall@2': 1.0}
@@ -367,7 +368,7 @@ def get_metric_names() -> list[str]:
 
     Examples
     --------
-    >>> from skrank_metrics import get_metric_names
+    >>> from skrank_metrics.metrics import get_metric_names
     >>> "ndcg" in get_metric_names()
     True
     """

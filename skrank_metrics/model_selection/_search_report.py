@@ -191,7 +191,8 @@ def search_report(
     --------
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, search_report, with_qid
+    >>> from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
+    >>> from skrank_metrics.model_selection import search_report
     >>> from skrank_metrics.datasets import make_ranking
     >>> X, y, qid = make_ranking(30, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9]}

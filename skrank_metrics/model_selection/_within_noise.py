@@ -106,7 +106,7 @@ def within_noise(
     --------
     15 leaves are worse than 31 by 0.02, 0.00 and 0.01, and 7 leaves by 0.10, 0.11 and 0.12:
 
-    >>> from skrank_metrics import within_noise
+    >>> from skrank_metrics.model_selection import within_noise
     >>> results = {
     ...     "params": [{"leaves": 7}, {"leaves": 15}, {"leaves": 31}],
     ...     "split0_test_score": [0.70, 0.78, 0.80],

@@ -106,7 +106,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     The first candidate is dropped, since it is behind on the queries of the first two folds:
 
     >>> from sklearn.linear_model import Ridge
-    >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, with_qid
+    >>> from skrank_metrics import QueryKFold, QueryRanker, with_qid
+    >>> from skrank_metrics.model_selection import RacingSearchCV
     >>> from skrank_metrics.datasets import make_ranking
     >>> X, y, qid = make_ranking(150, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9, 1e12]}

@@ -159,7 +159,7 @@ def lightgbm_metric(metric: MetricLike, **params: Any) -> LightGBMMetric:
     --------
     The relevant document is first of two in one query and second in the other, so MRR is (1 + 1/2) / 2:
 
-    >>> from skrank_metrics import lightgbm_metric
+    >>> from skrank_metrics.rankers import lightgbm_metric
     >>> lightgbm_metric("mrr@10")([1, 0, 1, 0], [2.0, 1.0, 1.0, 2.0], None, [2, 2])
     ('mrr@10', 0.75, True)
     """
@@ -199,7 +199,7 @@ def xgboost_metric(metric: MetricLike, **params: Any) -> XGBoostMetric:
 
     >>> import numpy as np
     >>> import xgboost
-    >>> from skrank_metrics import xgboost_metric
+    >>> from skrank_metrics.rankers import xgboost_metric
     >>> dmatrix = xgboost.DMatrix(np.zeros((4, 1)), [1, 0, 1, 0], qid=[0, 0, 1, 1])
     >>> xgboost_metric("mrr@10")(np.array([2.0, 1.0, 1.0, 2.0]), dmatrix)
     ('mrr@10', 0.75)
@@ -234,7 +234,7 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
 
     Examples
     --------
-    >>> from skrank_metrics import builtin_metric
+    >>> from skrank_metrics.rankers import builtin_metric
     >>> builtin_metric("ndcg@10", "xgboost"), builtin_metric("ndcg(gain=exp2)@10", "catboost")
     ('ndcg@10', 'NDCG:top=10;type=Exp')
     """

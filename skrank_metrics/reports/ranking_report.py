@@ -497,7 +497,7 @@ class RankingReport(Result):
         Examples
         --------
         >>> import pandas as pd
-        >>> from skrank_metrics import RankingReport
+        >>> from skrank_metrics.reports import RankingReport
         >>> frame = pd.DataFrame({"recip_rank": [1.0, 0.5], "helpful": [4, 2]}, index=["q1", "q2"])
         >>> RankingReport.from_frame(frame).mean
         {'recip_rank': 0.75, 'helpful': 3.0}

@@ -66,7 +66,7 @@ class RankingAccumulator:
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
-    >>> from skrank_metrics import RankingAccumulator
+    >>> from skrank_metrics.sources import RankingAccumulator
     >>> one, other = RankingAccumulator("mrr"), RankingAccumulator("mrr")
     >>> one.update([1, 0], [2.0, 1.0], qid=["a", "a"]).merge(other.update([0, 1], [2.0, 1.0], qid=["b", "b"]))
     RankingAccumulator(['mrr'], 2 queries)

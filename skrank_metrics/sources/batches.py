@@ -116,7 +116,7 @@ def evaluate_batches(
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
-    >>> from skrank_metrics import evaluate_batches
+    >>> from skrank_metrics.sources import evaluate_batches
     >>> batches = [{"y": [1, 0], "s": [2.0, 1.0], "q": ["a", "a"]}, {"y": [0, 1], "s": [2.0, 1.0], "q": ["b", "b"]}]
     >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}

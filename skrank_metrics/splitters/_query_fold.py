@@ -39,7 +39,7 @@ def query_fold(qid: Ids, n_folds: int, seed: int = 0) -> IntArray:
     --------
     The type of the ids does not matter:
 
-    >>> from skrank_metrics import query_fold
+    >>> from skrank_metrics.splitters import query_fold
     >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
     (array([2, 2, 2, 2, 0]), array([2, 2]))
     """

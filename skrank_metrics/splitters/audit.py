@@ -126,7 +126,7 @@ def audit_splits(
     Examples
     --------
     >>> from sklearn.model_selection import KFold
-    >>> from skrank_metrics import audit_splits
+    >>> from skrank_metrics.splitters import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
     >>> audit_splits(KFold(2), X, y, qid=qid).table["leaking"]  # query "b" in both folds
     array([1, 1])

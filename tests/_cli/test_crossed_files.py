@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from support.command_line import as_command, code_of
 
-from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
+from skrank_metrics import compare, evaluate, evaluate_run
+from skrank_metrics.reports import RankingReport
 
 # As the command spells a metric, and another spelling that a saved report may have.
 METRICS = {

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from support.command_line import as_command, code_of, write_table
 
-from skrank_metrics import RankingReport, compare, evaluate, evaluate_run
+from skrank_metrics import compare, evaluate, evaluate_run
 from skrank_metrics._cli.options import in_options
+from skrank_metrics.reports import RankingReport
 
 METRICS = ["ndcg@3", "mrr", "map(ties=worst)", "recall@2", "neg_kendall_tau_distance"]
 

@@ -9,13 +9,9 @@ import pandas as pd
 import pytest
 from support.command_line import ROWS, as_command, code_of, error_of, output_of, report_of
 
-from skrank_metrics import (
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_run,
-)
+from skrank_metrics import compare, evaluate, evaluate_run
 from skrank_metrics.__main__ import main
+from skrank_metrics.reports import RankingReport
 
 GATES = {
     "better": ("better", "0.01", 0),

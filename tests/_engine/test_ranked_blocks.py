@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import cg_score, evaluate, get_metrics, recall_at_k_score
+from skrank_metrics import cg_score, evaluate, recall_at_k_score
 from skrank_metrics._engine import rectangles
 from skrank_metrics._engine.ranked_blocks import sort_each_row
+from skrank_metrics.metrics import get_metrics
 
 LARGEST, TINY = np.finfo(float).max, 5e-324
 

@@ -11,15 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import (
-    RankingReport,
-    evaluate,
-    get_metric,
-    get_metric_names,
-    ndcg_score,
-    with_qid,
-)
+from skrank_metrics import evaluate, get_metric, ndcg_score, with_qid
 from skrank_metrics._input.arrays import as_numpy
+from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.reports import RankingReport
 
 CALLS = [
     get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()

@@ -15,8 +15,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import RankingAccumulator, evaluate, query_fold
+from skrank_metrics import evaluate
 from skrank_metrics._input.id_hash import hash_arrow, hash_ids
+from skrank_metrics.sources import RankingAccumulator
+from skrank_metrics.splitters import query_fold
 
 
 class Grade(enum.IntEnum):

@@ -11,8 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import QueryKFold, evaluate, mrr_score, ndcg_score, query_fold, with_qid
+from skrank_metrics import QueryKFold, evaluate, mrr_score, ndcg_score, with_qid
 from skrank_metrics._input.query_ids import check_aligned, group_by_query, group_ids
+from skrank_metrics.splitters import query_fold
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series(

@@ -11,8 +11,9 @@ import sklearn
 from support.shown import Seen
 
 import skrank_metrics
-from skrank_metrics import compare, evaluate, explain_difference, make_metric, match_convention
+from skrank_metrics import compare, evaluate, make_metric
 from skrank_metrics._output.result import Result, Table
+from skrank_metrics.conventions import explain_difference, match_convention
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=y>&\""
 LABELS = [1, 0, 0, 1, 0, 1]

@@ -12,19 +12,18 @@ from support.shown import Seen
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RankingReport,
-    audit_splits,
     compare,
     cross_evaluate,
     evaluate,
-    explain_difference,
-    match_convention,
     ranking_scorers,
-    search_report,
     with_qid,
 )
 from skrank_metrics._output.result import Result, Table, text_of
+from skrank_metrics.conventions import explain_difference, match_convention
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection import search_report
+from skrank_metrics.reports import RankingReport
+from skrank_metrics.splitters import audit_splits
 
 X, Y, QID = make_ranking(40, random_state=0)
 HOSTILE = "<script>alert('x')</script><b onclick=y>&\""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from support.shown import alignments_of, assert_shown, check_frame
 
-from skrank_metrics import evaluate, explain_difference
+from skrank_metrics import evaluate
+from skrank_metrics.conventions import explain_difference
 
 
 def number(value):

@@ -3,15 +3,10 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import (
-    evaluate,
-    explain_difference,
-    get_metric,
-    get_metric_names,
-    ndcg_score,
-    with_qid,
-)
+from skrank_metrics import evaluate, get_metric, ndcg_score, with_qid
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.conventions._explain_difference import CAUSES
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 

@@ -8,15 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from skrank_metrics import (
-    evaluate,
-    get_metric,
-    get_metric_names,
-    make_metric,
-    match_convention,
-    ndcg_score,
-    with_qid,
-)
+from skrank_metrics import evaluate, get_metric, make_metric, ndcg_score, with_qid
+from skrank_metrics.conventions import match_convention
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 D = 1 / math.log2(3)  # discount of the second rank

@@ -8,7 +8,8 @@ import pytest
 from support.random_rows import random_rows, rows_at
 from support.shown import words
 
-from skrank_metrics import evaluate, explain_difference, get_metric, match_convention
+from skrank_metrics import evaluate, get_metric
+from skrank_metrics.conventions import explain_difference, match_convention
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate_run, match_convention
+from skrank_metrics import evaluate_run
+from skrank_metrics.conventions import match_convention
 
 K = 5
 

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import (
-    RankingReport,
-    evaluate,
-    evaluate_run,
-    explain_difference,
-    match_convention,
-)
+from skrank_metrics import evaluate, evaluate_run
+from skrank_metrics.conventions import explain_difference, match_convention
+from skrank_metrics.reports import RankingReport
 
 QRELS = {"q1": {"d1": 2, "d2": 1, "d3": 0, "d7": 1}, "q2": {"d1": 0, "d4": 0}}
 RUN = {"q1": {"d2": 3.0, "d3": 2.0, "d1": 1.0, "d9": 0.5}, "q2": {"d4": 1.0}}

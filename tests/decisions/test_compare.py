@@ -10,17 +10,11 @@ from support.policies import with_policies
 from support.ranks import N_DOCUMENTS, report_of_ranks
 from support.shown import html_of, words
 
-from skrank_metrics import (
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_run,
-    make_metric,
-    mrr_score,
-)
+from skrank_metrics import compare, evaluate, evaluate_run, make_metric, mrr_score
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.plan import Plan
+from skrank_metrics.reports import RankingReport
 
 X, Y, QID = make_ranking(60, random_state=0)
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from support.decisions import decisions_of, joint_decision
 
-from skrank_metrics import RankingReport, compare, get_metric, kendall_tau_distance
+from skrank_metrics import compare, get_metric, kendall_tau_distance
 from skrank_metrics.decisions.plan import Plan
+from skrank_metrics.reports import RankingReport
 
 # Metrics by what they are to a comparison: name, metric, bounds, whether larger is better, and undefined values.
 METRICS = {

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import cross_evaluate, evaluate, get_metric, get_metrics, map_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
+from skrank_metrics.metrics import get_metrics
 
 NAMES = (
     "ndcg@10",

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrank_metrics import evaluate, evaluate_lists, get_metrics
+from skrank_metrics import evaluate, evaluate_lists
+from skrank_metrics.metrics import get_metrics
 
 LISTS = [[1, 0, 0], [0, 1], [], [0, 0, 3, 1]]
 METRICS = ["mrr", "hit_rate@2", "recall@3", "ndcg(gain=exp2)"]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import RankingReport, compare
+from skrank_metrics import compare
 from skrank_metrics.decisions.families import Family, lower_by_chains, make_transitive
 from skrank_metrics.decisions.sign_flips import MOST_UNITS, SignFlips
+from skrank_metrics.reports import RankingReport
 
 
 def symmetric(p_values):

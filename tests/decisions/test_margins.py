@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from support.ranks import report_of_ranks
 
-from skrank_metrics import RankingReport, compare
+from skrank_metrics import compare
 from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.plan import Plan
+from skrank_metrics.reports import RankingReport
 
 MARGIN = 0.01
 # If none of n queries loses, then with 97.5% confidence less than a share x of all queries does, (1 - x)^n = .025.

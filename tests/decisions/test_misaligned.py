@@ -5,13 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import (
-    QueryKFold,
-    RankingAccumulator,
-    compare,
-    cross_evaluate,
-    evaluate,
-)
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate
+from skrank_metrics.sources import RankingAccumulator
 
 ROWS = list("abcdefghijkl")
 Y = np.tile([1, 0, 0], 4)

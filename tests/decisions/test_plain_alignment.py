@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingReport, compare, evaluate, get_metric, get_metrics, mrr_score
+from skrank_metrics import compare, evaluate, get_metric, mrr_score
+from skrank_metrics.metrics import get_metrics
+from skrank_metrics.reports import RankingReport
 
 # Spellings of each metric, and its values from the ranks of the only relevant document.
 SPELLINGS = {

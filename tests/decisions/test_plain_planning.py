@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from support.decisions import decisions_of, joint_decision
 
-from skrank_metrics import RankingReport, compare
+from skrank_metrics import compare
+from skrank_metrics.reports import RankingReport
 
 # Metrics by their bounds and whether larger is better.
 METRICS = {

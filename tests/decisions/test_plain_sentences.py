@@ -9,7 +9,8 @@ import pytest
 from support import sentences
 from support.shown import check_frame, html_of, words
 
-from skrank_metrics import RankingReport, compare, evaluate
+from skrank_metrics import compare, evaluate
+from skrank_metrics.reports import RankingReport
 from skrank_metrics.reports.health import Health
 
 # Metrics by their bounds.

@@ -9,9 +9,10 @@ import pytest
 from support.ranks import report_of_ranks
 from support.shown import html_of
 
-from skrank_metrics import RankingReport, compare, evaluate
+from skrank_metrics import compare, evaluate
 from skrank_metrics._output.result import as_text
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.reports import RankingReport
 
 X, Y, QID = make_ranking(60, random_state=0)
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV
 
-from skrank_metrics import RankingReport, compare, evaluate
+from skrank_metrics import compare, evaluate
 from skrank_metrics.conventions._explain_difference import Cause, Difference
 from skrank_metrics.displays import (
     CVResultsDisplay,
@@ -23,6 +23,7 @@ from skrank_metrics.displays import (
     page_picture,
     style,
 )
+from skrank_metrics.reports import RankingReport
 from skrank_metrics.splitters.audit import SplitReport
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,8 +14,9 @@ from support.pictures import (
 )
 from support.ranks import report_of_ranks, rows_of_ranks
 
-from skrank_metrics import RankingReport, compare, evaluate, kendall_tau_distance
+from skrank_metrics import compare, evaluate, kendall_tau_distance
 from skrank_metrics.displays import ComparisonDisplay, QueryPairDisplay, comparison, style
+from skrank_metrics.reports import RankingReport
 
 # Reciprocal ranks 1, two in three of 1, and 1/3.
 RANKS = {

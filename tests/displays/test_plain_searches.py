@@ -6,8 +6,9 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.pictures import plain, row_names, tick_texts, widths, written
 
-from skrank_metrics import audit_splits, ranking_scorers
+from skrank_metrics import ranking_scorers
 from skrank_metrics.displays import CVResultsDisplay, GridDisplay, style
+from skrank_metrics.splitters import audit_splits
 
 METRICS = ["mrr", "ndcg@10"]
 # Values of parameters, with their texts: numbers of two types, and values that have no order.

@@ -13,16 +13,16 @@ from support.ranks import report_of_ranks, rows_of_ranks
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RankingReport,
-    audit_splits,
     compare,
     evaluate,
-    explain_difference,
     kendall_tau_distance,
     ranking_scorers,
 )
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.conventions._explain_difference import Cause, Difference
 from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
+from skrank_metrics.reports import RankingReport
+from skrank_metrics.splitters import audit_splits
 from skrank_metrics.splitters.audit import SplitReport
 
 Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])

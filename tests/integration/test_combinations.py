@@ -91,7 +91,7 @@ def test_two_worker_processes_give_identical_results(on_dask, digits):
     grid = {"estimator__num_leaves": [7, 15]}
     searches = [
         kind(QueryRanker(LIGHTGBM), grid, **options)
-        for kind in (GridSearchCV, package.RacingSearchCV)
+        for kind in (GridSearchCV, package.model_selection.RacingSearchCV)
     ]
     here = [search.fit(X, with_qid(y, qid)).cv_results_ for search in searches]
     with parallel_backend("dask"):

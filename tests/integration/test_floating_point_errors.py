@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import cg_score, compare, evaluate, get_metric, get_metric_names
+from skrank_metrics import cg_score, compare, evaluate, get_metric
+from skrank_metrics.metrics import get_metric_names
 
 TIES = ("average", "best", "stable")
 METRICS = [get_metric(name, ties=ties) for name in get_metric_names() for ties in TIES]

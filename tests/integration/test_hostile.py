@@ -14,7 +14,8 @@ from support.hostile import Recorded
 from support.hostile_cases import CASES, SCORES
 from support.hostile_seams import CLEAN, SEAMS, X
 
-from skrank_metrics import QueryRanker, get_metric, get_metric_names, make_ranking_scorer, with_qid
+from skrank_metrics import QueryRanker, get_metric, make_ranking_scorer, with_qid
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._registry import REGISTRY
 
 OPTIONS = {"pfound": {"gain": "exp2"}}

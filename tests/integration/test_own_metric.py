@@ -42,7 +42,7 @@ def test_drives_a_search_in_two_processes():
                 assert search.cv_results_[f"split{fold}_test_{name}"][row] == pytest.approx(
                     expected, abs=1e-12
                 )
-    assert "loss" in str(package.search_report(search, X, with_qid(Y, QID)))
+    assert "loss" in str(package.model_selection.search_report(search, X, with_qid(Y, QID)))
 
 
 def test_appears_in_reports_comparisons_and_pictures():

@@ -13,7 +13,8 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
 import skrank_metrics as package
-from skrank_metrics import QueryKFold, QueryRanker, get_metric, get_metric_names, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, with_qid
+from skrank_metrics.metrics import get_metric_names
 
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
@@ -93,11 +94,11 @@ def reports(X, y, scores, qid, weights, retrieved):
         ).health
     )
     with_qid(y, qid, judged=retrieved, sample_weight=weights)
-    package.explain_difference(
+    package.conventions.explain_difference(
         y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost")
     )
-    package.match_convention(y, scores, qid=qid, value=0.5)
-    str(package.audit_splits(QueryKFold(2), X, y, qid=qid))
+    package.conventions.match_convention(y, scores, qid=qid, value=0.5)
+    str(package.splitters.audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 
 

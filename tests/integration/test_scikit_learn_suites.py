@@ -18,7 +18,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 from support.scikit_learn import chosen_tests, load
 
-from skrank_metrics import RacingSearchCV, get_metric_names, make_ranking_scorer
+from skrank_metrics import make_ranking_scorer
+from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.model_selection import RacingSearchCV
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 

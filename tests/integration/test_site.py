@@ -89,6 +89,8 @@ def test_every_public_name_has_a_page(pages):
     anchors = set().union(*(page.anchors for page in pages.values()))
     names = [
         *skrank_metrics.__all__,
+        "conventions.explain_difference",
+        "model_selection.RacingSearchCV",
         "datasets.make_ranking",
         "trec.evaluate_run",
         "dask.evaluate",

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from skrank_metrics import check_metric, make_metric
+from skrank_metrics import make_metric
+from skrank_metrics.metrics import check_metric
 
 
 def test_a_metric_of_documents_is_checked_with_their_columns():

@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skrank_metrics
-from skrank_metrics import get_metric, get_metric_names, make_ranking_scorer, with_qid
+from skrank_metrics import get_metric, make_ranking_scorer, with_qid
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")

@@ -8,7 +8,8 @@ from sklearn.metrics import dcg_score as sklearn_dcg_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 from support import peers
 
-from skrank_metrics import evaluate, explain_difference, get_metric, make_ranking_scorer
+from skrank_metrics import evaluate, get_metric, make_ranking_scorer
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 CUTOFFS = (1, 5, 10)

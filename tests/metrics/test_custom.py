@@ -15,16 +15,14 @@ from support import reference
 from test_contract import TIES
 
 from skrank_metrics import (
-    builtin_metric,
     evaluate,
     get_metric,
-    lightgbm_metric,
     make_metric,
     make_ranking_scorer,
     recall_at_k_score,
     with_qid,
-    xgboost_metric,
 )
+from skrank_metrics.rankers import builtin_metric, lightgbm_metric, xgboost_metric
 
 
 def hits_until(labels, k=None, *, weight=1.0, relevance_threshold=1):

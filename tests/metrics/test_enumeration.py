@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from support import reference
 
-from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics import get_metric
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")

@@ -7,14 +7,8 @@ import pytest
 from support import reference
 from test_contract import TIES, bound, by_id, names
 
-from skrank_metrics import (
-    compare,
-    evaluate,
-    explain_difference,
-    get_metric,
-    make_metric,
-    ndcg_score,
-)
+from skrank_metrics import compare, evaluate, get_metric, make_metric, ndcg_score
+from skrank_metrics.conventions import explain_difference
 from skrank_metrics.metrics._registry import REGISTRY
 
 pytrec_eval = pytest.importorskip("pytrec_eval")

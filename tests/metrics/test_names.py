@@ -8,20 +8,19 @@ import pytest
 from support import fuzz_parser
 
 from skrank_metrics import (
-    RankingAccumulator,
     compare,
     evaluate,
-    evaluate_batches,
     evaluate_run,
     get_metric,
-    get_metrics,
-    lightgbm_metric,
     make_ranking_scorer,
     map_score,
     ndcg_score,
     ranking_scorers,
 )
+from skrank_metrics.metrics import get_metrics
 from skrank_metrics.metrics.conventions import CONVENTIONS
+from skrank_metrics.rankers import lightgbm_metric
+from skrank_metrics.sources import RankingAccumulator, evaluate_batches
 
 
 @pytest.mark.parametrize(

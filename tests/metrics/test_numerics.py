@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from support import precise
 
-from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics import get_metric
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._registry import REGISTRY
 
 N = int(os.environ.get("SKRANK_LONG_LIST", "3000"))

@@ -8,7 +8,9 @@ import pytest
 from metrics.test_conventions import INSTALLED
 from support import peers
 
-from skrank_metrics import explain_difference, get_metric, get_metric_names
+from skrank_metrics import get_metric
+from skrank_metrics.conventions import explain_difference
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 
 GOLDEN = json.loads(peers.GOLDEN.read_text(encoding="utf-8"))

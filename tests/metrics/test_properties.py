@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_contract import bound, names, policies, tables
 
-from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics import get_metric
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS
 from skrank_metrics.metrics._registry import REGISTRY
 

@@ -40,7 +40,8 @@ def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
 CHECK = """
 import pickle
 import toy
-from skrank_metrics import evaluate, get_metric, get_metric_names, make_ranking_scorer
+from skrank_metrics import evaluate, get_metric, make_ranking_scorer
+from skrank_metrics.metrics import get_metric_names
 from generate import metrics_list, metrics_stub
 from reference_pages import facts, metrics_index
 

@@ -13,19 +13,17 @@ from support.problems import Learned, Problem, random_metrics
 from support.shown import words
 
 from skrank_metrics import (
-    RacingSearchCV,
-    RankingReport,
     compare,
     cross_evaluate,
     get_metric,
-    get_metrics,
     kendall_tau_distance,
     make_ranking_scorer,
     ranking_scorers,
-    search_report,
     with_qid,
-    within_noise,
 )
+from skrank_metrics.metrics import get_metrics
+from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
+from skrank_metrics.reports import RankingReport
 
 
 def almost(found, expected):

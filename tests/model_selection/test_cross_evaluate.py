@@ -26,7 +26,6 @@ from skrank_metrics import (
     compare,
     cross_evaluate,
     evaluate,
-    get_metrics,
     make_metric,
     ndcg_score,
     ranking_scorers,
@@ -34,6 +33,7 @@ from skrank_metrics import (
 )
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.decisions.plan import Plan
+from skrank_metrics.metrics import get_metrics
 
 X, Y, QID = make_ranking(60, random_state=0)
 CV = QueryKFold(3)

@@ -10,16 +10,15 @@ from sklearn.preprocessing import FunctionTransformer
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     cross_evaluate,
     evaluate,
     get_metric,
     make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
-    search_report,
     with_qid,
 )
+from skrank_metrics.model_selection import RacingSearchCV, search_report
 
 # 60 queries of 12 documents, the first three of which are relevant; the feature ranks them well, but not perfectly.
 RNG = np.random.default_rng(0)

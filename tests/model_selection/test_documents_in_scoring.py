@@ -11,16 +11,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     cross_evaluate,
     evaluate,
     make_metric,
     make_ranking_scorer,
     ranking_scorers,
-    search_report,
     spearman_score,
     with_qid,
 )
+from skrank_metrics.model_selection import RacingSearchCV, search_report
 
 RNG = np.random.default_rng(0)
 QID = RNG.permutation(np.repeat(np.arange(30), 6))

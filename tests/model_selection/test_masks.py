@@ -12,16 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     cross_evaluate,
     evaluate,
     get_metric,
     make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
-    search_report,
     with_qid,
 )
+from skrank_metrics.model_selection import RacingSearchCV, search_report
 
 NAMES = ("ndcg@5", "bpref", "judged@5", "recall@3")
 COLUMNS = ("retrieved", "judged", "sample_weight")

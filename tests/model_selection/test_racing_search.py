@@ -26,16 +26,14 @@ from skrank_metrics import (
     PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     RepeatedQueryKFold,
     kendall_tau_distance,
     make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
-    search_report,
     with_qid,
-    within_noise,
 )
+from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection.scorers import QueryScores
 

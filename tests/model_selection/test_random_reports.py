@@ -12,14 +12,8 @@ from sklearn.pipeline import Pipeline
 from support.problems import Learned, Problem
 from support.shown import html_of, words
 
-from skrank_metrics import (
-    RacingSearchCV,
-    compare,
-    get_metric,
-    ranking_scorers,
-    search_report,
-    within_noise,
-)
+from skrank_metrics import compare, get_metric, ranking_scorers
+from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.model_selection._search_report import SearchReport
 
 FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite", "ignore:In fold")

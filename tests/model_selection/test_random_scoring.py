@@ -11,13 +11,13 @@ from support.problems import CHEAPEST, Learned, Problem
 
 from skrank_metrics import (
     QueryRanker,
-    RacingSearchCV,
     evaluate,
     get_metric,
     make_ranking_scorer,
     ranking_scorers,
     with_qid,
 )
+from skrank_metrics.model_selection import RacingSearchCV
 
 METRICS = ["ndcg@3", "judged@2", "precision(average=micro)@2", "mrr(average=median)", "bpref"]
 PLAIN = ("retrieved", "judged", "sample_weight")

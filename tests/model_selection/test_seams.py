@@ -24,17 +24,17 @@ from sklearn.preprocessing import StandardScaler
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
-    audit_splits,
     cross_evaluate,
     evaluate,
     make_ranking_scorer,
     ndcg_score,
     query_train_test_split,
     ranking_scorers,
-    search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection import search_report
+from skrank_metrics.splitters import audit_splits
 
 X, Y, QID = make_ranking(40, random_state=0)
 USER = QID // 5  # eight users of five queries each

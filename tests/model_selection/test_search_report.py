@@ -26,7 +26,6 @@ from skrank_metrics import (
     PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
-    RacingSearchCV,
     RepeatedQueryKFold,
     compare,
     cross_evaluate,
@@ -34,13 +33,12 @@ from skrank_metrics import (
     kendall_tau_distance,
     make_ranking_scorer,
     ranking_scorers,
-    search_report,
     with_qid,
-    within_noise,
 )
 from skrank_metrics._output.result import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
+from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.model_selection._search_report import SearchReport, expected_score
 
 X, Y, QID = make_ranking(60, random_state=0)

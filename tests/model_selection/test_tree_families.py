@@ -19,8 +19,9 @@ from sklearn.preprocessing import StandardScaler
 from support.searches import assert_same_results
 from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 
-from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, make_ranking_scorer, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection import RacingSearchCV
 from skrank_metrics.model_selection.tree_families import FAMILIES, family_of
 
 X, grades, QID = make_ranking(30, random_state=0)

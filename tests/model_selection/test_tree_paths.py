@@ -23,9 +23,9 @@ from support.searches import assert_same_results
 from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 from xgboost.callback import LearningRateScheduler
 
-from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, ranking_scorers, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, ranking_scorers, with_qid
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection import tree_families
+from skrank_metrics.model_selection import RacingSearchCV, tree_families
 
 X, grades, QID = make_ranking(30, random_state=0)
 Y = np.minimum(grades, 2)  # each class of a classifier is fitted on its own

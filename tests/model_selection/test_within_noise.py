@@ -7,10 +7,8 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes t
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-from skrank_metrics import (
-    within_noise,
-)
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection import within_noise
 
 X, Y, QID = make_ranking(60, random_state=0)
 

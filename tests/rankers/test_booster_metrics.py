@@ -10,15 +10,8 @@ from catboost import CatBoostRanker, Pool
 from lightgbm import LGBMRanker
 from xgboost import XGBRanker
 
-from skrank_metrics import (
-    builtin_metric,
-    get_metric,
-    kendall_tau_distance,
-    lightgbm_metric,
-    make_ranking_scorer,
-    with_qid,
-    xgboost_metric,
-)
+from skrank_metrics import get_metric, kendall_tau_distance, make_ranking_scorer, with_qid
+from skrank_metrics.rankers import builtin_metric, lightgbm_metric, xgboost_metric
 
 NAMES = [
     "ndcg@10",

@@ -10,8 +10,9 @@ import pytest
 import xgboost
 from xgboost import collective
 
-from skrank_metrics import evaluate, get_metric, make_metric, xgboost_metric
+from skrank_metrics import evaluate, get_metric, make_metric
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.rankers import xgboost_metric
 
 NAMES = [
     "ndcg@10",

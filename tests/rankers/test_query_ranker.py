@@ -25,15 +25,9 @@ from support.by_hand import fit as fit_by_hand
 from support.rankers import RANKERS, of_name
 from xgboost import XGBClassifier, XGBModel, XGBRanker, XGBRegressor, XGBRFRegressor
 
-from skrank_metrics import (
-    QueryKFold,
-    QueryRanker,
-    RacingSearchCV,
-    ndcg_score,
-    ranking_scorers,
-    with_qid,
-)
+from skrank_metrics import QueryKFold, QueryRanker, ndcg_score, ranking_scorers, with_qid
 from skrank_metrics._input.id_hash import hash_ids
+from skrank_metrics.model_selection import RacingSearchCV
 
 MODELS = [
     *RANKERS,

@@ -17,11 +17,11 @@ from skrank_metrics import (
     make_ranking_scorer,
     map_score,
     ndcg_score,
-    search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
+from skrank_metrics.model_selection import search_report
 
 X, Y, QID = make_ranking(30, random_state=0)
 first_hit = make_metric(

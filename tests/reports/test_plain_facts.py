@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics import RankingReport, evaluate, get_metric
+from skrank_metrics import evaluate, get_metric
+from skrank_metrics.reports import RankingReport
 
 # Metrics by the range of their values.
 BOUNDS = {

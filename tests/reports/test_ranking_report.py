@@ -9,8 +9,9 @@ from scipy import stats
 from support.ranks import N_DOCUMENTS, report_of_ranks
 from support.shown import words
 
-from skrank_metrics import RankingReport, evaluate
+from skrank_metrics import evaluate
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.reports import RankingReport
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import RankingReport, evaluate, get_metric, kendall_tau_distance
+from skrank_metrics import evaluate, get_metric, kendall_tau_distance
+from skrank_metrics.reports import RankingReport
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 
 # Query "a" has its relevant documents at ranks 1 and 3 of three, "b" at rank 2 of two, "c" none.

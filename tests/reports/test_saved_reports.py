@@ -15,20 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrank_metrics import (
-    Comparison,
-    RankingAccumulator,
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_run,
-    get_metric,
-    get_metric_names,
-    make_metric,
-)
+from skrank_metrics import compare, evaluate, evaluate_run, get_metric, make_metric
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.reports import RankingReport
 from skrank_metrics.reports.saved import FORMAT_VERSION
+from skrank_metrics.sources import RankingAccumulator
 
 X, Y, QID = make_ranking(30, random_state=0)
 METRICS = [

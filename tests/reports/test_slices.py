@@ -13,15 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import (
-    RankingAccumulator,
-    compare,
-    evaluate,
-    make_metric,
-)
+from skrank_metrics import compare, evaluate, make_metric
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.metrics._record import COLUMNS
 from skrank_metrics.reports.facts import name_of_slice
+from skrank_metrics.sources import RankingAccumulator
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.

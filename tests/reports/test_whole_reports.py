@@ -10,8 +10,10 @@ from support.random_rows import random_rows, rows_at
 from support.said import assert_alike, columns_of, said_by, said_by_comparison
 from support.shown import html_of
 
-from skrank_metrics import Comparison, RankingReport, compare, evaluate, get_metric, make_metric
+from skrank_metrics import compare, evaluate, get_metric, make_metric
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.reports import RankingReport
 
 NOT_COUNTED = ("Ties were not counted, since the documents were not kept.",)
 

@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 from support.policies import with_policies
 from support.tables import check
 
-from skrank_metrics import (
-    Comparison,
-    RankingAccumulator,
-    compare,
-    evaluate,
-    get_metric_names,
-    make_metric,
-)
+from skrank_metrics import compare, evaluate, make_metric
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.sources import RankingAccumulator
 
 METRICS = ["ndcg@10", "mrr", "recall@3", "precision(average=micro)@2", "map(average=geometric)"]
 # Their values per query do not depend on the lists that are computed with them, not even in the last bit.

@@ -22,9 +22,10 @@ from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
 from support.terminal import Terminal
 
-from skrank_metrics import Comparison, evaluate_batches, make_metric
+from skrank_metrics import make_metric
 from skrank_metrics._output import progress
-from skrank_metrics.sources import batches
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.sources import batches, evaluate_batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": METRICS}
 ORDERS = pytest.mark.parametrize("order", ["check", "shuffle"])
@@ -610,7 +611,7 @@ def test_pages_of_parquet_are_checked(tmp_path):
 
 INTERRUPTED = """
 import sys, time, numpy as np
-from skrank_metrics import evaluate_batches
+from skrank_metrics.sources import evaluate_batches
 def batches():
     for start in range(0, 400):
         yield {"y": [1, 0], "s": np.arange(2.0), "q": [str(start), str(start)]}
@@ -645,7 +646,7 @@ def test_a_process_that_is_interrupted_early_ends():
 def test_pandas_is_loaded_where_an_interrupt_is_noticed():
     # Where pyarrow imports it, Ctrl-C is lost.
     code = (
-        "import sys; from skrank_metrics import evaluate_batches\n"
+        "import sys; from skrank_metrics.sources import evaluate_batches\n"
         "def batches():\n"
         "    print('pandas' in sys.modules)\n"
         "    yield {'y': [1], 's': [1.0], 'q': ['a']}\n"

@@ -15,7 +15,9 @@ from support.policies import with_policies
 from support.tables import METRICS, check, in_memory, make_table
 
 import skrank_metrics
-from skrank_metrics import dask, evaluate_batches, make_metric, query_fold, spark
+from skrank_metrics import dask, make_metric, spark
+from skrank_metrics.sources import evaluate_batches
+from skrank_metrics.splitters import query_fold
 
 pytestmark = [pytest.mark.slow, pytest.mark.clusters, pytest.mark.filterwarnings("default")]
 

@@ -9,18 +9,10 @@ import pyarrow as pa
 import pytest
 from support.tables import almost, assert_same
 
-from skrank_metrics import (
-    RankingAccumulator,
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_batches,
-    evaluate_lists,
-    evaluate_run,
-    make_metric,
-    with_qid,
-)
+from skrank_metrics import compare, evaluate, evaluate_lists, evaluate_run, make_metric, with_qid
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports import RankingReport
+from skrank_metrics.sources import RankingAccumulator, evaluate_batches
 from skrank_metrics.sources.accumulator import TableEvaluation
 from skrank_metrics.sources.columns import TableColumns
 

@@ -8,7 +8,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from skrank_metrics import evaluate_batches, evaluate_run, make_metric
+from skrank_metrics import evaluate_run, make_metric
+from skrank_metrics.sources import evaluate_batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": "mrr"}
 ORDERS = pytest.mark.parametrize("order", ["check", "shuffle"])

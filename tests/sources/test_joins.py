@@ -15,15 +15,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from skrank_metrics import (
-    Comparison,
-    RankingReport,
-    compare,
-    evaluate,
-    evaluate_run,
-    make_metric,
-    trec,
-)
+from skrank_metrics import compare, evaluate, evaluate_run, make_metric, trec
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.reports import RankingReport
 from skrank_metrics.sources.lists import Ids, Lists
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from skrank_metrics import evaluate_batches, evaluate_run
+from skrank_metrics import evaluate_run
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.sources import evaluate_batches
 from skrank_metrics.sources.accumulator import TableEvaluation
 from skrank_metrics.sources.columns import TableColumns
 

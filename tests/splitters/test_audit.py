@@ -21,9 +21,9 @@ from skrank_metrics import (
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
-    audit_splits,
     with_qid,
 )
+from skrank_metrics.splitters import audit_splits
 from skrank_metrics.splitters.audit import split_rows
 
 IN_ORDER = np.repeat(np.arange(20), np.arange(1, 21))

@@ -14,10 +14,10 @@ from skrank_metrics import (
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
-    audit_splits,
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics.splitters import audit_splits
 
 
 class Rows:

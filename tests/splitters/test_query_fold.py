@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import query_fold
+from skrank_metrics.splitters import query_fold
 
 IDS = np.array([5, 3, 5, 2**40, -1, 3])
 

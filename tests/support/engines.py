@@ -30,7 +30,7 @@ class Dask:
         """Ids and folds, computed on the workers."""
         import pandas as pd
 
-        from skrank_metrics import query_fold
+        from skrank_metrics.splitters import query_fold
 
         def folds(rows):
             return pd.DataFrame({"q": rows["q"], "fold": query_fold(rows["q"], n_folds)})
@@ -55,7 +55,7 @@ class Spark:
         """Ids and folds, computed on the workers."""
         import pyarrow as pa
 
-        from skrank_metrics import query_fold
+        from skrank_metrics.splitters import query_fold
 
         def folds(batches):
             for batch in batches:

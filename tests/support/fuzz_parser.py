@@ -8,7 +8,8 @@ import random
 import sys
 import time
 
-from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics import get_metric
+from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import SHARED_DEFAULTS
 from skrank_metrics.metrics._registry import REGISTRY

@@ -109,7 +109,7 @@ def compared(rows):
 def audit(rows, *names):
     """What an audit of splits tells: of splits by query, and of rows where only query ids are given."""
     splits = list(QueryKFold(2).split(X, qid=IDS)) if "groups" in names else KFold(2)
-    found = package.audit_splits(splits, rows["X"], rows["y"], **chosen(rows, *names))
+    found = package.splitters.audit_splits(splits, rows["X"], rows["y"], **chosen(rows, *names))
     return found.check() if "groups" in names else found.to_frame().to_numpy().tolist()
 
 

@@ -1,6 +1,6 @@
 """What holds for all metrics of a call, bound to them, as evaluate and its relatives take it."""
 
-from skrank_metrics import get_metrics
+from skrank_metrics.metrics import get_metrics
 
 POLICIES = ("ties", "replace_undefined_by")
 DEFAULT = ("ndcg@10", "map", "mrr")

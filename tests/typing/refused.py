@@ -2,22 +2,20 @@
 
 from skrank_metrics import (
     QueryKFold,
-    RankingAccumulator,
-    builtin_metric,
     compare,
     cross_evaluate,
     evaluate,
-    evaluate_batches,
     evaluate_lists,
     evaluate_run,
-    explain_difference,
     get_metric,
-    get_metrics,
     make_ranking_scorer,
-    match_convention,
     ranking_scorers,
     with_qid,
 )
+from skrank_metrics.conventions import explain_difference, match_convention
+from skrank_metrics.metrics import get_metrics
+from skrank_metrics.rankers import builtin_metric
+from skrank_metrics.sources import RankingAccumulator, evaluate_batches
 
 labels = [2, 0, 1]
 scores = [0.9, 0.8, 0.1]

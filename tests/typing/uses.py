@@ -12,9 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skrank_metrics import (
-    Comparison,
     QueryKFold,
-    RankingReport,
     compare,
     evaluate,
     get_metric,
@@ -24,6 +22,8 @@ from skrank_metrics import (
     precision_at_k_score,
     with_qid,
 )
+from skrank_metrics.decisions import Comparison
+from skrank_metrics.reports import RankingReport
 
 FloatArray = NDArray[np.float64]
 labels = [2, 0, 1]

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 PACKAGE = "skrank_metrics"
-# Names by room and module; "" is the front door, skrank_metrics itself. Metric functions are not listed: they are in their
-# registry. Names are loaded on first use, so that a metric alone does not import scikit-learn.
+# Names by room and module; "" is the front door, skrank_metrics itself. Metric functions are not listed: they are in
+# their registry. Names are loaded on first use, so that a metric alone does not import scikit-learn.
 ROOMS = {
     "": {
         "_input.with_qid": "qid_from_sizes with_qid",

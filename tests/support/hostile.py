@@ -180,7 +180,7 @@ def outcome(way, rows):
         if len(said) > 110:
             said = said[:110]
             # Up to the last whole sentence, if there is one.
-            said = said.rpartition(". ")[0] or said
+            said = said.rpartition(". ")[0] or f"{said.rpartition(' ')[0]} ..."
         text = f"{type(error).__name__}: {said}".replace("|", "/")
         # Addresses and units of times differ from run to run and between versions of pandas.
         return text.split(" at 0x")[0].replace("[us]", "[ns]")

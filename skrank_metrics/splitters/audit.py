@@ -16,7 +16,6 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import Mask, check_label_column, count_rows
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.parameters import LONGEST_SHOWN
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Features, Ids, Numbers, Splits
 from skrank_metrics._output.result import Column, Result, Section, Table, counted
@@ -193,8 +192,7 @@ def _text_of_splitter(cv: Any) -> str:
     # check_cv wraps an iterable in a splitter whose repr is not informative.
     if type(cv).__name__ == "_CVIterableWrapper":
         return "an iterable of (train, test)"
-    text = " ".join(str(cv).split())  # arrays of parameters take several lines
-    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
+    return " ".join(str(cv).split())  # arrays of parameters take several lines
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:

@@ -17,12 +17,12 @@ from skrank_metrics._input.parameters import by_text
 from skrank_metrics.decisions._evaluate import evaluate
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
+from skrank_metrics.reports.facts import DEFAULT_CONVENTION
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources._evaluate_run import evaluate_run
+from skrank_metrics.sources._evaluate_run import RunPlan, report_runs
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import TableFile, format_of, import_arrow
-from skrank_metrics.trec import Qrels, read_qrels
 
 Reports = dict[str, RankingReport]
 Metrics = Mapping[str, BoundMetric]
@@ -43,15 +43,10 @@ def read_reports(chosen: Chosen) -> Reports:
         )
     if not metrics:
         metrics = _default_metrics(saved, chosen)
-    # Not a default of the option, which would be refused for saved reports as one that does not
-    # apply to them. Users of TREC files expect the values of trec_eval.
-    if chosen.convention is None:
-        chosen.convention = "trec_eval" if form == "trec" else "sklearn"
     by_file = {file: {file: _selected(saved[file], file, metrics)} for file in saved}
     if others:
-        bound = get_metrics(*metrics, convention=chosen.convention)
         by_file |= (_reports_of_runs if form in LISTS else _reports_of_tables)(
-            others, bound, chosen
+            others, metrics, chosen
         )
     pairs = [pair for file in files for pair in by_file[file].items()]
     reports = by_text(pairs, "Rankings")
@@ -75,23 +70,20 @@ def _default_metrics(saved: Reports, chosen: Chosen) -> list[str]:
     return COMMANDS[chosen.command].metrics.split()
 
 
-def _reports_of_runs(files: Sequence[str], metrics: Metrics, chosen: Chosen) -> dict[str, Reports]:
+def _reports_of_runs(
+    files: Sequence[str], metrics: list[str], chosen: Chosen
+) -> dict[str, Reports]:
     """Reports of runs, which follow the judgments."""
     options = chosen.given("missing", "exclude", "duplicates", "convention", "condense")
     if chosen.columns:
         # Of two columns for one role, neither may be ignored.
         options["columns"] = by_text(chosen.columns, "--columns", " Name one column per role.")
     judgments, *runs = files
-    truth: str | Qrels = judgments
     form = format_of(judgments)
-    if form is None:
-        truth = read_qrels(judgments)  # once for all runs
-    else:
+    if form is not None:
         _refuse_rows(TableFile(judgments, form), options.get("columns", {}))
-    found: dict[str, Reports] = {judgments: {}}
-    for run in runs:
-        found[run] = {run: evaluate_run(truth, run, metrics, **options)}
-    return found
+    found = report_runs(judgments, {run: run for run in runs}, metrics, RunPlan(**options))
+    return {judgments: {}} | {run: {run: report} for run, report in found.items()}
 
 
 def _refuse_rows(table: TableFile, columns: Mapping[str, str]) -> None:
@@ -108,13 +100,14 @@ def _refuse_rows(table: TableFile, columns: Mapping[str, str]) -> None:
 
 
 def _reports_of_tables(
-    files: Sequence[str], metrics: Metrics, chosen: Chosen
+    files: Sequence[str], metrics: list[str], chosen: Chosen
 ) -> dict[str, Reports]:
     """Reports of columns of scores, by their names if there is one table, or by those of the tables."""
+    bound = get_metrics(*metrics, convention=chosen.convention or DEFAULT_CONVENTION)
     found: dict[str, Reports] = {}
     for file in files:
         found[file] = {}
-        for score, report in _reports_of_rows(file, metrics, chosen).items():
+        for score, report in _reports_of_rows(file, bound, chosen).items():
             name = f"{file}: {score}"
             if len(files) == 1:
                 name = score
@@ -144,7 +137,6 @@ def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
             columns.take("label", arrays),
             columns.take("score", arrays),
             metrics=metrics,
-            convention=chosen.convention or "sklearn",
             condense=bool(chosen.condense),
             **given,
         )

@@ -77,11 +77,14 @@ class DocumentIds:
     """Ids of documents, which are looked up only if they are shown."""
 
     lookup: Callable[[IntArray], list[Any]]
-    rows: IntArray  # of each document, for the lookup
+    rows: IntArray  # of each document, for the lookup, in the order of the run
+    in_float32: bool = (
+        True  # whether libraries that break ties by ids compare the scores in float32
+    )
 
     def take(self, places: IntArray | Mask) -> DocumentIds:
         """Those of some of the documents."""
-        return DocumentIds(self.lookup, self.rows[places])
+        return replace(self, rows=self.rows[places])
 
     def tolist(self) -> list[Any]:
         """One id per document."""

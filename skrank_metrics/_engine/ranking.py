@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -22,6 +22,7 @@ class Ranking:
     documents: Documents
     scores: FloatArray  # in grouped order
     retrieved: Mask | None = None  # in grouped order; the others are not ranked
+    exact: FloatArray | None = None  # the scores before ``by_id`` rounded them
 
     def keys(self) -> FloatArray:
         """Keys to rank documents by, largest first; always above -inf, which marks padding."""
@@ -81,9 +82,52 @@ class Ranking:
         retrieved = seen if self.retrieved is None else seen & self.retrieved
         return self._of(documents, rows, retrieved)
 
+    def by_id(self) -> Ranking:
+        """The same in descending order of score and id, as in trec_eval, which also compares scores in float32."""
+        ids = self.documents.document_ids
+        if ids is None or self.exact is not None:
+            return self
+        scores = self.scores
+        if ids.in_float32:
+            # Beyond float32, scores are infinite.
+            with np.errstate(over="ignore"):
+                scores = scores.astype(np.float32).astype(np.float64)
+        # Documents that were not returned have no order, and NaN ties with nothing.
+        keys = scores if self.retrieved is None else np.where(self.retrieved, scores, np.nan)
+        codes = self.documents.grouping.codes
+        order = np.arange(len(keys))
+        # Most runs are in this order already.
+        if ((codes[1:] == codes[:-1]) & (keys[1:] > keys[:-1])).any():
+            order = np.lexsort((-keys, codes))
+            keys = keys[order]
+        with_next = (codes[1:] == codes[:-1]) & (keys[1:] == keys[:-1])
+        tied = np.append(with_next, False) | np.append(False, with_next)
+        # Most documents are not tied, and need no text. Python compares code points, which are in the order of their
+        # bytes in UTF-8.
+        rows = order[tied]
+        names = list(map(str, ids.take(rows).tolist()))
+        descending = sorted(range(len(rows)), key=names.__getitem__, reverse=True)
+        places = np.argsort(np.array(descending, dtype=np.intp))
+        order[tied] = rows[np.lexsort((places, -keys[tied], codes[tied]))]
+        return replace(self._in_order(order), scores=scores[order], exact=self.scores[order])
+
+    def as_given(self) -> Ranking:
+        """The same with scores and order of the run, whatever ``by_id`` did."""
+        ids = self.documents.document_ids
+        if ids is None or self.exact is None:
+            return self
+        order = np.lexsort((ids.rows, self.documents.grouping.codes))
+        return replace(self._in_order(order), scores=self.exact[order], exact=None)
+
+    def _in_order(self, order: IntArray) -> Ranking:
+        """The same documents in another order within their queries."""
+        documents = self.documents
+        documents = documents.subset(order, documents.grouping, documents.queries)
+        return self._of(documents, order, self.retrieved)
+
     def _of(self, documents: Documents, rows: IntArray | Mask, retrieved: Mask | None) -> Ranking:
         """The same scores for some of the documents."""
         retrieved = taken(retrieved, rows)
         if retrieved is not None and retrieved.all():
             retrieved = None
-        return Ranking(documents, self.scores[rows], retrieved)
+        return Ranking(documents, self.scores[rows], retrieved, taken(self.exact, rows))

@@ -23,6 +23,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.facts import UNKNOWN, Origin
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
@@ -228,7 +229,11 @@ def _evaluate_model(
 
 
 def evaluate_ranking(
-    ranking: Ranking, metrics: Mapping[str, BoundMetric], *, left_out: tuple[str, ...] = ()
+    ranking: Ranking,
+    metrics: Mapping[str, BoundMetric],
+    *,
+    left_out: tuple[str, ...] = (),
+    origin: Origin = UNKNOWN,
 ) -> RankingReport:
     """Compute metrics in one pass; ``left_out`` are findings about what is not in the ranking."""
     values = per_query(ranking, [metric.computation for metric in metrics.values()])
@@ -239,6 +244,7 @@ def evaluate_ranking(
         ranking.documents.condense,
         ranking=ranking,
         left_out=left_out,
+        origin=origin,
     )
     report.mean  # noqa: B018  sums that overflow raise here
     return report

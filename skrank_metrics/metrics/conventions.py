@@ -45,6 +45,9 @@ class Convention:
     peer: str  # the library and the versions that were compared
     metrics: Mapping[str, str]  # the library's names of each metric, spelled with its defaults
     ties: str = "stable"  # a plain sort by score keeps the order of rows
+    # The order of tied documents of a library that takes judgments and runs by id, of which negative labels mean "not
+    # judged": that of the run, or their ids, descending. Those that sort by id compare scores in float32.
+    ties_by_id: Literal["run", "id"] | None = None
     not_imitated: str = (
         ""  # differences that parameters cannot reproduce, a list for the documentation
     )
@@ -80,6 +83,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "trec_eval": Convention(
             peer="trec_eval 10, pytrec_eval-terrier 0.5",
+            ties_by_id="id",
             metrics={
                 "ndcg": "ndcg, ndcg_cut_k",
                 "map(normalizer=relevant)": "map, map_cut_k",
@@ -153,6 +157,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "ranx": Convention(
             peer="ranx 0.3.21",
+            ties_by_id="run",
             metrics={
                 "ndcg": "ndcg@k",
                 "dcg": "dcg@k",
@@ -176,6 +181,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "ir_measures": Convention(
             peer="ir_measures 0.3.7 to 0.4.3",
+            ties_by_id="id",
             metrics={
                 "ndcg": "nDCG, nDCG@k",
                 "map(normalizer=relevant)": "AP, AP@k",
@@ -368,6 +374,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
         "beir": Convention(
             peer="BEIR 2.0 to 2.2",
+            ties_by_id="id",
             metrics={
                 "ndcg": "NDCG@k",
                 "map(normalizer=relevant)": "MAP@k",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Column, Table, counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
+from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.reports.mean_intervals import (
     AVERAGES_WITHOUT_INTERVAL,
     Moments,
@@ -28,6 +30,53 @@ from skrank_metrics.reports.mean_intervals import (
 )
 
 Name = TypeVar("Name", bound=Hashable)
+
+# How a report of lists by id came about: the convention, and how each file was read.
+
+DEFAULT_CONVENTION: ConventionName = "sklearn"
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file of lists by id, and how it was read."""
+
+    name: str
+    form: str  # such as "TREC judgments"
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The convention of a report, and the files that it was computed from."""
+
+    convention: str = DEFAULT_CONVENTION
+    files: tuple[ReadFile, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What the title of a report adds."""
+        is_default = self.convention == DEFAULT_CONVENTION
+        return "" if is_default else f", convention {self.convention}"
+
+    @property
+    def note(self) -> list[str]:
+        """How the files were read, in a sentence; nothing without files."""
+        if not self.files:
+            return []
+        first, *others = self.files
+        words = [f"{_read_as(first)} ({counted(first.n_queries, 'query')})"]
+        words += [f"{_read_as(file)} ({file.n_queries})" for file in others]
+        return [f"Read: {', '.join(words)}."]
+
+
+UNKNOWN = Origin()
+
+
+def _read_as(file: ReadFile) -> str:
+    return f"{os.path.basename(file.name)} as {file.form}"
+
+
+# The values of metrics, and what is computed from them.
 
 
 @dataclass(frozen=True, eq=False)

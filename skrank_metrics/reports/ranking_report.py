@@ -38,8 +38,10 @@ from skrank_metrics._output.result import (
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column, get_metric
 from skrank_metrics.reports.facts import (
+    UNKNOWN,
     ByMetric,
     MetricValues,
+    Origin,
     fact_columns,
     flat_facts,
     interval_method,
@@ -193,6 +195,9 @@ class RankingReport(Result):
         Whether documents that nobody judged were left out of the lists.
     folds : ndarray of int of shape (n_queries,) or None
         The fold in which each query was tested, if the ranking is out of fold.
+    origin : Origin
+        ``convention`` of an evaluation of lists by id, and ``files``, how each was read: ``name``, ``form`` such as
+        "TREC judgments", and ``n_queries``.
 
     Examples
     --------
@@ -220,6 +225,7 @@ class RankingReport(Result):
     recorded_health: Health | None = None
     # Findings about queries and documents that are not here.
     left_out: tuple[str, ...] = ()
+    origin: Origin = UNKNOWN
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -537,6 +543,7 @@ class RankingReport(Result):
         title = counted(self.n_queries, "query")
         if self.n_documents is not None:
             title += f", {counted(self.n_documents, 'document')}"
+        title += self.origin.title
         sections: list[Section] = [title, table_of_facts(self.values)]
         slices = {name: report.values for name, report in self.shown_slices.items()}
         if slices:
@@ -544,7 +551,7 @@ class RankingReport(Result):
             sections += [table_of_slices(slices), *note]
         method = f"Intervals: {interval_method(self.values)}."
         notes = most_important(self.health.findings, ".health")
-        return [*sections, method, *weighting(self.weights), *notes]
+        return [*sections, method, *weighting(self.weights), *notes, *self.origin.note]
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
+from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import check_weights
 from skrank_metrics._input.columns import ColumnNames
 from skrank_metrics._input.parameters import by_text, check_bool, check_choice
@@ -20,10 +21,10 @@ from skrank_metrics._input.types import Columns, Ids, OfQueries
 from skrank_metrics._input.types import Lists as GivenLists
 from skrank_metrics.decisions._compare import compare_reports
 from skrank_metrics.decisions._evaluate import evaluate_ranking
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
-from skrank_metrics.metrics.conventions import ConventionName
+from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import bind_metrics
+from skrank_metrics.reports.facts import Origin
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.columns import columns_by_argument, has_columns
 from skrank_metrics.sources.join import (
@@ -88,96 +89,157 @@ def _is_run(value: Any) -> bool | None:
 # The evaluation of runs against one truth: queries without lists, exclusions, the join, and the report.
 
 Missing: TypeAlias = Literal["zero", "skip", "error"]
-
-
-@dataclass(frozen=True)
-class RunEvaluation:
-    """What to compute, and the truth; the arguments of ``evaluate_run``."""
-
-    metrics: Mapping[str, BoundMetric]
-    judged: Lists
-    excluded: Lists
-    in_trec_eval: bool
-    missing: Missing
-    duplicates: Duplicates
-    parents: Any
-    condense: bool
-    documents: Any
-    document_names: ColumnNames
-    sample_weight: Any
-    by: Any
-    groups: Any
-
-    def report(self, returned: Lists) -> RankingReport:
-        """The report of a run."""
-        returned = self._of_documents(returned)
-        findings = find_unmatched_queries(self.judged, returned, self.missing)
-        check_types(self.judged, returned, self.excluded)
-        ids = self.judged.queries
-        if self.missing == "skip":
-            with_list = set(returned.queries)
-            ids = [query for query in ids if query in with_list]
-        listed = returned.of_queries(ids)
-        ranked, labels, others = join_documents(
-            self.judged.of_queries(ids), listed, self.excluded.of_queries(ids), self.duplicates
-        )
-        # The finding costs a look at each document.
-        if len(self.excluded):
-            findings += find_unused_exclusions(self.excluded, self.judged, returned)
-        if (labels[: len(ranked)] < 0).all():
-            findings += find_no_hit(self.judged, returned)
-        del returned, listed  # as large as the input
-        columns = {}
-        if self.documents is not None:
-            # Columns are looked up for documents that were returned or judged, not for a whole catalogue.
-            names = [*ranked.documents.tolist(), *others.documents.tolist()]
-            columns = columns_by_id(self.documents, self.document_names, names)
-        stable = any(metric.get("ties") == "stable" for metric in self.metrics.values())
-        ranking = rank_lists(
-            ranked,
-            labels,
-            others,
-            columns,
-            self._described(ids),
-            condense=self.condense,
-            by_id=self.in_trec_eval and stable,
-        )
-        del ranked, labels, others
-        return evaluate_ranking(ranking, self.metrics, left_out=tuple(findings))
-
-    def _of_documents(self, returned: Lists) -> Lists:
-        """The lists with scores as they are compared, and documents in place of passages."""
-        score_type = returned.score_type or ("float32" if self.in_trec_eval else "float64")
-        # Ranks would tie beyond 2^24.
-        if score_type == "float32" and not returned.ranked:
-            # Beyond float32, scores are infinite.
-            with np.errstate(over="ignore"):
-                rounded = returned.values.astype(np.float32).astype(np.float64)
-            returned = replace(returned, values=rounded)
-        if self.parents is None:
-            return returned
-        return with_parents(returned, self.parents, self.duplicates)
-
-    def _described(self, ids: list[Any]) -> Queries:
-        """The queries with their weights, slices and groups."""
-        query_ids = to_id_array(ids, "queries")
-        weights = None
-        if self.sample_weight is not None:
-            given = values_by_id(self.sample_weight, ids, "sample_weight")
-            weights = check_weights(given, len(ids), "query")
-        found: dict[str, NDArray[Any]] = {}
-        for name, values in (("by", self.by), ("groups", self.groups)):
-            if values is not None:
-                column = values_by_id(values, ids, name)
-                found[name] = slice_of_query(column, ids=query_ids, name=name)
-        return Queries(query_ids, weights, **found)
-
-
-# The report of ranked lists and a separate truth, joined by the ids of queries and documents.
-
 MISSING = get_args(Missing)
 DUPLICATES = get_args(Duplicates)
 SCORE_TYPES = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """How to join runs with the truth; the options of ``evaluate_run``."""
+
+    convention: ConventionName | None = None
+    sample_weight: Any = None
+    missing: Missing = "zero"
+    exclude: Any = None
+    duplicates: Duplicates = "error"
+    parents: Any = None
+    condense: bool = False
+    documents: Any = None
+    by: Any = None
+    groups: Any = None
+    queries: Any = None
+    columns: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.missing, "missing", MISSING)
+        check_choice(self.duplicates, "duplicates", DUPLICATES)
+        check_bool(self.condense, "condense")
+
+
+def report_runs(
+    qrels: Any, runs: Mapping[str, Any], metrics: Metrics, plan: RunPlan
+) -> dict[str, RankingReport]:
+    """The report of each run."""
+    names = columns_by_argument(plan.columns)
+    sources = (qrels, *runs.values(), plan.exclude, plan.documents)
+    # To ask a lazy frame for its columns may take long.
+    if plan.columns is not None and not any(map(_may_have_columns, sources)):
+        raise ValueError("columns= applies to frames and files; got none.")
+    lists = {}
+    for name, run in runs.items():
+        lists[name] = read_lists(
+            run, "run", names["run"], duplicates=plan.duplicates, queries=plan.queries
+        )
+    convention = plan.convention or _default_convention(lists)
+    bound = bind_metrics(metrics, convention)
+    ties_by_id = CONVENTIONS[convention].ties_by_id
+    # The convention comes before qrels, since it says what negative labels mean.
+    judged = read_lists(
+        qrels,
+        "qrels",
+        names["qrels"],
+        duplicates=plan.duplicates,
+        negative=ties_by_id is not None,
+    )
+    excluded = Lists.empty("exclude")
+    if plan.exclude is not None:
+        excluded = read_lists(plan.exclude, "exclude", names["exclude"])
+        check_excluded_queries(excluded, [*lists.values(), judged])
+    reports = {}
+    for name in runs:
+        # Lists can be as large as everything else, and are not needed twice.
+        returned = lists.pop(name)
+        read = tuple(one.read for one in (judged, returned, excluded) if one.read is not None)
+        ranking, findings = _rank(judged, returned, excluded, names["documents"], plan)
+        del returned
+        if ties_by_id == "id":
+            ranking = ranking.by_id()
+        reports[name] = evaluate_ranking(
+            ranking, bound, left_out=tuple(findings), origin=Origin(convention, read)
+        )
+    return reports
+
+
+def _may_have_columns(source: Any) -> bool:
+    return has_columns(source) or isinstance(source, str | PathLike)
+
+
+def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
+    """The convention of trec_eval for runs in the format of TREC."""
+    in_trec = {one.in_trec for one in lists.values()}
+    if len(in_trec) > 1:
+        raise ValueError(
+            "Only some of the runs are in the format of TREC, for which the convention is 'trec_eval' by default. Pass "
+            "convention='trec_eval' or another one for all."
+        )
+    # Whoever has files of TREC expects the numbers of its program.
+    return "trec_eval" if in_trec == {True} else "sklearn"
+
+
+def _rank(
+    judged: Lists, returned: Lists, excluded: Lists, names: ColumnNames, plan: RunPlan
+) -> tuple[Ranking, list[str]]:
+    """The ranking of a run, and findings about what does not match."""
+    if returned.score_type == "float32":
+        # Beyond float32, scores are infinite.
+        with np.errstate(over="ignore"):
+            rounded = returned.values.astype(np.float32).astype(np.float64)
+        returned = replace(returned, values=rounded)
+    if plan.parents is not None:
+        returned = with_parents(returned, plan.parents, plan.duplicates)
+    findings = find_unmatched_queries(judged, returned, plan.missing)
+    check_types(judged, returned, excluded)
+    ids = judged.queries
+    if plan.missing == "skip":
+        with_list = set(returned.queries)
+        ids = [query for query in ids if query in with_list]
+    ranked, labels, others = join_documents(
+        judged.of_queries(ids),
+        returned.of_queries(ids),
+        excluded.of_queries(ids),
+        plan.duplicates,
+    )
+    # The findings cost a look at each document.
+    if len(excluded):
+        findings += find_unused_exclusions(excluded, judged, returned)
+    if (labels[: len(ranked)] < 0).all():
+        findings += find_no_hit(judged, returned)
+    columns = {}
+    if plan.documents is not None:
+        # Columns are looked up for documents that were returned or judged, not for a whole catalogue.
+        documents = [*ranked.documents.tolist(), *others.documents.tolist()]
+        columns = columns_by_id(plan.documents, names, documents)
+    # Ranks would tie beyond 2^24.
+    in_float32 = not returned.ranked and returned.score_type is None
+    ranking = rank_lists(
+        ranked,
+        labels,
+        others,
+        columns,
+        _described(ids, plan),
+        condense=plan.condense,
+        in_float32=in_float32,
+    )
+    return ranking, findings
+
+
+def _described(ids: list[Any], plan: RunPlan) -> Queries:
+    """The queries with their weights, slices and groups."""
+    query_ids = to_id_array(ids, "queries")
+    weights = None
+    if plan.sample_weight is not None:
+        given = values_by_id(plan.sample_weight, ids, "sample_weight")
+        weights = check_weights(given, len(ids), "query")
+    found: dict[str, NDArray[Any]] = {}
+    for name, values in (("by", plan.by), ("groups", plan.groups)):
+        if values is not None:
+            column = values_by_id(values, ids, name)
+            found[name] = slice_of_query(column, ids=query_ids, name=name)
+    return Queries(query_ids, weights, **found)
+
+
+# The report of ranked lists and a separate truth, joined by the ids of queries and documents.
 
 
 class RunOptions(TypedDict, total=False):
@@ -320,65 +382,21 @@ def evaluate_run(
     >>> evaluate_run(bought, recommended, ["map", "recall@3"]).per_query
     {'map': array([0.83333333, 0.25      ]), 'recall@3': array([1. , 0.5])}
     """
-    check_choice(missing, "missing", MISSING)
-    check_choice(duplicates, "duplicates", DUPLICATES)
-    named = columns_by_argument(columns)
+    plan = RunPlan(
+        convention,
+        sample_weight,
+        missing,
+        exclude,
+        duplicates,
+        parents,
+        condense,
+        documents,
+        by,
+        groups,
+        queries,
+        columns,
+    )
     runs = runs_by_name(run)
-    given = {"": run} if runs is None else runs
-    _check_used(columns, (qrels, *given.values(), exclude, documents))
-    lists = {
-        name: read_lists(one, "run", named["run"], duplicates=duplicates, queries=queries)
-        for name, one in given.items()
-    }
-    chosen = convention or _default_convention(lists)
-    in_trec_eval = chosen == "trec_eval"
-    # The convention comes before qrels, since it says what negative labels mean.
-    judged = read_lists(
-        qrels, "qrels", named["qrels"], duplicates=duplicates, negative=in_trec_eval
-    )
-    evaluation = RunEvaluation(
-        bind_metrics(metrics, chosen),
-        judged,
-        _read_excluded(exclude, named["exclude"], [*lists.values(), judged]),
-        in_trec_eval=in_trec_eval,
-        missing=missing,
-        duplicates=duplicates,
-        parents=parents,
-        condense=check_bool(condense, "condense"),
-        documents=documents,
-        document_names=named["documents"],
-        sample_weight=sample_weight,
-        by=by,
-        groups=groups,
-    )
-    # Lists can be as large as everything else, and are not needed twice.
-    reports = {name: evaluation.report(lists.pop(name)) for name in given}
-    return reports[""] if runs is None else compare_reports(reports)
-
-
-def _read_excluded(exclude: Any, names: ColumnNames, others: list[Lists]) -> Lists:
-    if exclude is None:
-        return Lists.empty("exclude")
-    excluded = read_lists(exclude, "exclude", names)
-    check_excluded_queries(excluded, others)
-    return excluded
-
-
-def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
-    """The convention of trec_eval for runs in the format of TREC."""
-    in_trec = {one.in_trec for one in lists.values()}
-    if len(in_trec) > 1:
-        raise ValueError(
-            "Pass convention=, since only some of the runs are in the format of TREC, for which the default is "
-            "'trec_eval'."
-        )
-    # Whoever has files of TREC expects the numbers of its program.
-    return "trec_eval" if in_trec == {True} else "sklearn"
-
-
-def _check_used(columns: Any, sources: Iterable[Any]) -> None:
-    """Refuse names of columns if nothing has columns."""
-    if columns is None:
-        return
-    if not any(has_columns(source) or isinstance(source, str | PathLike) for source in sources):
-        raise ValueError("columns= applies to frames and files; got none.")
+    if runs is None:
+        return report_runs(qrels, {"": run}, metrics, plan)[""]
+    return compare_reports(report_runs(qrels, runs, metrics, plan))

@@ -164,6 +164,14 @@ class Roles(NamedTuple):
     document: str
     value: str | None  # of labels or scores
     rank: str | None = None
+    value_role: str = "label"
+
+    @property
+    def in_words(self) -> str:
+        """The roles, with the names of their columns if these are others."""
+        roles = ("query", "document", self.value_role, "rank")
+        named = [(role, name) for role, name in zip(roles, self, strict=False) if name is not None]
+        return ", ".join(role if role == name else f"{role} {name!r}" for role, name in named)
 
 
 def columns_by_argument(columns: Any) -> dict[str, ColumnNames]:
@@ -224,7 +232,7 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
     )
     if score is None and rank is None:
         _needed("score", names, given, holder)
-    return Roles(query, document, score, rank)
+    return Roles(query, document, score, rank, "score")
 
 
 def _needed(role: str, names: Sequence[Any], given: ColumnNames, holder: str) -> Any:

@@ -339,9 +339,9 @@ def rank_lists(
     queries: Queries,
     *,
     condense: bool,
-    by_id: bool,
+    in_float32: bool,
 ) -> Ranking:
-    """The documents by query: those that were returned, in their order or by score and id, and the others.
+    """The documents by query: those that were returned, in their order, and the others.
 
     Labels, like columns, are those of the returned documents and then of the others; they are below 0 if nobody judged
     a document.
@@ -353,10 +353,6 @@ def rank_lists(
     empty = np.flatnonzero(sizes == 0)
     codes = np.concatenate((codes, empty), dtype=np.int32)
     order = np.argsort(codes, kind="stable")
-    if by_id:
-        # Sorting by query is stable, so this order remains within each query.
-        rows = np.concatenate((_by_score_and_id(returned), np.arange(len(returned), len(codes))))
-        order = rows[np.argsort(codes[rows], kind="stable")]
     del codes
     # Documents that were not returned get any score, which spares a copy.
     scores = _filled(returned.values, 1 - len(returned), 0).take(order, mode="clip")
@@ -368,6 +364,7 @@ def rank_lists(
     judged = labels >= 0
     np.maximum(labels, 0, out=labels)
     # Labels that nobody judged are below 0 only up to here.
+    lookup = partial(_names_at, returned.documents, others.documents)
     documents = Documents(
         Grouping(queries.ids, sizes, None),
         compact(labels),
@@ -376,7 +373,7 @@ def rank_lists(
         condense=condense,
         # Queries without documents get any value.
         columns={name: _filled(column, len(empty), 0)[order] for name, column in columns.items()},
-        document_ids=DocumentIds(partial(_names_at, returned.documents, others.documents), order),
+        document_ids=DocumentIds(lookup, order, in_float32),
     )
     return Ranking(documents, scores, None if retrieved.all() else retrieved)
 
@@ -398,26 +395,3 @@ def _filled(values: NDArray[Any], n_more: int, filler: Any) -> NDArray[Any]:
         return values
     fillers = np.full((n_more, *values.shape[1:]), filler, dtype=values.dtype)
     return np.concatenate((values, fillers))
-
-
-def _by_score_and_id(lists: Lists) -> IntArray:
-    """Rows in order of query, score descending, and id descending as text."""
-    order = np.arange(len(lists))
-    codes, scores = lists.codes, lists.values
-    descends = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1]))
-    # Most runs are in this order already.
-    if not descends.all():
-        order = np.lexsort((-scores, codes))
-        codes, scores = codes[order], scores[order]
-    with_next = equal_to_next(codes, scores)
-    tied = np.zeros(len(order), dtype=bool)
-    tied[:-1] |= with_next
-    tied[1:] |= with_next
-    # Most documents are not tied, and need no text.
-    rows = order[tied]
-    # Python compares code points, which are in the order of their bytes in UTF-8.
-    names = list(map(str, lists.documents[rows].tolist()))
-    places = np.empty(len(rows), dtype=np.intp)
-    places[sorted(range(len(rows)), key=names.__getitem__, reverse=True)] = np.arange(len(rows))
-    order[tied] = rows[np.lexsort((places, -scores[tied], codes[tied]))]
-    return order

@@ -17,6 +17,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_mask
 from skrank_metrics._input.grouping import places_within, stable_order, starts_of
 from skrank_metrics._input.id_types import holds_strings, kinds_of
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
+from skrank_metrics.reports.facts import ReadFile
 
 # None of these can be missing, and numbers of different types are equal if their values are.
 PLAIN = frozenset((str, int, bytes))
@@ -162,6 +163,7 @@ class Lists:
     in_trec: bool = False  # whether they came in the format of TREC
     ranked: bool = False  # whether values are negative ranks instead of scores
     score_type: str | None = None  # in which scores are to be compared
+    read: ReadFile | None = None  # from a file
 
     @classmethod
     def empty(cls, argument: str) -> Lists:

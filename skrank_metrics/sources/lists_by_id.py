@@ -25,6 +25,7 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.columns import USUAL, ColumnNames, role_of
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
+from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns, find_roles, has_columns
 from skrank_metrics.sources.join import Duplicates
@@ -281,7 +282,8 @@ def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> List
         columns = replace(columns, label=None, score=values)
     # _check_values knows whether labels may be negative.
     arrays = read_columns(file, columns, signed=True)
-    return _from_frame(pa.table(arrays), argument, names, path)
+    lists = _from_frame(pa.table(arrays), argument, names, path)
+    return replace(lists, read=ReadFile(path, roles.in_words, len(lists.queries)))
 
 
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
+from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.join import refuse_twice
 from skrank_metrics.sources.lists import Ids, Lists, listed
 from skrank_metrics.sources.tables import read_bytes, refuse, refuse_at, to_number
@@ -19,6 +20,7 @@ from skrank_metrics.sources.tables import read_bytes, refuse, refuse_at, to_numb
 class Form(NamedTuple):
     """The fields of the lines of a file; topics are the first."""
 
+    name: str  # for the print of a report
     fields: tuple[str, ...]
     document: int  # the place of the document
     value: int  # the place of the number
@@ -29,11 +31,29 @@ class Form(NamedTuple):
 
 FORMS = {
     "qrels": Form(
-        ("topic", "iteration", "document", "label"), 2, 3, "a whole number as label", whole=True
+        "TREC judgments",
+        ("topic", "iteration", "document", "label"),
+        2,
+        3,
+        "a whole number as label",
+        whole=True,
     ),
-    "run": Form(("topic", "Q0", "document", "rank", "score", "tag"), 2, 4, "a number as score"),
+    "run": Form(
+        "a TREC run",
+        ("topic", "Q0", "document", "rank", "score", "tag"),
+        2,
+        4,
+        "a number as score",
+    ),
     # As in MS MARCO.
-    "ranks": Form(("topic", "document", "rank"), 1, 2, "a number as rank", ranks=True),
+    "ranks": Form(
+        "query, document, rank",
+        ("topic", "document", "rank"),
+        1,
+        2,
+        "a number as rank",
+        ranks=True,
+    ),
 }
 
 
@@ -62,8 +82,15 @@ def read_lines(
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(names))
     lists = listed(kind, list(topics), sizes, Ids(np.arange(len(names)), names, {"text"}))
-    values = -values if ranked else values
-    return replace(lists, values=values, given=topics, in_trec=not ranked, ranked=ranked), name
+    lists = replace(
+        lists,
+        values=-values if ranked else values,
+        given=topics,
+        in_trec=not ranked,
+        ranked=ranked,
+        read=ReadFile(name, form.name, len(topics)),
+    )
+    return lists, name
 
 
 def _n_fields(data: bytes) -> int:

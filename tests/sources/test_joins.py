@@ -681,7 +681,9 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
     path = tmp_path / "run.txt"
     path.write_text("u Q0 a 1 1.5 t\n")
     runs = {"file": path, "other": {"u": ["a"]}}
-    with pytest.raises(ValueError, match="Pass convention=, since only some of the runs"):
+    with pytest.raises(
+        ValueError, match=r"Only some of the runs are .* Pass convention='trec_eval'"
+    ):
         evaluate_run(TRUTH, runs)
     assert set(evaluate_run(TRUTH, runs, convention="trec_eval").reports) == set(runs)
 

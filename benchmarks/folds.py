@@ -18,9 +18,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from skrank_metrics import ndcg_score
 from skrank_metrics._output.result import Table
-from skrank_metrics.decisions import sign_flips
-from skrank_metrics.decisions.families import Family, adjust
-from skrank_metrics.decisions.sign_flips import SignFlips
+from skrank_metrics.decisions import signs
+from skrank_metrics.decisions.decide import decide
 
 Values = NDArray[np.float64]
 Random = np.random.Generator
@@ -131,13 +130,17 @@ class Found:
 def ours(values: Values, *, folds: bool = True) -> Found:
     """The tests of this package, with and without the folds."""
     n_queries = len(values)
-    fold = np.arange(n_queries) % N_FOLDS if folds else None
-    units = np.arange(n_queries, dtype=np.uint64)
-    flips = SignFlips(values, np.ones(n_queries), units, seed=n_queries, span=1.0, folds=fold)
-    family = Family([flips], LEVEL)
-    pairs = (family.p_values[0] <= LEVEL).astype(float)
-    adjusted = family.p_adjusted[0] <= LEVEL
-    return Found(pairs, adjusted.astype(float), bool(family.best_set().inside[0]))
+    sample = signs.Sample(
+        values,
+        values.mean(axis=0),
+        np.ones(n_queries),
+        np.arange(n_queries, dtype=np.uint64),
+        folds=np.arange(n_queries) % N_FOLDS if folds else None,
+    )
+    (decision,) = decide([sample], level=LEVEL, seed=n_queries)
+    pairs = (decision.p_value <= LEVEL).astype(float)
+    family = (decision.p_adjusted <= LEVEL).astype(float)
+    return Found(pairs, family, bool(decision.inside[0]))
 
 
 def nadeau_bengio(values: Values) -> Found:
@@ -150,11 +153,20 @@ def nadeau_bengio(values: Values) -> Found:
     one, other = np.triu_indices(n_models, 1)
     t = np.abs(lead[one, other]) / error[one, other]
     p = 2 * special.stdtr(N_FOLDS - 1, -t)
-    adjusted = adjust(p, "holm")
+    adjusted = holm(p)
     pairs, family = np.zeros((2, n_models, n_models))
     pairs[one, other] = pairs[other, one] = p <= LEVEL
     family[one, other] = family[other, one] = adjusted <= LEVEL
     return Found(pairs, family, not (family[0] * (lead[0] < 0)).any())
+
+
+def holm(p_values: Values) -> Values:
+    """P-values adjusted by Holm's method."""
+    order = np.argsort(p_values)
+    adjusted = np.empty(len(p_values))
+    n_left = np.arange(len(p_values), 0, -1)
+    adjusted[order] = np.maximum.accumulate(p_values[order] * n_left)
+    return adjusted
 
 
 WAYS: dict[str, Callable[[Values], Found]] = {
@@ -200,7 +212,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=6, help="number of models")
     parser.add_argument("--queries", type=int, nargs="*", default=[100, 400])
     options = parser.parse_args()
-    sign_flips.N_SIGNS = 2_000
+    signs.N_SIGNS = 2_000
     started = time.perf_counter()
     errors, powers = [], []
     for n_queries in options.queries:

@@ -15,14 +15,14 @@ from skrank_metrics._cli.output import Record, show
 from skrank_metrics._output.result import Sections, Table, columns_of, extended, readable, rows_of
 from skrank_metrics.decisions._compare import compare
 from skrank_metrics.decisions.comparison import Comparison
-from skrank_metrics.decisions.verdict import Decision
+from skrank_metrics.decisions.outcome import Gate
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.facts import ALL
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
-_CODES: dict[Decision, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
+_CODES: dict[Gate, int] = {"ship": 0, "do not ship": WORSE, "undecided": UNDECIDED}
 
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
@@ -107,9 +107,6 @@ def _compare_chosen(chosen: Chosen) -> int:
         reports,
         baseline=baseline,
         margin=margin,
-        test=chosen.test,
-        # A word, since an option that is left out means the default.
-        correction=None if chosen.correction == "none" else chosen.correction,
         confidence=chosen.confidence,
         random_state=chosen.random_state,
     )

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import skrank_metrics
 from skrank_metrics._input.parameters import number
 from skrank_metrics._output.result import visible
-from skrank_metrics.decisions.plan import Correction, Test
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.sources._evaluate_run import DUPLICATES, MISSING, Missing
 from skrank_metrics.sources.join import Duplicates
@@ -154,20 +153,6 @@ OPTIONS = [
         help="compare the others with it (default with --margin: the first)",
     ),
     CommandOption(
-        name="test",
-        commands=["compare"],
-        choices=["permutation", "t"],
-        default="permutation",
-        help="paired test: random signs or Student's t",
-    ),
-    CommandOption(
-        name="correction",
-        commands=["compare"],
-        choices=["max", "holm", "bh", "none"],
-        default="max",
-        help="of p-values for several pairs",
-    ),
-    CommandOption(
         name="confidence",
         commands=["compare"],
         read=number,
@@ -294,8 +279,6 @@ class Chosen(argparse.Namespace):
     save: str | None
     margin: list[tuple[str, float]] | None  # by metric; "" is all metrics
     baseline: list[str] | None
-    test: Test
-    correction: Correction | Literal["none"]
     confidence: float
     random_state: int
     label: str | None

@@ -14,7 +14,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
 from skrank_metrics.decisions.comparison import Comparison, comparison_of
-from skrank_metrics.decisions.plan import Correction, Margin, Plan, Test
+from skrank_metrics.decisions.plan import Margin, Plan
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
@@ -37,8 +37,6 @@ def compare(
     margin: Margin | None = None,
     by: Slices | None = None,
     groups: Ids | None = None,
-    test: Test = "permutation",
-    correction: Correction | None = "max",
     confidence: float = 0.95,
     random_state: Seed = 0,
 ) -> C:
@@ -68,12 +66,6 @@ def compare(
         in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
         Groups of queries that are not independent, such as those of a user. None means the groups of the reports.
-    test : {"permutation", "t"}, default="permutation"
-        "permutation" flips the signs of the differences at random, or in all ways if few differ. "t" is the paired
-        t-test.
-    correction : {"max", "holm", "bh"} or None, default="max"
-        Correction of the p-values for the number of pairs. "max", by the largest statistic of random signs, and "holm"
-        bound the probability of any false discovery; "bh" (Benjamini and Hochberg) the expected share of false ones.
     confidence : float, default=0.95
         Confidence level of the intervals and of the set that contains the best, from 0.01 to 0.9999.
     random_state : int, RandomState or Generator instance or None, default=0
@@ -123,7 +115,7 @@ def compare(
     'good and bad cannot be told apart on 5 queries.'
     """
     seed: Any = random_state  # a plan draws a number from a generator
-    plan = Plan(baseline, margin, test, correction, confidence, seed)
+    plan = Plan(baseline, margin, confidence, seed)
     if isinstance(reports, Comparison):
         wanted = reports.metrics if metrics is None else metrics
         decided = compare_reports(reports.reports, wanted, plan, by, groups)
@@ -176,23 +168,24 @@ def compare_reports(
 
 
 def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
-    """The plan with margins by the names of the metrics, which must all be tested."""
+    """The plan with margins by the names of the metrics, which must be tested."""
     margin = plan.margin
     if isinstance(margin, Mapping):
         named = [check_column(metric, metrics) for metric in margin]
-        if sorted(named) != sorted(metrics):  # one may stand under two of its names
+        if len(set(named)) < len(named):
             raise ValueError(
-                f"margin must have one number for each of {', '.join(metrics)}; got "
-                f"{', '.join(margin)}."
+                f"margin must have one number per metric; got {', '.join(margin)}."
             )
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
-    # All metrics guard the decision, so one that cannot be tested would leave it open for ever.
     for metric, own in metrics.items():
+        limit = plan.margin_of(metric)
+        if limit is None:
+            continue
+        # A metric that cannot be tested would leave the decision open for ever.
         check_by_query(metric, own)
         low, high = bounds_of(own)
-        limit = plan.margin_of(metric)
         # No loss is as large, so everything would pass.
-        if limit is not None and limit >= high - low:
+        if limit >= high - low:
             raise ValueError(
                 f"margin must be less than {high - low:g}, the range of {metric}; got {limit:g}."
             )

@@ -22,15 +22,21 @@ from skrank_metrics._output.result import (
     visible,
 )
 from skrank_metrics.decisions import comparison_columns, planning, wording
-from skrank_metrics.decisions.outcome import Outcome, Standing, outcome_of, outcomes_of_slices
-from skrank_metrics.decisions.pair import Pair
-from skrank_metrics.decisions.plan import Plan
-from skrank_metrics.decisions.query_differences import (
+from skrank_metrics.decisions.outcome import (
+    Gate,
+    Outcome,
+    Pair,
     QueryDifference,
+    Standing,
+    gate_of,
     largest_leads,
     most_different,
+    outcome_of,
+    outcomes_of_slices,
+    worst_of,
 )
-from skrank_metrics.decisions.verdict import Decision, decide, overall, verdict_of
+from skrank_metrics.decisions.plan import Plan, plan_from_file
+from skrank_metrics.decisions.verdict import verdict_of
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.facts import largest, names_of_slices, queries_of_slices
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
@@ -65,8 +71,7 @@ class Comparison(Result):
     metrics : tuple of str
         Names of the metrics.
     plan : Plan
-        The options of compare: baseline, margin, test, correction, confidence and random_state. Rankings are
-        significantly different if the adjusted p-value is at most 1 - confidence.
+        The options of compare: baseline, margin, confidence and random_state.
     """
 
     _index: ClassVar[str | None] = "ranking"
@@ -75,8 +80,9 @@ class Comparison(Result):
     reports: dict[str, RankingReport]
     metrics: tuple[str, ...]
     plan: Plan = field(default_factory=Plan)
-    # By metric; made when they are asked for, except those of slices, which are tested together.
+    # By metric; made when they are asked for, except those of slices, which are decided together.
     _outcomes: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
+    _is_slice: bool = field(default=False, kw_only=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,10 +144,6 @@ class Comparison(Result):
         """What is known by each metric, in numbers."""
         return [self.outcome(metric) for metric in self.metrics]
 
-    @property
-    def _is_slice(self) -> bool:
-        return any(outcome.tests.are_slices for outcome in self._outcomes.values())
-
     def _check_whole(self, to_do: str) -> None:
         """Raise an error for a slice, which is decided together with the other slices."""
         if self._is_slice:
@@ -169,7 +171,11 @@ class Comparison(Result):
             # By the other metrics, no query of the slice may count.
             outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
             slices[value] = replace(
-                self, reports=reports[value], metrics=tuple(outcomes), _outcomes=outcomes
+                self,
+                reports=reports[value],
+                metrics=tuple(outcomes),
+                _outcomes=outcomes,
+                _is_slice=True,
             )
         return slices
 
@@ -183,7 +189,7 @@ class Comparison(Result):
     @property
     def greater_is_better(self) -> bool:
         """Whether larger values are better."""
-        return self.outcome().sample.greater_is_better
+        return bool(self.outcome().bound.greater_is_better)
 
     @property
     def tested(self) -> bool:
@@ -193,29 +199,43 @@ class Comparison(Result):
     def _testable(self) -> Outcome:
         """The outcome by the first metric, after checking that it can be tested."""
         outcome = self.outcome()
-        check_by_query(outcome.metric, outcome.sample.bound)
+        check_by_query(outcome.metric, outcome.bound)
         if not outcome.tested:
             raise ValueError("reports must hold at least two reports to compare; got 1.")
         return outcome
 
     def means(self) -> dict[str, float]:
         """Means by name, best first, over queries with a value in every ranking; medians over all that have one."""
-        return self.outcome().means
+        outcome = self.outcome()
+        return outcome.by_name(outcome.means.tolist())
+
+    def _without_baseline(self, what: str) -> Outcome:
+        """The outcome by the first metric, after checking that all pairs are compared."""
+        outcome = self._testable()
+        if self.plan.baselines:
+            raise ValueError(
+                f"There is {what} only if all rankings are compared with each other, not beside a baseline. Use "
+                "compare(comparison), which leaves out the baseline."
+            )
+        return outcome
 
     @property
     def best_set(self) -> tuple[str, ...]:
         """The rankings that may be the best, best first; with confidence, the truly best one is among them."""
-        return self._testable().best_set
+        outcome = self._without_baseline("a best set")
+        return tuple(outcome.names[i] for i in outcome.order if outcome.decision.inside[i])
 
     @property
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses, with confidence, by name, best first; infinite if unknown."""
-        return self._testable().regret
+        outcome = self._without_baseline("a regret")
+        return outcome.by_name(outcome.decision.regret.tolist())
 
     @property
     def letters(self) -> dict[str, str]:
         """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
-        return self._testable().letters
+        outcome = self._without_baseline("a letter per ranking")
+        return outcome.by_name(outcome.decision.letters)
 
     @property
     def verdict(self) -> str:
@@ -223,21 +243,24 @@ class Comparison(Result):
         return visible(verdict_of(self.outcomes))
 
     @property
-    def decisions(self) -> dict[str, Decision]:
-        """The decision on each ranking by all metrics, each with its margin: "ship", "do not ship" or "undecided".
+    def decisions(self) -> dict[str, Gate]:
+        """The decision on each ranking but baselines, best first: "ship", "do not ship" or "undecided".
 
-        Against baselines, a ranking is shipped if it is better or not worse than all of them by every metric, and not
-        if it is worse by one. Without, it is shipped if it is known to lose at most the margin against the best.
+        Every metric with a margin must let it pass against all baselines: it is better, equivalent, not worse, or its
+        loss is small. It is not shipped if it is worse by one of them.
         """
         if self.plan.margin is None:
-            raise ValueError("A decision needs a margin. Pass margin= to compare.")
-        self._testable()
-        return decide(self.outcomes)
+            raise ValueError(
+                "A decision needs a margin and a baseline. Pass margin= and baseline= to compare."
+            )
+        guards = [outcome for outcome in self.outcomes if outcome.margin is not None]
+        names = [name for name in self.names if name not in self.plan.baselines]
+        return gate_of(names, guards)
 
     @property
-    def decision(self) -> Decision:
-        """One decision on all rankings: with a baseline, every other one must pass; without, one is enough."""
-        return overall(self.decisions.values(), against_baseline=bool(self.plan.baselines))
+    def decision(self) -> Gate:
+        """One decision on all rankings: every one but baselines must pass."""
+        return worst_of(self.decisions.values())
 
     def standings(self) -> tuple[Standing, ...]:
         """What is known about each ranking, best first."""
@@ -246,7 +269,7 @@ class Comparison(Result):
     @property
     def folds_won(self) -> dict[str, int]:
         """Folds in which each ranking alone has the best mean, by name; empty unless they are out of fold."""
-        return self.outcome().sample.folds_won()
+        return self.outcome().folds_won()
 
     def pairs(self) -> tuple[Pair, ...]:
         """All pairs, the better by the first metric first, or all rankings and each baseline."""
@@ -255,8 +278,7 @@ class Comparison(Result):
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
         """Compare two rankings. The difference is the first minus the second.
 
-        By default, the best against the next best, or against the best baseline. With baselines, two rankings of which
-        not exactly one is a baseline are in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
+        By default, the best against the next best, or against the best baseline.
         """
         outcome = self._testable()
         if first is None and second is None:
@@ -277,9 +299,10 @@ class Comparison(Result):
     def detectable(self) -> float:
         """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
-        It is the median over the comparisons of the best ranking, or of the baselines, with all others.
+        It is the median over the rankings that may be as good as the best one, or that are undecided beside baselines;
+        if there are none, over all that are compared.
         """
-        return planning.detectable(self.outcome())
+        return planning.detectable(self._testable().decision)
 
     def queries_needed(
         self,
@@ -297,7 +320,19 @@ class Comparison(Result):
         power = check_number(power, "power", "(0, 1)")
         wanted = check_number(difference, "difference", "(0, inf)")
         pair = self.pair(first, second)
-        needed = planning.queries_needed(self.outcome(), pair, wanted, power)
+        outcome = self.outcome()
+        decision = outcome.decision
+        at = outcome.names.index(pair.first), outcome.names.index(pair.second)
+        if wanted > decision.span:
+            raise ValueError(
+                f"difference must be at most {decision.span:g}, the range of {pair.metric}; got {difference}."
+            )
+        if not decision.spread[at]:
+            raise ValueError(
+                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
+                f"{len(pair.qid)} differences are equal. Compare over more queries."
+            )
+        needed = planning.queries_needed(decision, *at, wanted, power)
         n_changed = pair.wins + pair.losses
         # The few that differ say little about how much queries vary.
         if n_changed < planning.FEW_CHANGED:
@@ -313,14 +348,14 @@ class Comparison(Result):
     ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking loses against the second, the largest loss first."""
         pair = self.pair(first, second)
-        return largest_leads(pair, -self.outcome().sample.turned(pair.differences), n)
+        return largest_leads(pair, -self.outcome().turned(pair.differences), n)
 
     def best(
         self, n: int = 10, first: str | None = None, second: str | None = None
     ) -> list[QueryDifference]:
         """List at most n queries on which the first ranking wins against the second, the largest win first."""
         pair = self.pair(first, second)
-        return largest_leads(pair, self.outcome().sample.turned(pair.differences), n)
+        return largest_leads(pair, self.outcome().turned(pair.differences), n)
 
     def inspect(
         self,
@@ -372,13 +407,12 @@ class Comparison(Result):
         saved = read_saved("comparison", path)
         # Subclasses are higher in the package, so the file names its class.
         kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
-        names = [one.name for one in fields(kind) if one.name != "_outcomes"]
+        names = [one.name for one in fields(kind) if not one.name.startswith("_")]
         check_fields(saved, names, "comparison")
-        check_fields(saved["plan"], [one.name for one in fields(Plan)], "plan")
         reports = restored_reports(saved["reports"])
         saved["reports"] = {name: RankingReport(**report) for name, report in reports.items()}
         saved["metrics"] = tuple(saved["metrics"])
-        saved["plan"] = Plan(**saved["plan"])
+        saved["plan"] = plan_from_file(saved["plan"])
         return kind(**saved)
 
     # Text and frames
@@ -439,11 +473,10 @@ def comparison_of(
     # Only the tests wait until they are asked for; what cannot be compared is an error here.
     outcomes = [outcome_of(reports, metric, plan) for metric in metrics]
     for outcome in outcomes:
-        sample = outcome.sample
-        if outcome.tested and not sample.n_counted:
+        if outcome.tested and not len(outcome.values):
             raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {sample.metric!r} in every ranking; "
-                f"got none among {counted(sample.n_queries, 'query')}. Leave out the metric, or pass "
+                f"reports must have a query with a weight above 0 and a value of {outcome.metric!r} in every ranking; "
+                f"got none among {counted(outcome.n_queries, 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by."
             )
     # Outcomes are made again in this order, on which the last digits of sums depend.

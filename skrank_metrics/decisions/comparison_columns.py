@@ -20,7 +20,7 @@ def columns_of_rankings(
     outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]
 ) -> dict[str, list[object]]:
     """Columns of a frame with one row per ranking."""
-    n_queries = outcomes[0].sample.n_queries
+    n_queries = outcomes[0].n_queries
     columns: dict[str, list[object]] = {
         "ranking": list(reports),
         "n_queries": [n_queries] * len(reports),
@@ -28,12 +28,16 @@ def columns_of_rankings(
     for outcome in outcomes:
         # Standings are in the order of their own metric.
         row_of = {row.name: row for row in outcome.standings}
-        letters_of = outcome.letters if outcome.tested else {}
+        baselines = outcome.plan.baselines
+        has_letters = outcome.tested and not baselines
+        letters_of = outcome.by_name(outcome.decision.letters) if has_letters else {}
+        means = outcome.by_name(outcome.means.tolist())
         for name, report in reports.items():
             low, high = report.intervals(outcome.plan.confidence)[outcome.metric]
-            facts: dict[str, object] = {"": outcome.means[name], " low": low, " high": high}
+            facts: dict[str, object] = {"": means[name], " low": low, " high": high}
             if outcome.tested:
                 facts |= _facts_of_test(outcome, row_of[name])
+            if has_letters:
                 facts[" letters"] = letters_of[name]
             for end, value in facts.items():
                 columns.setdefault(f"{outcome.metric}{end}", []).append(value)
@@ -44,18 +48,18 @@ def _facts_of_test(outcome: Outcome, row: Standing) -> dict[str, object]:
     low, high = row.interval
     facts: dict[str, object] = {" difference": row.difference}
     if len(outcome.plan.baselines) > 1:
-        facts[" baseline"] = row.rival or None
+        facts[" baseline"] = row.reference or None
     facts |= {" difference low": low, " difference high": high}
-    return facts | {" p": row.p_value, " status": row.status, " regret": row.regret}
+    facts |= {" p": row.p_value, " status": row.status}
+    return facts if outcome.plan.baselines else facts | {" regret": row.regret}
 
 
 def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[object]]:
     """Columns of a frame with one row per metric and pair."""
     pairs = [pair for outcome in outcomes if outcome.tested for pair in outcome.pairs(names)]
     columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
-    for start, interval in (("", "interval"), ("simultaneous ", "simultaneous")):
-        for place, end in enumerate(("low", "high")):
-            columns[start + end] = [getattr(pair, interval)[place] for pair in pairs]
+    for place, end in enumerate(("low", "high")):
+        columns[end] = [pair.interval[place] for pair in pairs]
     return columns
 
 
@@ -71,7 +75,7 @@ def entries(
             # JSON has neither NaN nor infinity.
             known: dict[str, Any] = {"status": row.status} if row.status else {}
             known |= {name: value for name, value in facts.items() if np.isfinite(value)}
-            if row.rival and len(outcome.plan.baselines) > 1:
-                known["baseline"] = row.rival
+            if row.reference and len(outcome.plan.baselines) > 1:
+                known["baseline"] = row.reference
             found[row.name][outcome.metric] = known
     return found

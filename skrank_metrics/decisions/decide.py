@@ -83,6 +83,7 @@ class Decision:
     largest_loss: (
         float  # the most that a query can lose: from the best value of all to the worst possible
     )
+    tie: float  # smaller differences of queries are rounding
     step: float  # the difference of the two values if there are no others, else 0
 
     @cached_property
@@ -182,13 +183,6 @@ class Decision:
         leader = self.order[0]
         is_level = i == leader or self.difference[i, leader] >= 0
         return "highest" if is_level else "may be as good"
-
-    def best_of_better(self, i: int) -> int | None:
-        """The best ranking that is significantly better than this one."""
-        for j in self.order:
-            if self.better[j, i]:
-                return int(j)
-        return None
 
     def verdict(self, i: int, j: int) -> Verdict:
         """What the simultaneous interval says about a ranking and another, or a baseline."""

@@ -1,43 +1,51 @@
-"""What is known about several rankings by one metric on one set of queries, in numbers."""
+"""What is known about several rankings by one metric on one set of queries: a decision with names and directions."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
-from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics.decisions.families import BestSet, Family, Interval
-from skrank_metrics.decisions.letters import letters
-from skrank_metrics.decisions.pair import Pair, PairVerdict
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.parameters import check_int
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.result import (
+    Column,
+    Result,
+    Rows,
+    Section,
+    Table,
+    counted,
+    p_text,
+    signed,
+)
+from skrank_metrics.decisions.decide import Decision, Status, Verdict, decide
 from skrank_metrics.decisions.plan import Plan
-from skrank_metrics.decisions.sign_flips import SignFlips, hash_units, without_rounding
+from skrank_metrics.decisions.signs import Sample, hash_units
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
 from skrank_metrics.reports.ranking_report import RankingReport
 
-Status: TypeAlias = Literal["best", "leads", "may be best", "baseline", "", PairVerdict]
+Interval: TypeAlias = tuple[float, float]
+Gate: TypeAlias = Literal["ship", "do not ship", "undecided"]
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
-# Verdicts on a ranking, those that say least in its favour first.
-_LEAST_FIRST: tuple[PairVerdict, ...] = ("worse", "undecided", "not worse", "better")
 
 
 class Standing(NamedTuple):
     """What is known about one ranking.
 
-    The status is "best" (alone), "leads", "may be best" or "worse". A ranking is compared with the best other one that
-    may be the best; one that is worse, with the best one that is significantly better. The difference, the simultaneous
-    interval and the adjusted p-value are those of this pair; so the interval excludes 0 exactly if the status is "best"
-    or "worse". With a baseline, they are those of the ranking and the baseline, and the status is the pair's verdict;
-    with several, those of the baseline that says least in favour of the ranking, which is the rival.
+    It is compared with a reference, whose mean is subtracted: the leader, or the baseline that says least in its
+    favour. The reference itself, and baselines, have NaN. The interval is simultaneous. The status is "best" (all
+    others are worse), "highest", "may be as good" or "worse"; with baselines, "better", "equivalent", "not worse",
+    "small loss", "undecided", "worse" or "baseline".
     """
 
     name: str
@@ -46,52 +54,129 @@ class Standing(NamedTuple):
     interval: Interval = NO_INTERVAL
     p_value: float = math.nan
     status: Status = ""
-    regret: float = math.nan
-    rival: str = ""  # that it is compared with
+    regret: float = math.nan  # the most that choosing it loses; NaN with baselines
+    reference: str = ""
+    worse_than: str = ""  # a ranking that is better, if the leader is not known to be
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair(Result):
+    """Two rankings compared.
+
+    The verdict follows from the interval: "better" or "worse" if it excludes 0, that is if ``p_adjusted`` is at most
+    1 - confidence. With a margin, and the second a baseline, it can be "equivalent", "not worse" or "small loss"; else
+    it is "undecided". With baselines, two rankings of which not exactly one is a baseline are not compared, and have
+    NaN.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: float  # mean of the first minus mean of the second
+    interval: Interval  # of the difference, simultaneous with those of all other pairs
+    p_value: float  # of this pair alone; out of fold, the variance is pooled over all pairs
+    p_adjusted: float  # corrected for the number of pairs
+    wins: int  # number of queries on which the first is better
+    ties: int
+    losses: int
+    qid: NDArray[Any]
+    values: tuple[FloatArray, FloatArray]  # of the first and of the second, by query
+    verdict: Verdict
+
+    @property
+    def differences(self) -> FloatArray:
+        """Values of the first minus those of the second, by query."""
+        return self.values[0] - self.values[1]
+
+    def _brief(self) -> str:
+        return f"{self.first} - {self.second} by {self.metric}, {signed(self.difference)}, {self.verdict}"
+
+    def _sections(self) -> list[Section]:
+        columns = (
+            Column(f"{self.first} - {self.second}", signed, "difference"),
+            Column("interval", signed),
+            Column("p alone", p_text),
+            Column("p with all pairs", p_text),
+        )
+        row = (self.difference, self.interval, self.p_value, self.p_adjusted)
+        queries = counted(len(self.qid), "query")
+        return [
+            f"{self.metric}: {self.first} against {self.second}: {self.verdict}",
+            Table(columns, [row]),
+            f"{self.first} is better on {self.wins} of {queries}, {self.second} on {self.losses}.",
+        ]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """The values of all rankings, on the queries with a weight above 0 and a value in every ranking."""
+class Family:
+    """Outcomes by one metric that are decided together once something is asked for: those of all slices."""
+
+    outcomes: Sequence[Outcome]
+
+    @cached_property
+    def decisions(self) -> list[Decision]:
+        """A decision per outcome."""
+        first, plan = self.outcomes[0], self.outcomes[0].plan
+        return decide(
+            [outcome.sample() for outcome in self.outcomes],
+            level=plan.level,
+            baselines=[first.names.index(name) for name in plan.baselines],
+            margin=first.margin,
+            seed=plan.random_state,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Values of all rankings by one metric, on the queries with a weight above 0 and a value in every ranking."""
 
     metric: str
     bound: BoundMetric
+    plan: Plan
     names: tuple[str, ...]
-    n_queries: int  # also those that do not count
-    n_undefined: int  # queries without a value in some ranking
     means: FloatArray  # (n_rankings,)
     values: FloatArray  # (n_counted, n_rankings)
     queries: Queries  # that count
+    n_queries: int  # also those that do not count
+    n_undefined: int  # queries without a value in some ranking
+    family: Family | None = None  # that it is decided with; None if alone
+    place: int = 0  # in the family
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What is known, in numbers; the rankings are those of ``names``, and larger is better.
+
+        It is made when something is asked for, as most comparisons have metrics and slices that nobody looks at.
+        """
+        family = self.family or Family([self])
+        return family.decisions[self.place]
+
+    def sample(self) -> Sample:
+        """What is decided about: larger values are better."""
+        queries = self.queries
+        low, high = sorted(self.turned(np.array(bounds_of(self.bound))).tolist())
+        return Sample(
+            self.turned(self.values),
+            self.turned(self.means),
+            np.ones(len(self.values)) if queries.weights is None else queries.weights,
+            hash_units(queries.ids if queries.groups is None else queries.groups),
+            (low, high),
+            queries.folds,
+        )
 
     @property
-    def n_counted(self) -> int:
-        """Number of queries that count."""
-        return len(self.values)
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weights of the queries, 1 unless there are others."""
-        given = self.queries.weights
-        return np.ones(self.n_counted) if given is None else given
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Whether larger values are better."""
-        return bool(self.bound.greater_is_better)
-
-    @property
-    def can_be_tested(self) -> bool:
+    def tested(self) -> bool:
         """Whether there are two rankings, and the metric is a mean over queries."""
         return len(self.names) > 1 and is_mean(self.bound)
 
     @property
-    def units(self) -> NDArray[Any]:
-        """Ids of what is independent: queries, or groups of them."""
-        return self.queries.ids if self.queries.groups is None else self.queries.groups
+    def margin(self) -> float | None:
+        """The loss that does not matter; None if none is given."""
+        return self.plan.margin_of(self.metric)
 
     def turned(self, values: FloatArray) -> FloatArray:
         """Values, or differences, of which larger ones are better."""
-        return values if self.greater_is_better else -values
+        return values if self.bound.greater_is_better else 0.0 - values
 
     @cached_property
     def order(self) -> list[int]:
@@ -99,13 +184,15 @@ class Sample:
         order: list[int] = np.argsort(-self.turned(self.means), kind="stable").tolist()
         return order
 
-    @property
-    def largest_loss(self) -> float:
-        """The most that a query could lose: from the best value of all to the worst that the metric can have."""
-        # Values can lie outside the range: replace_undefined_by may be -1.
-        values = self.turned(self.values)
-        worst = self.turned(np.array(bounds_of(self.bound))).min()
-        return float(values.max() - values.min(initial=worst))
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Names of the rankings, best first."""
+        return tuple(self.names[i] for i in self.order)
+
+    def by_name(self, of_rankings: Iterable[Any]) -> dict[str, Any]:
+        """What is known of the rankings by their names, best first."""
+        found = list(of_rankings)
+        return {self.names[i]: found[i] for i in self.order}
 
     def folds_won(self) -> dict[str, int]:
         """Folds in which each ranking alone has the best mean, by name; none for other averages, and without folds."""
@@ -113,142 +200,14 @@ class Sample:
         if folds is None or not is_mean(self.bound):
             return {}
         won = dict.fromkeys(self.names, 0)
-        values = self.turned(self.values)
+        sample = self.sample()
         for fold in np.unique(folds):
-            means = np.average(values[folds == fold], axis=0, weights=self.weights[folds == fold])
+            own = folds == fold
+            means = np.average(sample.values[own], axis=0, weights=sample.weights[own])
             is_best = means >= means.max() - ROUNDING * abs(means.max())
             if is_best.sum() == 1:  # else the order of the rankings would choose a winner
                 won[self.names[np.argmax(is_best)]] += 1
         return won
-
-
-@dataclass(frozen=True, eq=False)
-class JointTests:
-    """Samples whose tests are corrected together: that of all queries, or those of all slices."""
-
-    samples: Sequence[Sample]
-    plan: Plan
-    are_slices: bool = False
-
-    # It is made when something is asked for, as most comparisons have metrics and slices that nobody looks at.
-    @cached_property
-    def family(self) -> Family:
-        """The tests of all pairs in all samples. Larger values are better."""
-        plan, names = self.plan, self.samples[0].names
-        baselines = [names.index(name) for name in plan.baselines]
-        flips = [self._flips_of(sample) for sample in self.samples]
-        return Family(flips, plan.level, plan.correction, baselines)
-
-    def _flips_of(self, sample: Sample) -> SignFlips:
-        low, high = bounds_of(sample.bound)
-        return SignFlips(
-            sample.turned(sample.values),
-            sample.weights,
-            hash_units(sample.units),
-            self.plan.random_state,
-            self.plan.test,
-            span=high - low,
-            folds=sample.queries.folds,
-            enumerates=not self.are_slices,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What is known by one metric on one set of queries."""
-
-    tests: JointTests
-    place: int = 0  # of the sample among those that are tested together
-
-    @property
-    def plan(self) -> Plan:
-        """What was asked."""
-        return self.tests.plan
-
-    @property
-    def sample(self) -> Sample:
-        """The values."""
-        return self.tests.samples[self.place]
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return self.sample.metric
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the rankings."""
-        return self.sample.names
-
-    @property
-    def margin(self) -> float | None:
-        """The loss that does not matter; None if none is given."""
-        return self.plan.margin_of(self.metric)
-
-    @property
-    def tested(self) -> bool:
-        """Whether there is a test."""
-        return self.sample.can_be_tested
-
-    @property
-    def flips(self) -> SignFlips:
-        """The tests of this sample."""
-        return self.tests.family.parts[self.place]
-
-    def by_name(self, numbers: FloatArray) -> dict[str, float]:
-        """Numbers of the rankings by their names, best first."""
-        return {self.names[i]: float(numbers[i]) for i in self.sample.order}
-
-    def best_first(self, wanted: Mask) -> tuple[str, ...]:
-        """Names of some of the rankings, best first."""
-        return tuple(self.names[i] for i in self.sample.order if wanted[i])
-
-    @cached_property
-    def ranked(self) -> tuple[str, ...]:
-        """Names of the rankings, best first."""
-        return tuple(self.means)
-
-    @cached_property
-    def means(self) -> dict[str, float]:
-        """Means by name, over the queries that count."""
-        return self.by_name(self.sample.means)
-
-    @property
-    def leaders(self) -> list[str]:
-        """Names of the rankings with the best mean; of several, it is by chance which comes first."""
-        best = self.means[self.ranked[0]]
-        return [name for name, mean in self.means.items() if mean == best]
-
-    # What differs
-
-    def better_than(self, name: str) -> tuple[str, ...]:
-        """Names of the rankings that are significantly better than one, best first."""
-        # The tests are about totals; means of reports may differ in the last digit where totals are equal.
-        i, totals = self.names.index(name), self.flips.totals
-        differs = self.tests.family.deciding_p_values(self.place)[i] <= self.plan.level
-        return self.best_first(differs & (totals > totals[i]))
-
-    @cached_property
-    def best_numbers(self) -> BestSet:
-        """The rankings that may be the best, by their numbers."""
-        return self.tests.family.best_set(self.place)
-
-    @property
-    def best_set(self) -> tuple[str, ...]:
-        """Names of the rankings that may be the best, best first."""
-        return self.best_first(self.best_numbers.inside)
-
-    @cached_property
-    def regret(self) -> dict[str, float]:
-        """The most that choosing a ranking loses, by name."""
-        return self.by_name(self.best_numbers.regret)
-
-    @property
-    def letters(self) -> dict[str, str]:
-        """Letters by name, best first."""
-        order = self.sample.order
-        p_values = self.tests.family.deciding_p_values(self.place)[np.ix_(order, order)]
-        return dict(zip(self.ranked, letters(p_values <= self.plan.level), strict=True))
 
     # Pairs
 
@@ -257,129 +216,79 @@ class Outcome:
         baselines = self.plan.baselines
         if not baselines:
             return [self.pair(one, other) for one, other in itertools.combinations(names, 2)]
-        candidates = [name for name in names if name not in baselines]
-        return [pair for name in candidates for pair in self.against_baselines(name)]
-
-    def against_baselines(self, name: str) -> list[Pair]:
-        """A ranking and each baseline."""
-        return [self.pair(name, baseline) for baseline in self.plan.baselines]
-
-    def deciding(self, name: str) -> Pair:
-        """A ranking and the baseline that says least in its favour: by the verdict, then by the difference.
-
-        So the ranking is better, or not worse, only if it is so against all baselines.
-        """
-
-        def favour(pair: Pair) -> tuple[int, float]:
-            sign = 1 if self.sample.greater_is_better else -1
-            return _LEAST_FIRST.index(pair.verdict), sign * pair.difference
-
-        return min(self.against_baselines(name), key=favour)
+        others = [name for name in names if name not in baselines]
+        return [self.pair(name, baseline) for name in others for baseline in baselines]
 
     def pair(self, first: str, second: str) -> Pair:
         """Two rankings; the second is subtracted."""
-        sample, i, j = self.sample, self.names.index(first), self.names.index(second)
-        test = self.tests.family.pair(self.place, i, j)
-        # A query on which both differ in the last digit only is a tie, not a win.
-        one, other = without_rounding(sample.values[:, [i, j]]).T
-        differences = one - other
-        signs = np.sign(sample.turned(differences)).astype(int)
-        losses, ties, wins = np.bincount(signs + 1, minlength=3).tolist()
+        i, j = self.names.index(first), self.names.index(second)
+        decision = self.decision
+        one, other = self.values[:, [i, j]].T
+        lead = self.turned(one - other)
+        wins, losses = int((lead > decision.tie).sum()), int((lead < -decision.tie).sum())
         return Pair(
             first,
             second,
-            sample.metric,
-            difference=moments(differences, sample.queries.weights).mean,
-            interval=self._directed(test.interval),
-            simultaneous=self._directed(test.simultaneous),
-            p_value=test.p_value,
-            p_adjusted=test.p_adjusted,
+            self.metric,
+            difference=float(self.means[i] - self.means[j]),
+            interval=self._interval(i, j),
+            p_value=float(decision.p_value[i, j]),
+            p_adjusted=float(decision.p_adjusted[i, j]),
             wins=wins,
-            ties=ties,
+            ties=len(lead) - wins - losses,
             losses=losses,
-            n_queries=sample.n_counted,
-            qid=sample.queries.ids,
-            differences=differences,
+            qid=self.queries.ids,
             values=(one, other),
-            verdict=self._verdict(test.simultaneous),
+            verdict=decision.verdict(i, j),
         )
 
-    def _directed(self, ends: Interval) -> Interval:
-        """An interval of differences that are better if larger, in the direction of the metric."""
-        if self.sample.greater_is_better:
-            return ends
-        low, high = ends
-        return (0.0 - high, 0.0 - low)  # no -0.0
-
-    def _verdict(self, ends: Interval) -> PairVerdict:
-        """Verdict from an interval of a difference, where larger is better."""
-        # Shifting the differences by the margin, and testing them, would be too liberal if few queries differ.
-        low, high = ends
-        margin = self.margin
-        if low > 0:
-            return "better"
-        if margin is not None and low > -margin and not self.accepts_any_loss:
-            return "not worse"
-        return "worse" if high < 0 else "undecided"
-
-    @property
-    def accepts_any_loss(self) -> bool:
-        """Whether no loss is larger than the margin, so that it must not let a ranking pass.
-
-        So it is, for example, if no query has a relevant document.
-        """
-        return self.margin is not None and self.sample.largest_loss <= self.margin
+    def _interval(self, i: int, j: int) -> Interval:
+        """The simultaneous interval in the direction of the metric; NaN if these rankings are not compared."""
+        decision = self.decision
+        if np.isnan(decision.p_adjusted[i, j]):
+            return NO_INTERVAL
+        low, high = sorted(
+            self.turned(np.array([decision.low[i, j], decision.high[i, j]])).tolist()
+        )
+        return low, high
 
     # Standings
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """What is known about each ranking, best first."""
-        return tuple(self._standing(name) for name in self.ranked)
+        return tuple(self._standing(i) for i in self.order)
 
-    @property
-    def by_verdict(self) -> dict[PairVerdict, list[str]]:
-        """Names by what is known about them beside baselines, best first; what is decided comes first."""
-        names: dict[PairVerdict, list[str]] = {}
-        for verdict in get_args(PairVerdict):
-            names[verdict] = [row.name for row in self.standings if row.status == verdict]
-        return names
-
-    def _standing(self, name: str) -> Standing:
-        mean, baselines = self.means[name], self.plan.baselines
+    def _standing(self, i: int) -> Standing:
+        name, mean = self.names[i], float(self.means[i])
         if not self.tested:
             return Standing(name, mean)
-        regret = self.regret[name]
-        if name in baselines:
-            return Standing(name, mean, status="baseline", regret=regret)
-        if baselines:
-            pair = self.deciding(name)
-            known = (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
-            return Standing(name, mean, *known, regret, rival=pair.second)
-        i = self.names.index(name)
-        j = int(self.best_numbers.rivals[i])
-        rival = self.names[j]
-        test = self.tests.family.pair(self.place, i, j)
-        status: Status = "worse"
-        if self.best_numbers.inside[i]:
-            status = "may be best"
-            if name == self.ranked[0]:
-                status = "leads" if self.best_numbers.inside.sum() > 1 else "best"
-        # The difference of means as they are printed, so that a reader can check it.
-        difference = mean - self.means[rival]
-        interval = self._directed(test.simultaneous)
-        return Standing(name, mean, difference, interval, test.p_adjusted, status, regret, rival)
-
-    def status_of(self, row: Standing) -> str:
-        """The status in words, which name the ranking that it is worse than unless it is the leader or a baseline."""
-        usual = self.plan.baselines or self.ranked[:1]
-        if row.status == "worse" and row.rival not in usual:
-            return f"worse than {row.rival}"
-        return row.status
+        decision = self.decision
+        status = decision.statuses[i]
+        regret = math.nan if decision.baselines else float(decision.regret[i])
+        reference = int(decision.references[i])
+        if i == reference or i in decision.baselines:
+            return Standing(name, mean, status=status, regret=regret)
+        worse_than = ""
+        if status == "worse" and not decision.better[reference, i]:
+            better = decision.order[decision.better[decision.order, i]]
+            worse_than = self.names[better[0]]
+        return Standing(
+            name,
+            mean,
+            # The difference of means as they are printed, so that a reader can check it.
+            difference=mean - float(self.means[reference]),
+            interval=self._interval(i, reference),
+            p_value=float(decision.p_adjusted[i, reference]),
+            status=status,
+            regret=regret,
+            reference=self.names[reference],
+            worse_than=worse_than,
+        )
 
 
-def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
-    """The values of reports over the same queries in the same order, of which some may be NaN."""
+def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:
+    """Take the values of reports over the same queries in the same order, of which some may be NaN."""
     first = next(iter(reports.values()))
     bound = first.metrics[metric]
     values = np.stack([report.per_query[metric] for report in reports.values()], axis=1)
@@ -396,29 +305,80 @@ def sample_of(reports: Mapping[str, RankingReport], metric: str) -> Sample:
         means = [report.mean[metric] for report in reports.values()]
     else:
         means = [moments(column, queries.weights).mean for column in values[counts].T]
-    return Sample(
+    return Outcome(
         metric,
         bound,
+        plan,
         names=tuple(reports),
-        n_queries=len(values),
-        n_undefined=int(incomplete.sum()),
         means=np.array(means),
         values=values[counts],
         queries=queries,
+        n_queries=len(values),
+        n_undefined=int(incomplete.sum()),
     )
-
-
-def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) -> Outcome:
-    """Compare rankings by a metric on all queries."""
-    return Outcome(JointTests([sample_of(reports, metric)], plan))
 
 
 def outcomes_of_slices(
     slices: Mapping[Any, Mapping[str, RankingReport]], metric: str, plan: Plan
 ) -> dict[Any, Outcome]:
-    """Compare rankings by a metric in all slices in which a query counts, corrected together."""
-    samples = {value: sample_of(reports, metric) for value, reports in slices.items()}
+    """Compare rankings by a metric in all slices in which a query counts, decided together."""
+    found = {value: outcome_of(reports, metric, plan) for value, reports in slices.items()}
     # Other slices have no values to test.
-    not_empty = {value: sample for value, sample in samples.items() if sample.n_counted}
-    tests = JointTests(list(not_empty.values()), plan, are_slices=True)
-    return {value: Outcome(tests, place) for place, value in enumerate(not_empty)}
+    not_empty = {value: outcome for value, outcome in found.items() if len(outcome.values)}
+    family = Family(list(not_empty.values()))
+    return {
+        value: replace(outcome, family=family, place=place)
+        for place, (value, outcome) in enumerate(not_empty.items())
+    }
+
+
+# The gate: one decision for text and exit codes
+
+
+def gate_of(names: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, Gate]:
+    """The decision on each of some rankings by several metrics, each at its own confidence."""
+    statuses = [{row.name: row.status for row in outcome.standings} for outcome in outcomes]
+    return {name: _gate([own[name] for own in statuses]) for name in names}
+
+
+def _gate(statuses: Sequence[Status]) -> Gate:
+    # Without a correction for the number of metrics: that all must pass does not make errors more frequent.
+    if "worse" in statuses:
+        return "do not ship"
+    return "undecided" if "undecided" in statuses else "ship"
+
+
+def worst_of(gates: Iterable[Gate]) -> Gate:
+    """One decision: all rankings must pass."""
+    found = set(gates)
+    if "do not ship" in found:
+        return "do not ship"
+    return "undecided" if "undecided" in found else "ship"
+
+
+# Single queries
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
+
+
+def largest_leads(pair: Pair, lead: FloatArray, n: int) -> list[QueryDifference]:
+    """At most n queries of a pair with a lead above 0, the largest first; it prints as a table."""
+    order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
+    order = order[lead[order] > 0]
+    ids = as_python(pair.qid[order])
+    columns = (*pair.values, pair.differences)
+    values = [column[order].tolist() for column in columns]
+    return Rows(map(QueryDifference, ids, *values))
+
+
+def most_different(pair: Pair, n: int) -> list[Any]:
+    """Ids of the n queries on which two rankings differ most."""
+    order = np.argsort(-np.abs(pair.differences), kind="stable")
+    return as_python(pair.qid[order[:n]])

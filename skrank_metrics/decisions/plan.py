@@ -1,26 +1,21 @@
-"""What is asked of several rankings, by which test, and how surely it is to be answered."""
+"""What is asked of several rankings, and how surely it is to be answered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 from skrank_metrics._input.parameters import (
     by_text,
-    check_choice,
     check_number,
     check_random_state,
     check_seed,
 )
 from skrank_metrics.reports.mean_intervals import CONFIDENCES
+from skrank_metrics.reports.saved import check_fields
 
-Test: TypeAlias = Literal["permutation", "t"]
-Correction: TypeAlias = Literal["max", "holm", "bh"]
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each by its name
-
-TESTS: tuple[Test, ...] = get_args(Test)
-CORRECTIONS: tuple[Correction | None, ...] = (*get_args(Correction), None)
 
 
 @dataclass(frozen=True)
@@ -29,20 +24,21 @@ class Plan:
 
     baseline: str | Sequence[str] | None = None
     margin: Margin | None = None
-    test: Test = "permutation"
-    correction: Correction | None = "max"
     confidence: float = 0.95
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        check_choice(self.test, "test", TESTS)
-        check_choice(self.correction, "correction", CORRECTIONS)
         checked = {
             "baseline": _as_baseline(self.baseline),
             "margin": _as_margin(self.margin),
             "confidence": check_number(self.confidence, "confidence", CONFIDENCES),
             "random_state": _as_seed(self.random_state),
         }
+        if self.margin is not None and self.baseline is None:
+            raise ValueError(
+                "margin needs a baseline, the ranking against which the loss is measured. Pass baseline=, the name of "
+                "the ranking in use, or leave out margin to look for the best ranking."
+            )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -59,9 +55,9 @@ class Plan:
         return (self.baseline,) if isinstance(self.baseline, str) else tuple(self.baseline)
 
     def margin_of(self, metric: str) -> float | None:
-        """The loss of a metric that does not matter; None without margins."""
+        """The loss of a metric that does not matter; None if it has no margin."""
         if isinstance(self.margin, Mapping):
-            return self.margin[metric]
+            return self.margin.get(metric)
         return self.margin
 
 
@@ -81,7 +77,7 @@ def _as_margin(margin: Any) -> Margin | None:
     if not isinstance(margin, Mapping):
         return check_number(margin, "margin", "[0, inf)", other="None")
     if not margin:
-        raise ValueError("margin must hold a number for each metric; got an empty dict.")
+        raise ValueError("margin must hold a number for some metric; got an empty dict.")
     return {
         metric: check_number(number, f"margin[{metric!r}]", "[0, inf)")
         for metric, number in margin.items()
@@ -95,3 +91,27 @@ def _as_seed(random_state: Any) -> int:
         return seed
     generator = check_random_state(seed)
     return int.from_bytes(generator.bytes(4), "little")
+
+
+# Options of older files that went: the only value that changes nothing, and what else does the same.
+_GONE = {
+    "test": ("permutation", "use scipy.stats.ttest_rel(*pair.values) for a t-test of a pair"),
+    "correction": (
+        "max",
+        'correct the column p_value of to_frame(pairs=True), as by scipy.stats.false_discovery_control for "bh"',
+    ),
+}
+
+
+def plan_from_file(saved: Mapping[str, Any]) -> Plan:
+    """The plan of a saved comparison, also of an older one."""
+    options = dict(saved)
+    for name, (default, recipe) in _GONE.items():
+        value = options.pop(name, default)
+        if value != default:
+            raise ValueError(
+                f"The file was decided with {name}={value!r}, an option that no longer exists (see CHANGELOG.md). "
+                f"Compare its reports again, and {recipe}."
+            )
+    check_fields(options, [one.name for one in fields(Plan)], "plan")
+    return Plan(**options)

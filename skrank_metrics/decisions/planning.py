@@ -1,4 +1,4 @@
-"""Which differences queries can show, and how many queries a difference needs."""
+"""Which differences queries can show, and how many queries a difference needs, by the quantiles that intervals use."""
 
 from __future__ import annotations
 
@@ -6,90 +6,97 @@ import math
 
 import numpy as np
 
-from skrank_metrics.decisions.outcome import Outcome
-from skrank_metrics.decisions.pair import Pair
-from skrank_metrics.reports.mean_intervals import quantile
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.decisions.decide import Decision
+from skrank_metrics.reports.mean_intervals import special
 
 # Power for the smallest detectable difference.
 POWER = 0.8
-# With fewer queries that differ, their spread is too uncertain to plan with.
+# With fewer units that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
-# On fewer queries, no permutation test rejects at a level of 0.05.
-LEAST_QUERIES = 6.0
 
 
-def detectable(outcome: Outcome) -> float:
+def detectable(decision: Decision) -> float:
     """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
-    It is the critical value and the normal quantile of the power, times the standard error: the median over the
-    comparisons of the best ranking, or of the baselines, with all others.
+    It is the median over the rankings that are compared with the leader or a baseline and are undecided; if there are
+    none, over all that are compared.
     """
-    if not outcome.tested:
-        return math.nan
-    pairs = outcome.flips.statistics
-    is_compared = np.isin(outcome.names, outcome.plan.baselines or outcome.ranked[:1])
-    compared = np.ix_(is_compared, ~is_compared)
-    # Out of fold, differences must also show through the variation of fits.
-    errors = np.maximum(pairs.error, pairs.of_folds.error)[compared]
-    # If the test cannot reject, as too few queries differ, no difference is known to be detected.
-    is_known = (errors > 0) & (pairs.least_p[compared] <= outcome.plan.level)
-    if not is_known.any():
-        return math.nan
-    noise = outcome.flips.scale * float(np.median(errors[is_known]))
-    return (outcome.tests.family.critical + _normal(POWER)) * noise
+    rows = np.flatnonzero(np.arange(len(decision.means)) != decision.references)
+    rows = np.setdiff1d(rows, decision.baselines)
+    differs = decision.p_adjusted[rows, decision.references[rows]] <= decision.level
+    if not differs.all():
+        rows = rows[~differs]
+    at = rows, decision.references[rows]
+    # If the test cannot reject, as too few units differ, no difference is known to be detected.
+    is_known = (decision.spread[at] > 0) & (decision.n_changed[at] >= decision.least_units)
+    found = np.zeros(len(rows))
+    n = decision.n_effective
+    for _ in range(100):  # how much units vary depends on the difference
+        found = np.minimum(_noise(decision, at, found, n, POWER) / n**0.5, decision.span)
+    found = np.maximum(found, _fold_quantile(decision, POWER) * decision.fold_error[at])
+    is_known &= found < decision.span
+    return float(np.median(found[is_known])) if is_known.any() else math.nan
 
 
-def queries_needed(outcome: Outcome, pair: Pair, difference: float, power: float = POWER) -> int:
+def queries_needed(
+    decision: Decision, first: int, second: int, difference: float, power: float = POWER
+) -> int:
     """The number of queries on which a difference between two rankings would be detected."""
-    flips = outcome.flips
-    if difference > flips.span:
-        raise ValueError(
-            f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
+    at = np.array([first]), np.array([second])
+    effect = np.array([difference])
+    needed = float(decision.least_units)
+    for _ in range(100):  # what the largest difference counts depends on the number of units
+        noise = float(_noise(decision, at, effect, needed, power)[0])
+        needed = max(decision.least_units, (noise / difference) ** 2)
+    of_folds = _fold_quantile(decision, power) * float(decision.fold_error[at][0])
+    needed = max(needed, (of_folds / difference) ** 2 * decision.n_effective)
+    return math.ceil(needed * decision.n_queries / decision.n_effective)
+
+
+def _noise(
+    decision: Decision,
+    at: tuple[IntArray, IntArray],
+    differences: FloatArray,
+    n: float,
+    power: float,
+) -> FloatArray:
+    """What differences times the root of the number of units must exceed, for pairs ``at`` rows and columns."""
+    variance = decision.spread[at] ** 2
+    squares = variance + differences**2
+    # If there are two values only, a difference is the share of queries that change, and more may have to change.
+    if decision.step:
+        squares = np.maximum(
+            variance + decision.difference[at] ** 2, np.abs(differences) * decision.step
         )
-    spread = _spread(outcome, pair)
-    if not spread:
-        raise ValueError(
-            f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
-            f"{pair.n_queries} differences are equal. Compare over more queries."
-        )
-    effect = difference / spread
-    largest = float(np.abs(pair.differences).max()) / spread
-    critical = outcome.tests.family.critical
-    needed = LEAST_QUERIES
-    for _ in range(100):  # the statistic, and so the number of units, depends on their number
-        noise = critical * (1 + effect**2 + largest**2 / (2 * needed)) ** 0.5
-        needed = max(LEAST_QUERIES, (noise + _normal(power)) ** 2 / effect**2)
-    return math.ceil(needed * pair.n_queries / flips.n_effective)
+        variance = squares - differences**2
+    critical = decision.critical * np.sqrt(squares + decision.largest[at] ** 2 / (2 * n))
+    return np.asarray(critical + special().ndtri(power) * np.sqrt(variance))
 
 
-def _spread(outcome: Outcome, pair: Pair) -> float:
-    """Standard deviation of the differences of units; 0 if all are equal."""
-    flips = outcome.flips
-    first, second = outcome.names.index(pair.first), outcome.names.index(pair.second)
-    return float(flips.statistics.error[first, second]) * flips.scale * flips.n_effective**0.5
+def _fold_quantile(decision: Decision, power: float) -> float:
+    """Number of standard errors out of fold that a difference must have."""
+    n_degrees = decision.n_degrees
+    critical = -special().stdtrit(n_degrees, special().ndtr(-decision.critical))
+    return float(critical + special().stdtrit(n_degrees, power))
 
 
-def _normal(power: float) -> float:
-    """The normal quantile of a power."""
-    return quantile(2 * power - 1, math.inf)
-
-
-def queries_to_decide(outcome: Outcome, pair: Pair) -> int | None:
+def queries_to_decide(decision: Decision, first: int, second: int) -> int | None:
     """The number of queries that would show that a ranking is not worse by more than the margin, if both are equal.
 
     None if there is no margin, if the number cannot be trusted because few queries differ, or if it is not larger.
     """
-    margin, span = outcome.margin, outcome.flips.span
-    n_changed = pair.wins + pair.losses
+    margin, span = decision.margin, decision.span
     if not margin or margin >= span:
         return None
+    n_changed = decision.n_changed[first, second]
     needed = 0
-    if n_changed >= FEW_CHANGED and _spread(outcome, pair):
-        needed = queries_needed(outcome, pair, margin)
+    if n_changed >= FEW_CHANGED and decision.spread[first, second]:
+        needed = queries_needed(decision, first, second, margin)
     # Of an unbounded metric, no number of equal queries shows what another one could lose.
     elif not n_changed and math.isfinite(span):
         # So many exclude that more than this share of queries differs, if none does.
-        level = outcome.plan.level / outcome.tests.family.n_tests / 2
+        level = decision.level / decision.n_tests / 2
         units = math.log(level) / math.log1p(-margin / span)
-        needed = math.ceil(units * pair.n_queries / outcome.flips.n_effective)
-    return needed if needed > pair.n_queries else None
+        needed = math.ceil(units * decision.n_queries / decision.n_effective)
+    return needed if needed > decision.n_queries else None

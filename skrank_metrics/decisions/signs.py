@@ -404,6 +404,7 @@ class PairTests:
             "folds_vary": self.out_of_fold.vary,
             "span": self.span,
             "largest_loss": self.largest_loss,
+            "tie": scale * ROUNDING,
             "step": self.step if self.n_units == self.n_queries else 0.0,
         }
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from skrank_metrics._output.result import counted
-from skrank_metrics.decisions.outcome import Outcome
-from skrank_metrics.decisions.pair import PairVerdict
+from skrank_metrics.decisions.decide import Verdict
+from skrank_metrics.decisions.outcome import Gate, Outcome, gate_of
 from skrank_metrics.decisions.planning import queries_to_decide
-
-Decision: TypeAlias = Literal["ship", "do not ship", "undecided"]
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
-_RELEASES: dict[Decision, str] = {
+_RELEASES: dict[Gate, str] = {
     "ship": "Ship {}.",
     "do not ship": "Do not ship {}.",
     "undecided": "Do not ship {} yet.",
@@ -27,7 +25,8 @@ def verdict_of(outcomes: Sequence[Outcome]) -> str:
     if len(first.names) < 2:
         return ""
     if not first.tested:
-        leader = first.leaders[0] if len(first.leaders) == 1 else "No ranking alone"
+        leaders = leaders_of(first)
+        leader = leaders[0] if len(leaders) == 1 else "No ranking alone"
         return f"{leader} is ahead by {first.metric}, which is not a mean over queries and cannot be tested."
     # Metrics that cannot be tested only stand in the table.
     tested = [outcome for outcome in outcomes if outcome.tested]
@@ -56,7 +55,7 @@ def _by_claim(outcomes: Sequence[Outcome], claims: Sequence[str]) -> dict[str, l
 
 def queries_of(outcome: Outcome) -> str:
     """The number of queries that count."""
-    return counted(outcome.sample.n_counted, "query")
+    return counted(len(outcome.values), "query")
 
 
 # The best
@@ -64,10 +63,8 @@ def queries_of(outcome: Outcome) -> str:
 
 def _about_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
     first, *others = outcomes
-    if first.plan.margin is not None:
-        yield from _release_of_the_best(outcomes)
     metrics = [first.metric] if others else []
-    ranked, may_be = first.ranked, first.best_set
+    ranked, may_be = first.ranked, best_of(first)
     worse = [name for name in ranked if name not in may_be]
     if not worse:
         yield f"{_by(metrics)}{some_of(ranked)} cannot be told apart on {queries_of(first)}."
@@ -82,32 +79,19 @@ def _about_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _best(outcome: Outcome) -> str:
-    names = outcome.best_set
+    names = best_of(outcome)
     return f"{names[0]} is best" if len(names) == 1 else f"the best is {some_of(names, 'or')}"
 
 
 def _contradiction(first: Outcome, other: Outcome) -> str:
     """What another metric says about the best that the first does not; empty if they agree."""
-    ahead = other.better_than(first.ranked[0])
+    decision = other.decision
+    leader = other.names.index(first.ranked[0])
+    ahead = [other.names[i] for i in decision.order if decision.better[i, leader]]
     if ahead:
         return f"{_are(ahead)} better than {first.ranked[0]}"
-    knows_more = len(first.best_set) == len(first.names) > len(other.best_set)
+    knows_more = len(best_of(first)) == len(first.names) > len(best_of(other))
     return _best(other) if knows_more else ""
-
-
-def _release_of_the_best(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which rankings lose at most the margins against the best."""
-    of_rankings = decide(outcomes)
-    good = [name for name in outcomes[0].ranked if of_rankings[name] == "ship"]
-    margins = dict.fromkeys(f"{outcome.margin:g}" for outcome in outcomes)
-    within = f"at most {listed(list(margins))} worse than the best"
-    if good:
-        yield f"Ship {some_of(good, 'or')}: {within}."
-        return
-    yield f"Do not ship yet: no ranking is known to be {within}."
-    for outcome in outcomes:
-        if outcome.accepts_any_loss:
-            yield _accepts_any_loss(outcome)
 
 
 # Baselines
@@ -117,7 +101,8 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Which rankings to ship, if there are margins, and what is known about them by each metric."""
     first, *others = outcomes
     has_margin = first.plan.margin is not None
-    of_rankings = decide(outcomes)
+    names = [name for name in first.ranked if name not in first.plan.baselines]
+    of_rankings = gate_of(names, outcomes)
     for decision, text in _RELEASES.items():
         names = [name for name, own in of_rankings.items() if own == decision]
         if names and has_margin:
@@ -127,7 +112,7 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{_claim(claim, first, metrics if others else [])}."
     # Without margins, metrics that cannot tell rankings apart contradict nothing.
     for outcome in outcomes if has_margin else [first]:
-        undecided = outcome.by_verdict["undecided"]
+        undecided = by_verdict(outcome)["undecided"]
         if has_margin:
             undecided = [name for name in undecided if of_rankings[name] == "undecided"]
         if undecided:
@@ -137,19 +122,21 @@ def _beside_baselines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _known(outcome: Outcome) -> str:
     """What is known, as "a and b are better than c; d is worse"; empty if nothing is."""
     baselines = outcome.plan.baselines
-    ends: dict[PairVerdict, str] = {
+    ends: dict[Verdict, str] = {
         "better": f" than {some_of(baselines)}",
+        "equivalent": f" to {some_of(baselines)}",
         "not worse": f" than {some_of(baselines)}{_by_more(outcome)}",
+        "small loss": f" than {some_of(baselines)}, by less than {outcome.margin}",
         "worse": f" than {_one_baseline(outcome)}",
     }
     claims: list[str] = []
     for verdict, end in ends.items():
-        names = outcome.by_verdict[verdict]
+        names = by_verdict(outcome)[verdict]
         # After a claim, a single baseline goes without saying.
         if claims and verdict == "worse" and len(baselines) == 1:
             end = ""
         if names:
-            claims.append(f"{_are(names)} {verdict}{end}")
+            claims.append(f"{_are(names)} {'worse' if verdict == 'small loss' else verdict}{end}")
     return "; ".join(claims)
 
 
@@ -168,12 +155,16 @@ def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -
     if outcome.margin is None:
         apart = f"cannot be told apart from {_one_baseline(outcome)}"
         return f"{_by(metrics)}{some_of(names)} {apart} on {queries_of(outcome)}."
-    if outcome.accepts_any_loss:
+    if accepts_any_loss(outcome):
         return _accepts_any_loss(outcome)
     worse = f"{_are(names)} worse than {_one_baseline(outcome)}{_by_more(outcome)}"
     text = f"{_by(metrics)}{queries_of(outcome)} cannot show whether {worse}."
     pairs = [pair for pair in outcome.pairs(names) if pair.verdict == "undecided"]
-    needed = [queries_to_decide(outcome, pair) for pair in pairs]
+    numbers = outcome.names.index
+    needed = [
+        queries_to_decide(outcome.decision, numbers(pair.first), numbers(pair.second))
+        for pair in pairs
+    ]
     known = [number for number in needed if number is not None]
     if len(known) < len(needed):  # a number for some of them would be taken for all
         return text
@@ -183,51 +174,31 @@ def _undecided(outcome: Outcome, names: Sequence[str], metrics: Sequence[str]) -
 def _accepts_any_loss(outcome: Outcome) -> str:
     """Why the margin lets no ranking pass."""
     margin = f"A margin of {outcome.margin:g} accepts any loss of {outcome.metric}"
-    return f"{margin}: no query can lose more than {outcome.sample.largest_loss:.4g}."
+    return f"{margin}: no query can lose more than {outcome.decision.largest_loss:.4g}."
 
 
-# Which rankings may be shipped, if a loss within a margin does not matter: one decision for text and exit codes
+def best_of(outcome: Outcome) -> list[str]:
+    """Names of the rankings that may be the best, best first."""
+    return [outcome.names[i] for i in outcome.order if outcome.decision.inside[i]]
 
 
-def decide(outcomes: Sequence[Outcome]) -> dict[str, Decision]:
-    """The decision on each ranking, best first, from what is known by all metrics, each at its own confidence.
-
-    With baselines, it is on all others: "ship" if better or not worse by every metric, "do not ship" if worse by one.
-    Without, a ranking is shipped if it is known to lose at most the margin against the best by every metric.
-    """
-    first = outcomes[0]
-    baselines = first.plan.baselines
-    if not baselines:
-        return {name: _against_best(name, outcomes) for name in first.ranked}
-    others = [name for name in first.ranked if name not in baselines]
-    return {name: _of_verdicts([own.deciding(name).verdict for own in outcomes]) for name in others}
+def leaders_of(outcome: Outcome) -> list[str]:
+    """Names of the rankings with the best mean; of several, it is by chance which comes first."""
+    means = outcome.by_name(outcome.means.tolist())
+    return [name for name, mean in means.items() if mean == means[outcome.ranked[0]]]
 
 
-def _of_verdicts(verdicts: Sequence[PairVerdict]) -> Decision:
-    # Without a correction for the number of metrics: that all must pass does not make errors more frequent.
-    if "worse" in verdicts:
-        return "do not ship"
-    return "undecided" if "undecided" in verdicts else "ship"
+def by_verdict(outcome: Outcome) -> dict[Verdict, list[str]]:
+    """Names by what is known about them beside baselines, best first."""
+    return {
+        verdict: [row.name for row in outcome.standings if row.status == verdict]
+        for verdict in get_args(Verdict)
+    }
 
 
-def _against_best(name: str, outcomes: Sequence[Outcome]) -> Decision:
-    for outcome in outcomes:
-        # The best is not known, so the regret counts, which bounds the loss against each that may be the best.
-        if outcome.margin is None or outcome.regret[name] > outcome.margin:
-            return "undecided"
-        if outcome.accepts_any_loss:
-            return "undecided"
-    return "ship"
-
-
-def overall(of_rankings: Iterable[Decision], *, against_baseline: bool) -> Decision:
-    """One decision: all others must pass against a baseline, and one is enough without."""
-    found = list(of_rankings)
-    if not against_baseline:
-        return "ship" if "ship" in found else "undecided"
-    if "do not ship" in found:
-        return "do not ship"
-    return "undecided" if "undecided" in found else "ship"
+def accepts_any_loss(outcome: Outcome) -> bool:
+    """Whether no loss is larger than the margin, so that it must not let a ranking pass."""
+    return outcome.margin is not None and outcome.decision.largest_loss <= outcome.margin
 
 
 # Names in sentences

@@ -9,9 +9,15 @@ import numpy as np
 
 from skrank_metrics._output.result import Column, Section, Table, as_text, counted, p_text, signed
 from skrank_metrics.decisions.outcome import Outcome, Standing
-from skrank_metrics.decisions.plan import Correction, Test
 from skrank_metrics.decisions.planning import detectable
-from skrank_metrics.decisions.verdict import listed, queries_of, some_of
+from skrank_metrics.decisions.verdict import (
+    best_of,
+    by_verdict,
+    leaders_of,
+    listed,
+    queries_of,
+    some_of,
+)
 from skrank_metrics.reports.facts import note_on_largest
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -30,13 +36,6 @@ _STATUSES = (
     "too few to decide."
 )
 _AGAINST = "The baseline that says least in favour of the ranking."
-_TESTS: dict[Test, str] = {"permutation": "paired permutation test", "t": "paired t-test"}
-_HOW: dict[Correction | None, str] = {
-    "max": "Intervals are from a {test}, and hold together for {comparisons}.",
-    "holm": "From a {test}, corrected for {comparisons} by Holm's method.",
-    "bh": "From a {test}, corrected for {comparisons} by Benjamini and Hochberg's method.",
-    None: "Intervals are from a {test}, each for itself: of {comparisons}, some may be wrong.",
-}
 # What some rankings have, by the first word of a finding of their reports.
 _HAVE = {
     "Ties": "tied scores",
@@ -62,29 +61,26 @@ def table_of_rankings(outcomes: Sequence[Outcome]) -> Table:
             cells += _cells_of_test(first, standing)
         for other in others:
             leads = standing.name in _leaders_instead(other, first)
-            cells.append((other.means[standing.name], leads))
+            cells.append((other.by_name(other.means.tolist())[standing.name], leads))
         rows.append(cells)
     return Table(columns, rows)
 
 
 def _leaders_instead(other: Outcome, first: Outcome) -> list[str]:
     """The rankings that lead by another metric, which have a mark, unless the leader by the first is among them."""
-    return [] if first.ranked[0] in other.leaders else other.leaders
+    return [] if first.ranked[0] in leaders_of(other) else leaders_of(other)
 
 
 def _columns_of_test(outcome: Outcome) -> list[Column]:
     baselines = outcome.plan.baselines
-    text = signed if baselines else as_text
+    text = signed
     rival = Column(None)  # said by the status, or known
     head, meaning = "minus baseline", "The mean minus that of the baseline."
     if len(baselines) > 1:
         rival = Column("baseline", str, meaning=_AGAINST)
     elif not baselines:
-        rivals = {row.rival for row in outcome.standings[1:]}
-        head = "behind leader" if rivals == {outcome.ranked[0]} else "behind"
-        meaning = (
-            "How much worse the mean is than that of the leader, or of the ranking in the status."
-        )
+        head = f"minus {outcome.ranked[0]}"
+        meaning = "The mean minus that of the leader."
     elif len(baselines[0]) <= LONGEST_IN_HEAD:
         head = f"minus {baselines[0]}"
     return [
@@ -97,13 +93,15 @@ def _columns_of_test(outcome: Outcome) -> list[Column]:
 
 def _cells_of_test(outcome: Outcome, row: Standing) -> list[object]:
     """Distance, rival, interval, and status of a ranking."""
-    baselines, status = outcome.plan.baselines, outcome.status_of(row)
+    baselines, status = outcome.plan.baselines, status_of(row)
     if row.name in (baselines or outcome.ranked[:1]):
         return [None, None, None, status]
-    low, high = row.interval
-    if not baselines and outcome.sample.greater_is_better:  # how far behind
-        return [-row.difference, row.rival, (-high, -low), status]
-    return [row.difference, row.rival, (low, high), status]
+    return [row.difference, row.reference, row.interval, status]
+
+
+def status_of(row: Standing) -> str:
+    """The status in words."""
+    return f"{row.status} than {row.worse_than}" if row.worse_than else row.status
 
 
 def _marked(cell: tuple[float, bool]) -> str:
@@ -126,10 +124,11 @@ def slices(outcomes: Mapping[str, Outcome], n_slices: int) -> Iterator[Section]:
     rows = []
     for value, outcome in outcomes.items():
         names = first.names if are_beside else outcome.ranked[:1]
-        means = [outcome.means[name] for name in names]
-        rows.append((value, outcome.sample.n_queries, *means, _known_in_slice(outcome)))
+        of_names = outcome.by_name(outcome.means.tolist())
+        means = [of_names[name] for name in names]
+        rows.append((value, outcome.n_queries, *means, _known_in_slice(outcome)))
     yield Table(columns, rows)
-    n_tests = counted(first.tests.family.n_tests, "comparison")
+    n_tests = counted(first.decision.n_tests, "comparison")
     yield f"Slices are compared by {first.metric}, with {n_tests} tested together."
     yield from note_on_largest(len(outcomes), n_slices, ".slices")
 
@@ -137,9 +136,9 @@ def slices(outcomes: Mapping[str, Outcome], n_slices: int) -> Iterator[Section]:
 def _known_in_slice(outcome: Outcome) -> str:
     """The rankings that may be the best of a slice, or what is known beside baselines."""
     if not outcome.plan.baselines:
-        return some_of(outcome.best_set, "or")
-    by_verdict = outcome.by_verdict.items()
-    return "; ".join(f"{some_of(names)} {verdict}" for verdict, names in by_verdict if names)
+        return some_of(best_of(outcome), "or")
+    known = by_verdict(outcome).items()
+    return "; ".join(f"{some_of(names)} {verdict}" for verdict, names in known if names)
 
 
 # Notes
@@ -166,14 +165,14 @@ def notes(outcomes: Sequence[Outcome], reports: Mapping[str, RankingReport]) -> 
 
 
 def _left_out(outcome: Outcome) -> Iterator[str]:
-    if outcome.sample.n_undefined:
+    if outcome.n_undefined:
         queries = queries_of(outcome)
         yield f"Rankings are compared on {queries} with a value of {outcome.metric} in each."
 
 
 def _folds(outcome: Outcome) -> Iterator[str]:
     """How many folds the leader won, and whether folds widen the intervals."""
-    won, folds, leader = outcome.sample.folds_won(), outcome.sample.queries.folds, outcome.ranked[0]
+    won, folds, leader = outcome.folds_won(), outcome.queries.folds, outcome.ranked[0]
     if folds is None:
         return
     n_folds = len(np.unique(folds))
@@ -181,36 +180,33 @@ def _folds(outcome: Outcome) -> Iterator[str]:
         yield f"Cross-validated in {n_folds} folds."
         return
     allows = "The verdict allows for training on other data."
-    if outcome.flips.statistics.of_folds.fits_vary:
+    if outcome.decision.folds_vary:
         allows = "The folds disagree more than the queries do, so the intervals were widened."
     yield f"Cross-validated: {leader} is best in {won[leader]} of {n_folds} folds. {allows}"
 
 
 def _about_queries(outcome: Outcome) -> Iterator[str]:
     """What so many queries can show, how many each of two rankings wins, and which depend on each other."""
-    queries, difference = queries_of(outcome), detectable(outcome)
-    if len(outcome.best_set) > 1 and not math.isnan(difference):
+    queries, difference = queries_of(outcome), detectable(outcome.decision)
+    if len(best_of(outcome)) > 1 and not math.isnan(difference):
         digits = np.format_float_positional(difference, 2, fractional=False, trim="-")
         yield f"{queries} can show differences of {digits} or more."
     if len(outcome.names) == 2:
         pair = outcome.pair(*outcome.ranked)
         yield f"{pair.first} is better on {pair.wins} of {queries}, {pair.second} on {pair.losses}."
-    if outcome.sample.queries.groups is not None:
-        groups = counted(outcome.flips.n_units, "group")
+    if outcome.queries.groups is not None:
+        groups = counted(outcome.decision.n_units, "group")
         yield f"Queries of a group are not independent, so the tests are over {groups}."
 
 
 def _how(outcome: Outcome) -> str:
     """The test, and the comparisons that it was corrected for."""
-    if outcome.flips.statistics.least_p.min() > outcome.plan.level:
+    if outcome.decision.is_too_few:
         return (
             "Too few queries differ for a test. Intervals follow from wins and losses, if at all."
         )
-    test, n_tests = _TESTS[outcome.plan.test], outcome.tests.family.n_tests
-    if n_tests == 1:
-        return f"The interval is from a {test}."
-    comparisons = counted(n_tests, "comparison")
-    return _HOW[outcome.plan.correction].format(test=test, comparisons=comparisons)
+    comparisons = counted(outcome.decision.n_tests, "comparison")
+    return f"Intervals are from a paired permutation test, and hold together for {comparisons}."
 
 
 def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
@@ -260,7 +256,7 @@ def _table_of_details(outcome: Outcome) -> Table:
         Column("regret"),
         Column("status", str),
     )
-    letters_of = outcome.letters
+    letters_of = outcome.by_name(outcome.decision.letters)
     rows = []
     for row in outcome.standings:
         p = None if math.isnan(row.p_value) else row.p_value

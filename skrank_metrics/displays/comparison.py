@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics.decisions.comparison import Comparison
-from skrank_metrics.decisions.outcome import Status
+from skrank_metrics.decisions.decide import Status
 from skrank_metrics.decisions.verdict import some_of
+from skrank_metrics.decisions.wording import status_of
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 
 # Panels with means, and rows, of the best models.
 MOST_METRICS, MOST_MODELS = 3, 20
 # Models that may be chosen.
-GOOD: tuple[Status, ...] = ("best", "leads", "may be best", "better", "not worse")
+GOOD: tuple[Status, ...] = (
+    "best",
+    "highest",
+    "may be as good",
+    "better",
+    "equivalent",
+    "not worse",
+    "small loss",
+)
 
 
 class ComparisonDisplay(Display):
@@ -92,9 +101,9 @@ class ComparisonDisplay(Display):
     def _draw_differences(self, ax: Any) -> None:
         outcome, plan, look = self._outcome, self.result.plan, style.theme()
         for row, standing in enumerate(self._rows):
-            text = style.broken(outcome.status_of(standing))
+            text = style.broken(status_of(standing))
             if standing.name not in plan.baselines:
-                versus = f" vs {standing.rival}" if len(plan.baselines) > 1 else ""
+                versus = f" vs {standing.reference}" if len(plan.baselines) > 1 else ""
                 text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"
             # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))

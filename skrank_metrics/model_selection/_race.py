@@ -31,7 +31,7 @@ import numpy as np
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.decisions.sign_flips import divided
+from skrank_metrics.decisions.signs import divided
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 

@@ -112,7 +112,7 @@ class SearchReport(CrossEvaluation):
                 f"{n_whole} candidates looks better than it is: chosen without the fold that it is scored on, it "
                 f"scores {self.expected_score:.4f}."
             )
-        if n_whole > 1 and not self.outcome().flips.statistics.counts.any():
+        if n_whole > 1 and not self.outcome().decision.n_won.any():
             yield (
                 "All candidates have the same value for every query, so what varies had no effect. Check the names of "
                 "the parameters, as some models ignore unknown ones."

@@ -7,7 +7,6 @@ import statistics
 import numpy as np
 import pytest
 from scipy import stats
-
 from skrank_metrics.decisions.families import Family
 from skrank_metrics.decisions.sign_flips import SignFlips
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-
 from skrank_metrics.decisions.families import Family
 from skrank_metrics.decisions.sign_flips import SignFlips, hash_units, without_rounding
 

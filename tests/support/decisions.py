@@ -14,7 +14,6 @@ import math
 
 import numpy as np
 from scipy import stats
-
 from skrank_metrics.decisions.sign_flips import hash_units, random_bits
 
 N_SIGNS = 10_000

@@ -29,7 +29,7 @@ reports = [report, report]
 evaluate_run(qrels, run, ["mrr", "P@5"], missing="skip", duplicates="first")
 evaluate_lists([[1, 0, 0], [0, 1]], ["mrr", "hit_rate@5"])
 evaluate(labels, scores, qid=ids, metrics=get_metrics("ndcg@10", ties="worst"))
-compare(reports, test="t", correction=None).verdict.split()
+compare(reports, baseline="0", margin=0.01).verdict.split()
 make_ranking_scorer("ndcg@10", convention="lightgbm", retrieved="scored")
 batches = evaluate_batches("rows.parquet", label="y", score="s", qid="q")
 batches.mean.values()
@@ -55,8 +55,7 @@ batches.foo  # type: ignore[attr-defined]
 board.foo  # type: ignore[attr-defined]
 evaluate_batches("rows.parquet", label="y", score="s", qid="q", order="any")  # type: ignore[call-overload]
 evaluate_batches("rows.parquet", label="y", score=3, qid="q")  # type: ignore[call-overload]
-compare(reports, test="tt")  # type: ignore[arg-type]
-compare(reports, correction="bonferroni")  # type: ignore[arg-type]
+compare(reports, test="t")  # type: ignore[call-arg]
 compare(reports, margin="0.01")  # type: ignore[arg-type]
 compare(reports, baseline=["0", 1])  # type: ignore[list-item]
 compare(report)  # type: ignore[arg-type]

@@ -173,9 +173,7 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
     if isinstance(margin, Mapping):
         named = [check_column(metric, metrics) for metric in margin]
         if len(set(named)) < len(named):
-            raise ValueError(
-                f"margin must have one number per metric; got {', '.join(margin)}."
-            )
+            raise ValueError(f"margin must have one number per metric; got {', '.join(margin)}.")
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))
     for metric, own in metrics.items():
         limit = plan.margin_of(metric)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skrank_metrics.decisions.letters import letters
+
+from skrank_metrics.decisions.decide import letters
 
 
 def split(text):

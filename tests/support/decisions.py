@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 from scipy import stats
-from skrank_metrics.decisions.sign_flips import hash_units, random_bits
+
+from skrank_metrics.decisions.signs import hash_units, random_bits
 
 N_SIGNS = 10_000
 # Up to this many units that differ, every combination of signs is used.

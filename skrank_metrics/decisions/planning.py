@@ -30,11 +30,17 @@ def detectable(decision: Decision) -> float:
     at = rows, decision.references[rows]
     # If the test cannot reject, as too few units differ, no difference is known to be detected.
     is_known = (decision.spread[at] > 0) & (decision.n_changed[at] >= decision.least_units)
-    found = np.zeros(len(rows))
     n = decision.n_effective
-    for _ in range(100):  # how much units vary depends on the difference
-        found = np.minimum(_noise(decision, at, found, n, POWER) / n**0.5, decision.span)
-    found = np.maximum(found, _fold_quantile(decision, POWER) * decision.fold_error[at])
+    # No larger difference is asked for, even of a metric that has no bound.
+    high = np.minimum(decision.span, 1e3 * decision.largest[at])
+    is_known &= _noise(decision, at, high, n, POWER) <= high * n**0.5
+    low = np.zeros(len(rows))
+    for _ in range(100):
+        middle = (low + high) / 2
+        is_detected = _noise(decision, at, middle, n, POWER) <= middle * n**0.5
+        low = np.where(is_detected, low, middle)
+        high = np.where(is_detected, middle, high)
+    found = np.maximum(high, _fold_quantile(decision, POWER) * decision.fold_error[at])
     is_known &= found < decision.span
     return float(np.median(found[is_known])) if is_known.any() else math.nan
 
@@ -69,7 +75,7 @@ def _noise(
         squares = np.maximum(
             variance + decision.difference[at] ** 2, np.abs(differences) * decision.step
         )
-        variance = squares - differences**2
+        variance = np.maximum(squares - differences**2, 0.0)
     critical = decision.critical * np.sqrt(squares + decision.largest[at] ** 2 / (2 * n))
     return np.asarray(critical + special().ndtri(power) * np.sqrt(variance))
 

@@ -102,7 +102,7 @@ class ComparisonDisplay(Display):
         outcome, plan, look = self._outcome, self.result.plan, style.theme()
         for row, standing in enumerate(self._rows):
             text = style.broken(status_of(standing))
-            if standing.name not in plan.baselines:
+            if standing.reference:
                 versus = f" vs {standing.reference}" if len(plan.baselines) > 1 else ""
                 text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"
             # A baseline differs by 0 from itself, for which it has NaN.
@@ -115,7 +115,7 @@ class ComparisonDisplay(Display):
         if margin is not None:
             limit = -margin if self._boards[0].greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
-        others = some_of(plan.baselines, "or") if plan.baselines else "the best other"
+        others = some_of(plan.baselines, "or") if plan.baselines else "the leader"
         label = style.broken(f"difference from {others},")
         ax.set_xlabel(f"{label}\nsimultaneous {100 * plan.confidence:g}% intervals")
 

@@ -25,9 +25,6 @@ def test_compare(many, capsys):
 
 
 CHOICES = {
-    "--test t --correction bh": {"test": "t", "correction": "bh"},
-    "--correction holm": {"correction": "holm"},
-    "--correction none": {"correction": None},
     "--confidence 0.9": {"confidence": 0.9},
     "--random-state 7": {"random_state": 7},
     "--baseline b": {"baseline": "b"},

@@ -77,13 +77,6 @@ def random_decision(random, metrics, names):
     words = []
     options = {}
     if random.random() < 0.5:
-        options |= {"test": "t", "correction": "bh"}
-        words += ["--test", "t", "--correction", "bh"]
-    elif random.random() < 0.5:
-        correction = [None, "holm"][random.integers(2)]
-        options["correction"] = correction
-        words += ["--correction", correction or "none"]
-    if random.random() < 0.5:
         options["confidence"] = 0.8
         words += ["--confidence", "0.8"]
     if random.random() < 0.5:

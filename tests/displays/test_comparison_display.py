@@ -52,13 +52,13 @@ def test_differences_are_those_of_the_standings(board):
     panel = display.axes_[3]
     standings = board.standings()
     differences = [row.difference for row in standings]
-    assert marks(panel) == differences
-    assert differences == pytest.approx([1 / 6, -1 / 6, -2 / 3])
+    assert marks(panel) == [0.0, *differences[1:]]
+    assert differences[1:] == pytest.approx([-1 / 6, -2 / 3])
     expected = [row.interval for row in standings]
     np.testing.assert_allclose(intervals(panel), expected)
-    texts = [f"{row.difference:+.4f} {row.status}" for row in standings]
-    assert written(panel) == texts
-    label = "difference from the best other,\nsimultaneous 90% intervals"
+    texts = [f"{row.difference:+.4f} {row.status}" for row in standings[1:]]
+    assert written(panel) == [standings[0].status, *texts]
+    label = "difference from the leader,\nsimultaneous 90% intervals"
     assert panel.get_xlabel() == label
     assert "lower is better" in display.axes_[2].get_xlabel()
     title = display.figure_.get_suptitle()
@@ -194,9 +194,9 @@ def test_a_model_that_is_worse_than_another_one_but_not_than_the_leader_says_so(
         for name, column in values.items()
     }
     found = compare(reports)
-    status = {row.name: (row.status, row.rival) for row in found.standings()}
+    status = {row.name: (row.status, row.worse_than) for row in found.standings()}
     assert status["worst"] == ("worse", "steady")
-    assert "-0.0500 worse than steady" in written(found.plot().axes_[1])
+    assert "-0.0600 worse than steady" in written(found.plot().axes_[1])
     assert "worse than steady" in str(found)
 
 

@@ -59,12 +59,11 @@ def text_of_difference(row, board):
     """What is beside the difference of a ranking."""
     baselines = board.plan.baselines
     status = row.status
-    usual = baselines or [board.names[0]]
-    if status == "worse" and row.rival not in usual:
-        status = f"worse than {row.rival}"
-    if row.name in baselines:
+    if row.worse_than:
+        status = f"worse than {row.worse_than}"
+    if np.isnan(row.difference):
         return status
-    against = f" vs {row.rival}" if len(baselines) > 1 else ""
+    against = f" vs {row.reference}" if len(baselines) > 1 else ""
     return f"{row.difference:+.4f}{against} {status}"
 
 
@@ -101,12 +100,12 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     metrics = ["neg_kendall_tau_distance", "map(replace_undefined_by=nan)", "fall_out@2"]
     n_metrics = seed % 3 + 1
     metrics = random.permutation(metrics).tolist()[:n_metrics]
-    margin = [None, 0.1][random.integers(2)]
+    baselines = [None, ["fair"], ["none", "fair"], ["good", "fair"]]
+    baseline = baselines[seed % 4]
+    margin = None if baseline is None else [None, 0.1][random.integers(2)]
     if margin is None and n_metrics < 3:
         metrics.append("mrr(average=median)")
     board = evaluate(y, scores, metrics=metrics, **options)
-    baselines = [None, ["fair"], ["none", "fair"], ["good", "fair"]]
-    baseline = baselines[seed % 4]
     confidence = [0.8, 0.95][random.integers(2)]
     board = compare(board, baseline=baseline, margin=margin, confidence=confidence)
     name_of_look = list(LOOKS)[seed // 4]
@@ -151,7 +150,7 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     assert highlighted(last) == highlighted(panels[0])
     assert written(last) == [text_of_difference(row, board) for row in standings]
     assert [text.get_color() for text in last.texts] == colours
-    others = " or ".join(baseline or ["the best other"])
+    others = " or ".join(baseline or ["the leader"])
     label = f"difference from {others}, simultaneous {percent} intervals"
     assert plain(last.get_xlabel()) == label
     dashed_lines = [line for line in last.lines if line.get_linestyle() == "--"]

@@ -33,7 +33,7 @@ def test_no_comparison_does():
     y_true, y_score, qid = rows()
     scores = {"a": y_score[:, 0], "b": y_score[:, 1]}
     comparison = evaluate(y_true, scores, qid=qid, by=qid % 2)
-    assert str(compare(comparison, test="t").details())
+    assert str(compare(comparison).details())
     assert str(comparison.inspect(2))
 
 

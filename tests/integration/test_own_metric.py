@@ -54,7 +54,7 @@ def test_appears_in_reports_comparisons_and_pictures():
     expected = {name: metric(Y, scores, qid=QID) for name, scores in result.scores.items()}
     for name, report in result.reports.items():
         assert f"discounted_share  {expected[name]:.4f}" in str(report)
-    (pair,) = package.compare(result.reports, "discounted_share", test="t").pairs()
+    (pair,) = package.compare(result.reports, "discounted_share").pairs()
     assert abs(pair.difference) == pytest.approx(abs(np.subtract(*expected.values())), abs=1e-12)
     at_k = [get_metric(metric, k=k) for k in (1, 4)]
     display = MetricAtKDisplay.from_result(

@@ -9,7 +9,7 @@ import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_config
 from lightgbm import LGBMRanker
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, PredefinedSplit, cross_validate
@@ -171,10 +171,6 @@ def test_folds_that_vary_more_than_queries_decide():
     assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
     assert compare(found.reports).pair().p_value == found.pair().p_value
-    # A mean difference of 1/12 with a standard error of 1/12 over three folds.
-    by_t = compare(found, test="t").pair()
-    expected = 2 * stats.t.sf(1, 2)
-    assert by_t.p_value == pytest.approx(expected, rel=1e-5)
     assert "The folds disagree more than the queries do" in " ".join(str(found).split())
 
 

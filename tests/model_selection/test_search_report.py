@@ -342,7 +342,7 @@ def test_jobs_and_progress(capsys):
 
 
 def test_candidates_are_compared_as_compare_does(search, found):
-    plan = {"baseline": "#2", "margin": 0.01, "test": "t", "correction": "holm"}
+    plan = {"baseline": "#2", "margin": 0.01}
     other = compare(found, **plan, confidence=0.9, random_state=3)
     assert type(other) is SearchReport
     assert (other.params, other.expected_score) == (found.params, found.expected_score)

@@ -281,7 +281,7 @@ def compared():
     new, old = (
         evaluate(y, X[:, number].round(1), qid=qid, metrics=["ndcg@10", "mrr"]) for number in (0, 1)
     )
-    return compare({"new": new, "old": old, "same": new}, test="t")
+    return compare({"new": new, "old": old, "same": new})
 
 
 def test_queries_with_the_largest_differences(compared):
@@ -321,13 +321,13 @@ def test_ranks_of_a_comparison(compared):
 
 def test_a_ranking_with_documents_of_its_own_beside_one_without():
     comparison = compare(
-        {"with": report_of(documents={"text": list("uvwxyz")}), "without": report_of()}, test="t"
+        {"with": report_of(documents={"text": list("uvwxyz")}), "without": report_of()}
     )
     frame = comparison.inspect(qid="a").to_frame()
     assert frame["documents.text"].tolist()[:4] == list("uvwx")
     assert frame["documents.text"].isna().tolist() == [False] * 4 + [True] * 4
     assert " u\n" in str(comparison.inspect(qid="a"))
-    turned = compare({name: comparison.reports[name] for name in ("without", "with")}, test="t")
+    turned = compare({name: comparison.reports[name] for name in ("without", "with")})
     frame = turned.inspect(qid="a").to_frame()
     assert frame["ranking"].tolist() == ["without"] * 4 + ["with"] * 4
     assert frame["documents.text"].isna().tolist() == [True] * 4 + [False] * 4

@@ -382,7 +382,7 @@ def test_a_comparison_is_saved_in_its_class_with_all_its_fields(name, tmp_path):
         ({"class": "Sandwich"}, "The class of a saved comparison must be one of"),
         ({"class": None}, "The class of a saved comparison must be one of"),
         ({"colour": "red"}, "The file holds a comparison with unknown or missing fields: colour."),
-        ({"plan": {"patience": 3}}, "random_state, test. This is skrank_metrics"),
+        ({"plan": {"patience": 3}}, "patience, random_state. This is skrank_metrics"),
         ({"plan": {}}, "The file holds a plan with unknown or missing fields: baseline"),
     ],
 )

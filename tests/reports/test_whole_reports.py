@@ -240,12 +240,12 @@ def random_comparison(random):
     options = {
         "baseline": str(random.choice(names)),
         "margin": {name: 0.05 * place for place, name in enumerate(tested, start=1)},
-        "test": str(random.choice(["t", "permutation"])),
-        "correction": [None, "holm", "max"][random.integers(3)],
         "confidence": 0.9,
         "random_state": 3,
     }
     options = {name: value for name, value in options.items() if random.random() < 0.5}
+    if "baseline" not in options:
+        options.pop("margin", None)
     return compare(comparison, tested, **options)
 
 

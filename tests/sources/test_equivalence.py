@@ -242,9 +242,7 @@ def test_columns_from_any_source_make_the_report_of_their_rows(seed, way, tmp_pa
     almost(comparison.to_frame(), compare(reports).to_frame())
     other = {
         "metrics": list(reports["t"].metrics)[: len(means)],
-        "test": "t",
         "baseline": "t",
-        "correction": "holm",
         "margin": 0.1,
         "confidence": 0.9,
     }

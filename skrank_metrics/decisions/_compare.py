@@ -54,15 +54,16 @@ def compare(
         first one ranks them. Queries without a value in one of the rankings are left out.
     baseline : str or list of str, default=None
         Name of the report that all others are compared with. With several names, each other ranking is compared with
-        each of them: it is better if it is better than all, and worse if it is worse than one. P-values are corrected
-        for all these pairs, so that each can be read alone. None compares all pairs.
+        each of them: it is better if it is better than all, and worse if it is worse than one. Intervals hold for all
+        these pairs at once. None compares all pairs.
     margin : float or dict of float by metric, default=None
-        The loss that does not matter, at least 0 and less than the range of the metric: a ranking is "not worse" than
-        another if no loss in the simultaneous interval is as large. So equal rankings need 368 queries, or groups, for
-        a margin of 0.01 of a metric between 0 and 1. All metrics then guard the decision of the comparison, "ship" or
-        "do not ship": a ranking is shipped if it is better or not worse by each of them.
+        The loss against the baseline that does not matter, at least 0 and less than the range of the metric: one for
+        all metrics, or one for some of them. Each metric with a margin guards the decision of the comparison: "ship" if
+        every other ranking is better, equivalent, not worse, or has a small loss, "do not ship" if one is worse.
+        Rankings that are equal on every query need 368 queries, or groups, for a margin of 0.01 of a metric between 0
+        and 1.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to also compare within, whose p-values are corrected together: one value per query of the first report,
+        Slices to also compare within, whose intervals hold for all slices at once: one value per query of the first report,
         in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
         Groups of queries that are not independent, such as those of a user. None means the groups of the reports.
@@ -84,12 +85,17 @@ def compare(
 
     Notes
     -----
-    With d the weighted differences of a pair and L the largest of them, the statistic is
-    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
-    compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
-    share, or for all vectors if at most 13 queries differ. Intervals invert the same test; if fewer than 6 queries
-    differ, it cannot reject at 0.05, and they follow from the number of wins and losses and the range of the metric
-    alone. The test is about symmetry: with fewer than 100 skewed differences, it can reject too often.
+    The method is a randomised Tukey HSD test in a single step. With d the weighted differences of a pair and L the
+    largest of them, the statistic is \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size
+    had been seen, too. All pairs are compared with the largest of \|sum e d\| / sqrt(sum d^2) over all pairs, for 9,999
+    vectors e of random signs, or for all vectors if at most 13 queries differ. The intervals invert this test, so that
+    two rankings differ significantly if their interval excludes 0, that is if p_adjusted is at most 1 - confidence.
+    Metrics are not corrected for each other. If fewer than 6 queries differ, the test cannot reject at 0.05, and
+    intervals follow from the number of wins and losses and the range of the metric. The test is about symmetry: with
+    fewer than 100 skewed differences, it can reject too often.
+
+    For other tests, take the pairs: ``scipy.stats.ttest_rel(*pair.values)``, or
+    ``scipy.stats.false_discovery_control(comparison.to_frame(pairs=True)["p_value"])``.
 
     References
     ----------

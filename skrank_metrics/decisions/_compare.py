@@ -63,8 +63,8 @@ def compare(
         Rankings that are equal on every query need 368 queries, or groups, for a margin of 0.01 of a metric between 0
         and 1.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to also compare within, whose intervals hold for all slices at once: one value per query of the first report,
-        in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
+        Slices to also compare within, whose intervals hold for all slices at once: one value per query of the first
+        report, in the order of its qid, or per row that it was evaluated on. None means the slices of the reports.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
         Groups of queries that are not independent, such as those of a user. None means the groups of the reports.
     confidence : float, default=0.95

@@ -181,6 +181,28 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def check_times(time: Any, n_rows: int) -> NDArray[Any]:
+    """Check one time per row, and convert them to datetime64, or to float64 if they are numbers."""
+    times = to_array(time, "time")
+    if times.shape != (n_rows,):
+        raise ValueError(
+            f"time must hold one time per row; got shape {times.shape} with {n_rows} rows."
+        )
+    if times.dtype.kind in "biu":
+        times = to_float64(times, "time")
+    elif times.dtype.kind not in "fM":
+        import pandas as pd
+
+        # Times of other zones become UTC.
+        times = np.asarray(pd.to_datetime(times, format="ISO8601", utc=True), dtype="M8[ns]")
+    missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    if missing.any():
+        raise ValueError(
+            f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}."
+        )
+    return times
+
+
 def as_numpy(values: Any) -> NDArray[Any]:
     """NumPy's array of an array-like. Nullable numbers of pandas with missing ones are floats, as NumPy's are."""
     array = np.asarray(values)

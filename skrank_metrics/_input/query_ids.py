@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 # Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
+# The level for the times by which queries are split.
+TIME = "qid.time"
 # Levels that begin like this are columns of documents for custom metrics.
 OF_DOCUMENTS = "documents."
 
@@ -255,7 +257,7 @@ def row_labels(column: Any) -> Any:
 def _is_column(level: Any) -> bool:
     if not isinstance(level, str):
         return False
-    return level in ("qid", *CARRIED) or level.startswith(OF_DOCUMENTS)
+    return level in ("qid", TIME, *CARRIED) or level.startswith(OF_DOCUMENTS)
 
 
 def without_labels(column: Any) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrank_metrics._input.arrays import IntArray, to_array, to_float64
+from skrank_metrics._input.arrays import IntArray, check_times, to_array, to_float64
 from skrank_metrics._input.columns import check_document_column, document_columns
 from skrank_metrics._input.query_ids import (
     OF_DOCUMENTS,
+    TIME,
     carried,
     carried_documents,
     check_columns,
@@ -32,6 +33,7 @@ def with_qid(
     judged: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     documents: Columns | None = None,
+    time: Ids | None = None,
 ) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
@@ -50,6 +52,8 @@ def with_qid(
     documents : dict of arrays of shape (n_documents,), or frame with one row per document, default=None
         Columns for custom metrics, such as prices, see make_metric: index levels such as "documents.price". Entries
         must be hashable.
+    time : array-like of shape (n_documents,), default=None
+        Dates or numbers, for QueryTimeSeriesSplit inside a search: the index level "qid.time".
 
     Returns
     -------
@@ -91,13 +95,16 @@ def with_qid(
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
     further = carried_documents(y, document_columns(documents))
-    aligned = named_columns(**columns, documents=further)
+    times = carried(y, **{TIME: time})[TIME]
+    aligned = named_columns(**columns, documents=further, time=times)
     queries = group_by_query(len(labels), "with_qid", y=y, qid=qid, **aligned)
     # The codes of categories are reused in each fold.
     is_category = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)
     levels = [pd.Index(qid if is_category else queries.spread(queries.ids), name="qid")]
     for name, column in check_columns(columns, queries).items():
         levels.append(pd.Index(column, name=name))
+    if times is not None:
+        levels.append(pd.Index(check_times(times, len(labels)), name=TIME))
     for name, column in further.items():
         levels.append(_level_of_documents(name, column, labels.shape))
     kept = row_labels(y)
@@ -117,7 +124,8 @@ def _check_arguments(y: Any, qid: Any) -> None:
             f"Pass the column: with_qid(y, frame[{qid!r}])."
         )
     labels, ids = to_array(y, "y"), to_id_array(qid, "qid")
-    if labels.dtype.kind in "OSUT" and ids.dtype.kind in "biuf":
+    is_text = labels.size > 0 and isinstance(labels.item(0), str | bytes)
+    if is_text and ids.dtype.kind in "biuf":
         raise TypeError(
             "y must hold relevance labels, which are numbers, and qid the query ids; got text and numbers. Call "
             "with_qid(y, qid), the labels first."

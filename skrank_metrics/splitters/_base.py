@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import IntArray, Mask, count_rows, to_array, to_float64
+from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.parameters import check_seed
 from skrank_metrics._input.query_ids import group_by_query
@@ -111,25 +111,3 @@ def canonical_order(ids: NDArray[Any]) -> IntArray:
         # Ids of different types cannot be compared, but their texts can.
         keys = [(type(one).__name__, repr(one)) for one in ids]
         return np.array(sorted(range(len(ids)), key=keys.__getitem__))
-
-
-def check_times(time: Any, n_rows: int) -> NDArray[Any]:
-    """Check one time per row, and convert them to datetime64, or to float64 if they are numbers."""
-    times = to_array(time, "time")
-    if times.shape != (n_rows,):
-        raise ValueError(
-            f"time must hold one time per row; got shape {times.shape} with {n_rows} rows."
-        )
-    if times.dtype.kind in "biu":
-        times = to_float64(times, "time")
-    elif times.dtype.kind not in "fM":
-        import pandas as pd
-
-        # Times of other zones become UTC.
-        times = np.asarray(pd.to_datetime(times, format="ISO8601", utc=True), dtype="M8[ns]")
-    missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
-    if missing.any():
-        raise ValueError(
-            f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}."
-        )
-    return times

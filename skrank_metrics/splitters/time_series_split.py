@@ -9,18 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
-from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.arrays import IntArray, Mask, check_times
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.parameters import check_int
+from skrank_metrics._input.query_ids import TIME, carried
 from skrank_metrics._input.types import Ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times, mask_at
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, mask_at
 
 
 class QueryTimeSeriesSplit(QuerySplitter):
     """Train on past queries, and test on those that follow.
 
-    With ``time``, queries are ordered by their earliest time, and a query is trained on only if its latest time is
-    before the earliest time of the test part. Without it, rows must be in time order: queries are ordered by their
+    With times, queries are ordered by their earliest time, and a query is trained on only if its latest time is
+    before the earliest time of the test part. Without them, rows must be in time order: queries are ordered by their
     first row. The query ids are found as in QueryKFold.
 
     Parameters
@@ -33,7 +34,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
     max_train_size, test_size : int, default=None
         Numbers of queries, as the numbers of rows in scikit-learn's TimeSeriesSplit.
     time : array-like of shape (n_documents,), default=None
-        Time of each row that is split, dates or numbers.
+        Time of each row that is split, dates or numbers. In a search, where the number of rows is not known, None, and
+        the labels carry the times: ``with_qid(y, qid, time=time)``.
 
     Examples
     --------
@@ -62,10 +64,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
-        elif time is None or not _duration(gap) >= np.timedelta64(0, "s"):
-            raise ValueError(
-                f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}."
-            )
+        elif not _duration(gap) >= np.timedelta64(0, "s"):
+            raise ValueError(f"gap must be a number of queries, or a duration >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
         self.n_splits: int = int(n_splits)
@@ -75,7 +75,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.time: Any = time
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        order, starts, ends = self._in_order(grouping)
+        order, starts, ends = self._in_order(grouping, carried(y, **{TIME: self.time})[TIME])
         n_left_out = self.gap if isinstance(self.gap, int) else 0
         by_place = TimeSeriesSplit(self.n_splits, gap=n_left_out, test_size=self.test_size)
         for before, following in by_place.split(order):
@@ -97,15 +97,16 @@ class QueryTimeSeriesSplit(QuerySplitter):
                 past = past[-self.max_train_size :]
             yield mask_at(past, len(order)), mask_at(tested, len(order))
 
-    def _in_order(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
+    def _in_order(self, grouping: Grouping, time: Any) -> tuple[IntArray, Any, Any]:
         """Queries in time order, and the earliest and latest time of each, if there are times."""
-        if self.time is None:
-            return np.arange(len(grouping.ids)), None, None
-        times = grouping.sort(check_times(self.time, len(grouping.codes)))
-        if times.dtype.kind != "M" and not isinstance(self.gap, int):
+        times = None if time is None else grouping.sort(check_times(time, len(grouping.codes)))
+        is_number = isinstance(self.gap, int)
+        if not is_number and (times is None or times.dtype.kind != "M"):
             raise ValueError(
-                f"gap must be a number of queries if time holds numbers; got {self.gap!r}."
+                f"gap must be a number of queries unless time= holds dates; got {self.gap!r}."
             )
+        if times is None:
+            return np.arange(len(grouping.ids)), None, None
         starts = np.minimum.reduceat(times, grouping.starts)
         ends = np.maximum.reduceat(times, grouping.starts)
         # Queries that start at the same time are ordered by id, so that the order of rows does not matter.

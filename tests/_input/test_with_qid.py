@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import QueryRanker, qid_from_sizes, with_qid
+from skrank_metrics import QueryRanker, ndcg_score, qid_from_sizes, with_qid
 
 
 def test_ids_of_sizes():
@@ -116,3 +116,38 @@ def test_counts_of_ids_are_no_sizes_in_the_order_of_the_rows(ids):
         with pytest.raises(ValueError, match="Pass these ids as qid, one per row"):
             qid_from_sizes(sizes)
     assert qid_from_sizes(pd.Series([1, 3])).tolist() == [0, 1, 1, 1]
+
+
+def test_times_are_instants_or_numbers_in_the_index():
+    zoned = pd.Series(pd.to_datetime(["2026-03-01 12:00", "2026-03-02 12:00"])).dt.tz_localize(
+        "America/Lima"
+    )
+    labels = with_qid(pd.Series([1, 0], index=["x", "y"]), ["a", "b"], time=list(zoned))
+    assert labels.index.names == ["qid", "qid.time", None]
+    found = labels.index.get_level_values("qid.time")
+    # Lima is five hours behind UTC.
+    assert found.tolist() == [pd.Timestamp("2026-03-01 17:00"), pd.Timestamp("2026-03-02 17:00")]
+    again = with_qid(labels[::-1], ["b", "a"], time=None)
+    assert again.index.get_level_values("qid.time").tolist() == found.tolist()[::-1]
+    numbers = with_qid([1, 0], ["a", "b"], time=np.array([3, 4], dtype=np.int8))
+    assert numbers.index.get_level_values("qid.time").tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [
+        ([1.0], "time must have the same length as y|one time per row"),
+        ([1.0, np.nan], "time must not be missing; got nan at row 1"),
+    ],
+)
+def test_times_that_cannot_be(time, message):
+    with pytest.raises(ValueError, match=message):
+        with_qid([1, 0], ["a", "b"], time=time)
+
+
+def test_labels_may_be_numbers_in_an_array_of_objects():
+    mixed = np.array([np.float32(0.5), 3, True], dtype=object)
+    labels = with_qid(mixed, [7, 7, 9])
+    assert ndcg_score(labels, [3, 2, 1]) == ndcg_score([0.5, 3, 1], [3, 2, 1], qid=[7, 7, 9])
+    with pytest.raises(TypeError, match="got text and numbers"):
+        with_qid(np.array(["u1", "u1", "u2"], dtype=object), [2, 0, 1])

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from numpy.random import RandomState
 from scipy import sparse
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 import skrank_metrics
 from skrank_metrics import (
     PredefinedQuerySplit,
     QueryKFold,
+    QueryRanker,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
     make_ranking_scorer,
+    ndcg_score,
     query_train_test_split,
     with_qid,
 )
@@ -584,6 +586,39 @@ def test_a_gap_in_time(gap):
     assert by_day(qid, days, gap=2, test_size=1) == [("abc", "f"), ("abcd", "g")], "of queries"
 
 
+@pytest.mark.option("with_qid.time")
+@pytest.mark.parametrize("gap", [0, "1D"])
+def test_labels_carry_the_times_through_a_search_in_a_search(gap):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 2))
+    qid = random.permutation(80) % 20
+    y = random.integers(0, 3, 80)
+    day = (random.permutation(20) + np.datetime64("2026-03-01"))[qid]
+    in_search = {
+        "scoring": make_ranking_scorer("ndcg@3"),
+        "cv": QueryTimeSeriesSplit(2, gap=gap),
+        "error_score": "raise",
+    }
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 100]}, **in_search)
+    found = cross_val_score(search, X, with_qid(y, qid, time=day), **in_search)
+    expected = []
+    for train, test in QueryTimeSeriesSplit(2, gap=gap, time=day).split(X, qid=qid):
+        inner = QueryTimeSeriesSplit(2, gap=gap, time=day[train])
+        search.set_params(cv=inner).fit(X[train], with_qid(y[train], qid[train]))
+        expected.append(ndcg_score(y[test], search.predict(X[test]), qid=qid[test], k=3))
+        assert day[train].max() < day[test].min()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_times_of_the_labels_and_of_the_splitter_must_agree():
+    day = np.arange(6)
+    labels = with_qid([1, 0] * 3, day, time=day)
+    expected = as_lists(QueryTimeSeriesSplit(2).split(day, labels))
+    assert as_lists(QueryTimeSeriesSplit(2, time=day).split(day, labels)) == expected
+    with pytest.raises(ValueError, match=r"qid\.time must agree with the index level"):
+        list(QueryTimeSeriesSplit(2, time=day[::-1]).split(day, labels))
+
+
 def test_times_of_any_kind_give_the_same_splits():
     days = [f"2026-03-{day:02}" for day in (4, 4, 2, 1, 3, 5)]
     qid = [0, 0, 1, 2, 3, 4]
@@ -766,9 +801,9 @@ def split_by(time, **params):
         ),
         (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
         (
-            lambda: QueryTimeSeriesSplit(gap="7D"),
+            lambda: list(QueryTimeSeriesSplit(gap="7D").split(range(6), qid=range(6))),
             ValueError,
-            "number of queries, or with time= a duration >= 0; got '7D",
+            "a number of queries unless time= holds dates; got '7D",
         ),
         (
             lambda: QueryTimeSeriesSplit(gap="a week", time=DAYS),
@@ -788,7 +823,7 @@ def split_by(time, **params):
         (
             lambda: split_by([1, 2, 3], gap="7D"),
             ValueError,
-            "a number of queries if time holds numbers; got '7D'",
+            "a number of queries unless time= holds dates; got '7D'",
         ),
         (
             lambda: split_by([[1, 1]] * 3),

@@ -100,8 +100,8 @@ def _compare_chosen(chosen: Chosen) -> int:
         raise ValueError(f"compare takes two or more rankings; got {', '.join(reports)}.")
     margin = _margin_of(chosen)
     baseline = chosen.baseline
-    # A gate needs a ranking that is in use; other comparisons look for the best.
-    if baseline is None and margin is not None:
+    # Usually the one that is in use; evaluate compares all with all.
+    if baseline is None:
         baseline = [next(iter(reports))]
     found = compare(
         reports,

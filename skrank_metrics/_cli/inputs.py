@@ -3,63 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from skrank_metrics._cli.options import COMMANDS, LISTS, TABLES, Chosen
+from skrank_metrics._cli.options import COMMANDS, Chosen
 from skrank_metrics._cli.output import (
+    STANDARD_INPUT,
+    check_options,
     check_outputs,
-    format_of_files,
     is_saved,
-    short_paths,
+    short_names,
     split_words,
 )
 from skrank_metrics._input.columns import find_column
 from skrank_metrics._input.parameters import by_text
 from skrank_metrics.decisions._evaluate import evaluate
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.facts import DEFAULT_CONVENTION
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources._evaluate_run import RunPlan, report_runs
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns
-from skrank_metrics.sources.tables import TableFile, format_of, import_arrow
+from skrank_metrics.sources.tables import NO_TABLES, files_of
 
 Reports = dict[str, RankingReport]
-Metrics = Mapping[str, BoundMetric]
 
 
 def read_reports(chosen: Chosen) -> Reports:
-    """One report per ranking in the order of the files, by what differs in its paths, or by column."""
+    """One report per ranking in the order of the files, by the names of the files or by column."""
     metrics, files = split_words(chosen)
-    form = format_of_files(files, chosen)
-    check_outputs(files, chosen)
     saved = {file: RankingReport.load(file) for file in files if is_saved(file)}
-    others = [file for file in files if not is_saved(file)]
-    # Files and --score are passed apart, so nothing tells which ranking comes first.
-    several = form in TABLES and len(chosen.score or []) > 1
-    if chosen.margin and not chosen.baseline and saved and others and several:
+    others = [file for file in files if file not in saved]
+    check_options(others, chosen)
+    check_outputs(files, chosen)
+    several = len(chosen.score or []) > 1
+    if chosen.command == "compare" and not chosen.baseline and saved and several:
+        # Files and --score are passed apart, so nothing tells which ranking comes first.
         raise ValueError(
             "Name the baseline with --baseline, beside saved reports and several columns."
         )
     if not metrics:
         metrics = _default_metrics(saved, chosen)
     by_file = {file: {file: _selected(saved[file], file, metrics)} for file in saved}
-    if others:
-        by_file |= (_reports_of_runs if form in LISTS else _reports_of_tables)(
-            others, metrics, chosen
-        )
+    if chosen.label:
+        by_file |= _reports_of_tables(others, metrics, chosen)
+    elif others:
+        by_file |= _reports_of_runs(others, metrics, chosen)
     pairs = [pair for file in files for pair in by_file[file].items()]
     reports = by_text(pairs, "Rankings")
-    if not reports:
-        raise ValueError("Pass a ranking: runs after the judgments, --score, or saved reports.")
     _check_slices(reports, chosen)
-    if form in TABLES and len(others) == 1:  # columns, which are no paths
-        return reports
-    short = short_paths([*reports])
+    # The scores of a single table are named by their columns, which are no paths.
+    columns = chosen.score if len(others) == 1 and chosen.score else []
+    short = short_names([name for name in reports if name not in columns])
     # A baseline may be named by its whole path, too.
     if chosen.baseline is not None:
         chosen.baseline = [short.get(name, name) for name in chosen.baseline]
-    return {short[name]: report for name, report in reports.items()}
+    return {short.get(name, name): report for name, report in reports.items()}
 
 
 def _default_metrics(saved: Reports, chosen: Chosen) -> list[str]:
@@ -71,43 +69,54 @@ def _default_metrics(saved: Reports, chosen: Chosen) -> list[str]:
 
 
 def _reports_of_runs(
-    files: Sequence[str], metrics: list[str], chosen: Chosen
+    files: Sequence[str], metrics: Sequence[str], chosen: Chosen
 ) -> dict[str, Reports]:
     """Reports of runs, which follow the judgments."""
-    options = chosen.given("missing", "exclude", "duplicates", "convention", "condense")
+    options = chosen.given("missing", "exclude", "duplicates", "convention", "condense", "ids")
     if chosen.columns:
-        # Of two columns for one role, neither may be ignored.
-        options["columns"] = by_text(chosen.columns, "--columns", " Name one column per role.")
+        options["columns"] = _columns_by_file(chosen.columns)
     judgments, *runs = files
-    form = format_of(judgments)
-    if form is not None:
-        _refuse_rows(TableFile(judgments, form), options.get("columns", {}))
+    if judgments != STANDARD_INPUT:
+        _refuse_rows(judgments, options.get("columns", {}))
     found = report_runs(judgments, {run: run for run in runs}, metrics, RunPlan(**options))
     return {judgments: {}} | {run: {run: report} for run, report in found.items()}
 
 
-def _refuse_rows(table: TableFile, columns: Mapping[str, str]) -> None:
+def _refuse_rows(path: str, columns: Mapping[str, Any]) -> None:
     """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
-    names = table.column_names()
-    label = find_column("label", names, columns, table.name)
-    score = find_column("score", names, columns, table.name)
-    if "label" not in columns and label is not None and score is not None:
+    file = files_of(path, "qrels")[0]
+    if "label" in columns or "qrels" in columns or file.form in NO_TABLES:
+        return
+    names = file.column_names()
+    label, score = (find_column(role, names, {}, path) for role in ("label", "score"))
+    if label is not None and score is not None:
         raise ValueError(
-            f"The first file must hold judgments; {table.name} also has scores, {score!r}. If each file has the labels "
-            f"and the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
+            f"The first file must hold judgments; {path} also has scores, {score!r}. If each file has the labels and "
+            f"the scores of one ranking, pass --label {label}, --score and --qid. If it holds judgments, pass "
             f"--columns label={label}."
         )
 
 
+def _columns_by_file(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Names of columns for all files, and those for one, as qrels.query."""
+    # Of two columns for one role, neither may be ignored.
+    columns = by_text(named, "--columns", " Name one column per role.")
+    found: dict[str, Any] = {}
+    for key, name in columns.items():
+        side, _, role = key.rpartition(".")
+        holder = found.setdefault(side, {}) if side else found
+        holder[role] = name
+    return found
+
+
 def _reports_of_tables(
-    files: Sequence[str], metrics: list[str], chosen: Chosen
+    files: Sequence[str], metrics: Sequence[str], chosen: Chosen
 ) -> dict[str, Reports]:
     """Reports of columns of scores, by their names if there is one table, or by those of the tables."""
-    bound = get_metrics(*metrics, convention=chosen.convention or DEFAULT_CONVENTION)
     found: dict[str, Reports] = {}
     for file in files:
         found[file] = {}
-        for score, report in _reports_of_rows(file, bound, chosen).items():
+        for score, report in _reports_of_rows(file, metrics, chosen).items():
             name = f"{file}: {score}"
             if len(files) == 1:
                 name = score
@@ -117,37 +126,8 @@ def _reports_of_tables(
     return found
 
 
-def _reports_of_rows(file: str, metrics: Metrics, chosen: Chosen) -> Reports:
+def _reports_of_rows(file: str, metrics: Sequence[str], chosen: Chosen) -> Reports:
     """Reports of the columns of scores of a table, by their names."""
-    # First, so that the error without pyarrow names the file that needs it.
-    import_arrow(f"Reading {file}")
-    table = TableFile(file, str(format_of(file)))
-    columns = _columns_of(table, file, chosen)
-    # Labels are read once for all metrics, so negative ones must suit each of them.
-    signed = all(metric.computation.signed for metric in metrics.values())
-    # Documents that nobody judged have labels that do not count, so all must be valid.
-    arrays = read_columns(table, columns, signed=signed and not chosen.judged)
-    given = {
-        name: columns.take(name, arrays)
-        for name in ("qid", "sample_weight", "retrieved", "judged", "by", "groups")
-    }
-    # Errors name arguments and rows, to which the file is added.
-    try:
-        found = evaluate(
-            columns.take("label", arrays),
-            columns.take("score", arrays),
-            metrics=metrics,
-            condense=bool(chosen.condense),
-            **given,
-        )
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file}: {error}") from None
-    # A comparison puts the best first, but the first one that is named is the baseline of a gate.
-    return {name: found.reports[name] for name in columns.of("score")}
-
-
-def _columns_of(table: TableFile, file: str, chosen: Chosen) -> TableColumns:
-    """The columns that were chosen; a table of rows needs labels and scores."""
     columns = TableColumns(
         chosen.label,
         chosen.score,
@@ -158,11 +138,28 @@ def _columns_of(table: TableFile, file: str, chosen: Chosen) -> TableColumns:
         by=chosen.by,
         groups=chosen.groups,
     )
-    missing = [f"--{name}" for name in ("label", "score") if not columns.of(name)]
-    if missing:
-        known = ", ".join(map(repr, table.column_names()))
-        raise ValueError(f"{file} needs {' and '.join(missing)}. Columns: {known}.")
-    return columns
+    bound = get_metrics(*metrics, convention=chosen.convention or DEFAULT_CONVENTION)
+    # Labels are read once for all metrics, so negative ones must suit each of them.
+    signed = all(metric.computation.signed for metric in bound.values())
+    # Documents that nobody judged have labels that do not count, so all must be valid.
+    arrays = read_columns(file, columns, signed=signed and not chosen.judged)
+    given = {
+        name: columns.take(name, arrays)
+        for name in ("qid", "sample_weight", "retrieved", "judged", "by", "groups")
+    }
+    # Errors name arguments and rows, to which the file is added.
+    try:
+        found = evaluate(
+            columns.take("label", arrays),
+            columns.take("score", arrays),
+            metrics=bound,
+            condense=bool(chosen.condense),
+            **given,
+        )
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file}: {error}") from None
+    # A comparison puts the best first, but the first one that is named is the baseline.
+    return {name: found.reports[name] for name in columns.of("score")}
 
 
 def _check_slices(reports: Reports, chosen: Chosen) -> None:

@@ -13,9 +13,8 @@ import skrank_metrics
 from skrank_metrics._input.parameters import number
 from skrank_metrics._output.result import visible
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
-from skrank_metrics.sources._evaluate_run import DUPLICATES, MISSING, Missing
+from skrank_metrics.sources._evaluate_run import DUPLICATES, IDS, MISSING, IdType, Missing
 from skrank_metrics.sources.join import Duplicates
-from skrank_metrics.sources.tables import SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,9 @@ COMMANDS = {
 }
 OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
 
-# Formats of files. Saved reports are what they are: options of rows do not apply to them.
-TABLES = [*SUFFIXES]
-FORMATS = ["trec", *TABLES]
-# Judgments and runs, lists by id: in files of trec_eval, and in tables.
-LISTS = ["trec", "lists"]
-ANY = [*FORMATS, "lists", "saved"]
+# Kinds of files: tables of rows with labels and scores; judgments and runs, which are lists by id; and saved reports,
+# which are what they are.
+KINDS = ("rows", "lists", "saved")
 
 # Options that set arguments of other names.
 ARGUMENTS = {"weight": "sample_weight"}
@@ -92,12 +88,12 @@ def integer(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandOption:
-    """An option of some commands, for files of some formats."""
+    """An option of some commands, for some kinds of files."""
 
     name: str
     help: str
     commands: Sequence[str] = tuple(OF_FILES)
-    formats: Sequence[str] = tuple(ANY)
+    kinds: Sequence[str] = KINDS
     value: str = ""  # what the value is called in the help
     read: Callable[[str], object] = str
     choices: Sequence[str] = ()
@@ -114,7 +110,7 @@ class CommandOption:
 
 def _column(name: str, about: str, *, is_list: bool = False) -> CommandOption:
     """An option that names columns of a table of rows."""
-    return CommandOption(name=name, help=about, formats=TABLES, value="COLUMN", is_list=is_list)
+    return CommandOption(name=name, help=about, kinds=["rows"], value="COLUMN", is_list=is_list)
 
 
 OPTIONS = [
@@ -150,7 +146,7 @@ OPTIONS = [
         commands=["compare"],
         value="RANKING",
         is_repeatable=True,
-        help="compare the others with it (default with --margin: the first)",
+        help="compare the others with it (default: the first)",
     ),
     CommandOption(
         name="confidence",
@@ -173,45 +169,51 @@ OPTIONS = [
     _column("judged", "column that is false for documents that nobody judged"),
     CommandOption(
         name="condense",
-        formats=[*LISTS, *TABLES],
+        kinds=["rows", "lists"],
         is_flag=True,
         help="leave out documents that nobody judged",
     ),
     CommandOption(
         name="missing",
-        formats=LISTS,
+        kinds=["lists"],
         choices=MISSING,
         help="topics without a ranking: count as 0 (default), leave out, or refuse",
     ),
     CommandOption(
         name="exclude",
-        formats=LISTS,
+        kinds=["lists"],
         value="FILE",
         help="table of pairs to leave out of the rankings, in columns query and document",
     ),
     CommandOption(
         name="duplicates",
-        formats=LISTS,
+        kinds=["lists"],
         choices=DUPLICATES,
         help="documents that are twice in a list: refuse (default), or keep the first or best",
     ),
     CommandOption(
         name="columns",
-        formats=LISTS,
+        kinds=["lists"],
         read=role_of_column,
         value="ROLE=NAME",
         is_repeatable=True,
-        help="column of tables of judgments or runs, such as document=sku",
+        help="column of tables of judgments or runs, such as document=sku or qrels.query=term",
+    ),
+    CommandOption(
+        name="ids",
+        kinds=["lists"],
+        choices=IDS,
+        help="text: compare numbers in one file with text in another (default: given, as they are)",
     ),
     _column("by", "columns of a table with the slice of each query", is_list=True),
     _column("groups", "column with groups of dependent queries, such as those of a user"),
     _column("weight", "column with the weight of each query"),
     CommandOption(
         name="convention",
-        formats=[*FORMATS, "lists"],
+        kinds=["rows", "lists"],
         choices=[*CONVENTIONS],
         value="LIBRARY",
-        help="library whose defaults apply (default: trec_eval for TREC files, else sklearn): "
+        help="library whose defaults apply (default: trec_eval for TREC runs, else sklearn): "
         + ", ".join(CONVENTIONS),
     ),
     CommandOption(
@@ -261,11 +263,12 @@ def _set(found: re.Match[str]) -> str:
 # The words of a command line, checked and read.
 
 FILES = """
-Pass judgments and runs, QRELS RUN [RUN ...], as TREC files or tables (parquet,
-csv, tsv, arrow); or tables of rows with --label, --score and --qid. Saved
-reports (.json) count as rankings. Files may be gzipped, and "-" is standard
-input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
-a metric is taken as a metric; write ./map for the file.
+Pass judgments and runs, QRELS RUN [RUN ...], as TREC files, tables (parquet,
+csv, tsv, arrow) or dicts in JSON; or tables of rows with --label, --score and
+--qid. Saved reports count as rankings. The content of a file says what it is. A
+table may be a folder or a pattern. Files may be packed (gzip, bz2, xz, zstd),
+and "-" is standard input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that
+is both a file and a metric is taken as a metric; write ./map for the file.
 """
 
 
@@ -291,6 +294,7 @@ class Chosen(argparse.Namespace):
     exclude: str | None
     duplicates: Duplicates | None
     columns: list[tuple[str, str]] | None  # role and name
+    ids: IdType | None
     by: list[str] | None
     groups: str | None
     weight: str | None

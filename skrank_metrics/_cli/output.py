@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from skrank_metrics._cli.options import OPTIONS, TABLES, Chosen, in_options
+from skrank_metrics._cli.options import OPTIONS, Chosen, in_options
 from skrank_metrics._output.page import write_whole
 from skrank_metrics._output.result import Result, page_of
 from skrank_metrics.metrics.names import bind, expand
-from skrank_metrics.sources.tables import format_of
+from skrank_metrics.sources.tables import file_of
 
 # What the words of a command are: metrics, files and their format, and paths that must not be the same.
 
-SAVED = ".json"
 STANDARD_INPUT = "-"
 
 
@@ -50,7 +51,7 @@ def _error_of_metric(word: str, chosen: Chosen) -> ValueError | None:
 
 def _check_exists(word: str, chosen: Chosen) -> None:
     """Refuse a word that is neither a metric nor a file."""
-    if word == STANDARD_INPUT or os.path.exists(word):
+    if word == STANDARD_INPUT or os.path.exists(word) or glob.glob(word):
         return
     # Parameters of metrics have dots, as rbp(p=0.9), but names have none.
     if any(sign in word.partition("(")[0] for sign in "./"):
@@ -59,50 +60,49 @@ def _check_exists(word: str, chosen: Chosen) -> None:
 
 
 def is_saved(file: str) -> bool:
-    """Whether a file is a saved report, by its name."""
-    return file.lower().endswith(SAVED)
+    """Whether a file is a saved report, by its content."""
+    return os.path.isfile(file) and file_of(file).head.startswith(b'{"format": "skrank_metrics ')
 
 
-def format_of_files(files: Sequence[str], chosen: Chosen) -> str:
-    """The format of the first file that is not a saved report; the options must apply to it."""
-    form = _format_of_files(files, chosen)
-    for option in OPTIONS:
-        if not chosen.is_given(option) or form in option.formats:
-            continue
-        if form == "lists":
-            raise ValueError(
-                f"--{option.name} does not apply to tables of judgments and runs. Tables of rows need --label, too."
-            )
-        raise ValueError(f"--{option.name} does not apply to {form} files.")
-    return form
-
-
-def _format_of_files(files: Sequence[str], chosen: Chosen) -> str:
-    others = [file for file in files if not is_saved(file)]
+def check_options(others: Sequence[str], chosen: Chosen) -> None:
+    """The options must apply to the files: saved reports, and others."""
+    kind = "rows" if chosen.label else "lists"
     if not others:
-        return "saved"
-    form = format_of(others[0])
-    # Labels are in rows; tables without them are judgments, which have their own, and runs.
-    if form and len(others) > 1 and not chosen.label:
-        return "lists"
-    if form:
-        return form
-    if chosen.label:
-        raise ValueError(f"{others[0]} must end in .{', .'.join(TABLES)} if --label is passed.")
-    return "trec"
+        kind = "saved"
+    for option in OPTIONS:
+        if not chosen.is_given(option) or kind in option.kinds:
+            continue
+        raise ValueError(f"--{option.name} does not apply to {_KINDS[kind]}.")
+    if kind == "lists" and len(others) == 1:
+        raise ValueError(
+            "Pass a ranking: runs after the judgments; a table of rows with --label, --score and --qid; or a saved "
+            "report."
+        )
+    if kind == "rows" and not chosen.score:
+        raise ValueError("--label needs --score, the columns with the scores.")
 
 
-def short_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Paths by what differs: without folders that all begin with, and files or folders that all end with.
+_KINDS = {
+    "rows": "tables of rows",
+    "lists": "judgments and runs. Tables of rows need --label, too",
+    "saved": "saved reports",
+}
+# What is left out of the names of files, such as ".txt.gz".
+_ENDING = re.compile(r"(?<=.)(\.[a-z]{2,7})?(\.(gz|bz2|xz|zst))?$")
 
-    ``runs/a/model.txt`` and ``runs/b/model.txt`` are a and b. A single path stays.
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Paths by their stems, or else by what differs: without the folders, and files or folders, that all share.
+
+    ``runs/a/model.txt`` and ``runs/b/model.txt`` are a and b.
     """
+    stems = [_ENDING.sub("", os.path.basename(path)) for path in paths]
+    if len(set(stems)) == len(stems):
+        return dict(zip(paths, stems, strict=True))
     parts = [path.split("/") for path in paths]
     for end in (0, -1):
         # Something must remain of the shortest.
-        while (
-            len(parts) > 1 and min(map(len, parts)) > 1 and len({path[end] for path in parts}) == 1
-        ):
+        while min(map(len, parts)) > 1 and len({path[end] for path in parts}) == 1:
             for path in parts:
                 path.pop(end)
     return dict(zip(paths, map("/".join, parts), strict=True))
@@ -110,9 +110,6 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
 
 def check_outputs(files: Sequence[str], chosen: Chosen) -> None:
     """Refuse outputs that would overwrite an input or each other, and names that say no file or no report."""
-    # By another name, compare would not take the file for a saved report.
-    if chosen.save and not is_saved(chosen.save):
-        raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save!r}.")
     if chosen.output_file == STANDARD_INPUT:
         raise ValueError("--output-file must name a file; without it, standard output is written.")
     # Each file that is read, and each output, by what tells links to it.

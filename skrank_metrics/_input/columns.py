@@ -90,6 +90,7 @@ OF_QUERIES = {
     "slice": ("by", "slice", "slices"),
 }
 ColumnNames: TypeAlias = Mapping[str, str]  # by role
+PAGE = "All files and shapes that are read are in docs/files.md."
 
 
 def role_of(name: Any) -> str | None:
@@ -131,4 +132,4 @@ def check_column_name(name: str, names: Sequence[Any], holder: str, way_out: str
     if not times:
         found = f"has no column {name!r}{way_out}"
         hint = nearest(name, names)
-    raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint}")
+    raise ValueError(f"{holder} {found}. Columns: {', '.join(map(repr, names[:20]))}.{hint} {PAGE}")

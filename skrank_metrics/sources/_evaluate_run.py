@@ -89,7 +89,9 @@ def _is_run(value: Any) -> bool | None:
 # The evaluation of runs against one truth: queries without lists, exclusions, the join, and the report.
 
 Missing: TypeAlias = Literal["zero", "skip", "error"]
+IdType: TypeAlias = Literal["given", "text"]
 MISSING = get_args(Missing)
+IDS = get_args(IdType)
 DUPLICATES = get_args(Duplicates)
 SCORE_TYPES = ("float32", "float64")
 
@@ -110,10 +112,12 @@ class RunPlan:
     groups: Any = None
     queries: Any = None
     columns: Mapping[str, Any] | None = None
+    ids: IdType = "given"
 
     def __post_init__(self) -> None:
         check_choice(self.missing, "missing", MISSING)
         check_choice(self.duplicates, "duplicates", DUPLICATES)
+        check_choice(self.ids, "ids", IDS)
         check_bool(self.condense, "condense")
 
 
@@ -129,7 +133,12 @@ def report_runs(
     lists = {}
     for name, run in runs.items():
         lists[name] = read_lists(
-            run, "run", names["run"], duplicates=plan.duplicates, queries=plan.queries
+            run,
+            "run",
+            names["run"],
+            plan.ids,
+            duplicates=plan.duplicates,
+            queries=plan.queries,
         )
     convention = plan.convention or _default_convention(lists)
     bound = bind_metrics(metrics, convention)
@@ -139,12 +148,13 @@ def report_runs(
         qrels,
         "qrels",
         names["qrels"],
+        plan.ids,
         duplicates=plan.duplicates,
         negative=ties_by_id is not None,
     )
     excluded = Lists.empty("exclude")
     if plan.exclude is not None:
-        excluded = read_lists(plan.exclude, "exclude", names["exclude"])
+        excluded = read_lists(plan.exclude, "exclude", names["exclude"], plan.ids)
         check_excluded_queries(excluded, [*lists.values(), judged])
     reports = {}
     for name in runs:
@@ -257,6 +267,7 @@ class RunOptions(TypedDict, total=False):
     groups: OfQueries | None
     queries: Ids | None
     columns: Mapping[str, Any] | None
+    ids: IdType
 
 
 @overload
@@ -291,6 +302,7 @@ def evaluate_run(
     groups: OfQueries | None = None,
     queries: Ids | None = None,
     columns: Mapping[str, Any] | None = None,
+    ids: IdType = "given",
 ) -> RankingReport | Comparison:
     """Evaluate lists of documents that are joined with separate judgments by the ids of queries and documents.
 
@@ -304,8 +316,8 @@ def evaluate_run(
     qrels : dict, frame, sparse matrix, Qrels, path or open file
         What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
         pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant; a
-        sparse matrix of scipy, whose rows are the queries 0, 1, ... and whose columns are documents; a Parquet, CSV,
-        TSV or Arrow file of rows; what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or
+        sparse matrix of scipy, whose rows are the queries 0, 1, ... and whose columns are documents; a file of rows
+        (Parquet, CSV, TSV, Arrow), a folder or a pattern of these; a dict in JSON; what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or
         anything hashable; those in texts are strings.
     run : dict, frame, array, Run, path or open file
         What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
@@ -353,6 +365,10 @@ def evaluate_run(
         (else weight); score, prediction, rank. If a frame has both, scores and ranks
         must agree, unless one of them is named here.
 
+    ids : {"given", "text"}, default="given"
+        With "text", all ids are taken as text, so that 7 in Parquet is "7" in a TREC file. The ids in all other
+        arguments must be text, too.
+
     Returns
     -------
     report : RankingReport, or Comparison of several runs
@@ -395,6 +411,7 @@ def evaluate_run(
         groups,
         queries,
         columns,
+        ids,
     )
     runs = runs_by_name(run)
     if runs is None:

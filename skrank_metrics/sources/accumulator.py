@@ -31,7 +31,7 @@ from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.columns import TableColumns
-from skrank_metrics.sources.tables import array_of, readable, selected, with_stream
+from skrank_metrics.sources.tables import array_of, reading, selected, with_stream
 
 if TYPE_CHECKING:
     from skrank_metrics.decisions.comparison import Comparison
@@ -404,7 +404,7 @@ class TableEvaluation(Evaluation):
 
         if not len(rows):
             return QueryValues()
-        with readable("a partition"):
+        with reading("a partition"):
             # pyarrow may find columns of mixed types in frames of pandas.
             table = pa.table(with_stream(rows))
         table = selected(table, self.columns, "the frame")

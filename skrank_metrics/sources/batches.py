@@ -24,10 +24,17 @@ from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import QueryValues, TableEvaluation, check_order
 from skrank_metrics.sources.columns import BatchOptions, TableColumns
-from skrank_metrics.sources.tables import array_of, import_arrow, joined, n_rows, tables_of
+from skrank_metrics.sources.tables import (
+    array_of,
+    files_of,
+    import_arrow,
+    joined,
+    tables_of,
+)
 
-# Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
-FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000
+# Number of temporary files, a power of 2, since the hash of an id is cut by bits: enough for each to fit into memory,
+# but not more than a process may have open.
+N_FILES = 256
 
 
 @overload
@@ -70,11 +77,11 @@ def evaluate_batches(
     Parameters
     ----------
     source : path, list of paths, Arrow stream, or iterable of batches
-        Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv, also gzipped) or Arrow files (.arrow,
-        .feather, .ipc); any object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of
-        polars and pandas, and relations of DuckDB; or an iterable that yields such objects or dicts of arrays by
-        column. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
-        have quoted cells, TSV has none.
+        Parquet, CSV or TSV with a header, or Arrow files, as their content says, also packed (gzip, bz2, xz, zstd); a
+        folder or a pattern of these, such as "rows/*.parquet"; any object with ``__arrow_c_stream__``, such as tables
+        and readers of pyarrow, frames of polars and pandas, and relations of DuckDB; or an iterable that yields such
+        objects or dicts of arrays by column. In CSV and TSV, ids and slices are strings, an empty cell is a null, and
+        text is in UTF-8; CSV may have quoted cells, TSV has none.
     label, score, qid : str
         Columns of relevance labels, scores and query ids; ``score`` may be a list of columns, one per model.
     metrics, convention : as in evaluate
@@ -91,8 +98,8 @@ def evaluate_batches(
     n_threads : int, default=1
         Threads that compute if order="shuffle".
     verbose : int, default=None
-        Whether to say on standard error how many rows were read, and how long the rest takes; 0 is silent. If None,
-        only on a terminal or in a notebook, where the line is removed at the end.
+        Whether to say on standard error how many rows were read; 0 is silent. If None, only on a terminal or in a
+        notebook, where the line is removed at the end.
 
     Returns
     -------
@@ -133,18 +140,17 @@ def evaluate_batches(
     import_arrow("evaluate_batches")
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
+    source = files_of(source) or source
     tables = tables_of(source, evaluation.columns, batch_rows, signed=evaluation.signed)
     try:
         with Progress(verbose) as progress, ExitStack() as stack:
-            # Only progress and the number of files need the number of rows, for which files are opened.
-            known = n_rows(source) if progress.shown or order == "shuffle" else None
-            tables = _count_rows(tables, known, progress)
+            tables = _count_rows(tables, progress)
             if order == "check":
                 whole = _whole_queries(tables, qid, batch_rows)
                 return evaluation.result_of(
                     evaluation.of_table(table, contiguous=True) for table in whole
                 )
-            parts = _evaluate_shuffled(evaluation, tables, known or 0, n_threads, stack)
+            parts = _evaluate_shuffled(evaluation, tables, n_threads, stack)
             return evaluation.result_of(progress.count(*parts, "parts evaluated"))
     except MemoryError as error:
         raise MemoryError(
@@ -156,15 +162,11 @@ def evaluate_batches(
 def _evaluate_shuffled(
     evaluation: TableEvaluation,
     tables: Iterator[Any],
-    n_rows: int,
     n_threads: int,
     stack: ExitStack,
 ) -> tuple[Iterable[QueryValues], int]:
     """The values of temporary files of whole queries, and their number."""
-    # The hash of an id is cut by bits, so the number of files is a power of 2.
-    n_files = 2 ** (n_rows // ROWS_OF_A_FILE).bit_length()
-    n_files = min(max(FEWEST_FILES, n_files), MOST_FILES)
-    files = _write_by_query(tables, evaluation.columns.qid, n_files, stack)
+    files = _write_by_query(tables, evaluation.columns.qid, N_FILES, stack)
     pool = stack.enter_context(ThreadPoolExecutor(n_threads))
     # After an error or Ctrl-C, nobody waits for files that have not begun.
     stack.callback(pool.shutdown, cancel_futures=True)
@@ -176,13 +178,13 @@ def _evaluate_shuffled(
     return chain([first], others), len(files)
 
 
-def _count_rows(tables: Iterable[Any], n_rows: int | None, progress: Progress) -> Iterator[Any]:
+def _count_rows(tables: Iterable[Any], progress: Progress) -> Iterator[Any]:
     """Pass tables on, and say how many rows were read."""
     done = 0
     for table in tables:
         yield table
         done += len(table)
-        progress.say_done(done, n_rows, "rows")
+        progress.say_done(done, None, "rows")
 
 
 def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
@@ -248,7 +250,7 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
 
 def read_columns(source: Any, columns: TableColumns, *, signed: bool = False) -> dict[str, Any]:
     """Read all rows of a source into one array per column; shows progress on a terminal or in a notebook."""
-    tables = tables_of(source, columns, ROWS_OF_A_FILE, signed=signed)
+    tables = tables_of(source, columns, 1_000_000, signed=signed)
     with Progress(None) as progress:
-        table = joined(list(_count_rows(tables, None, progress)))
+        table = joined(list(_count_rows(tables, progress)))
     return {name: array_of(table[name]) for name in columns.names}

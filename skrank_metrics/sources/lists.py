@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -198,10 +199,28 @@ class Lists:
         # All documents of these queries are still there, in their order.
         return replace(taken, given=self.given)
 
+    def as_text(self) -> Lists:
+        """The same lists with text as ids."""
+        names, places = self.documents.numbered()
+        queries = list(map(_text, self.queries))
+        if len(set(queries)) < len(queries):
+            query = max(queries, key=queries.count)
+            raise ValueError(f"{self.argument} has different query ids that are {query!r} as text.")
+        documents = Ids(places, list(map(_text, names)), {"text"})
+        return replace(self, queries=queries, documents=documents, given=None)
+
     def pair(self, row: int) -> str:
         """The query and the document of a row, in words."""
         (document,) = self.documents[np.array([row])].tolist()
         return f"document {document!r} of query {self.queries[self.codes[row]]!r}"
+
+
+def _text(one: Any) -> str:
+    if isinstance(one, bytes):
+        return one.decode()
+    # Whole numbers are the same ids in all types.
+    is_whole = isinstance(one, Number) and one == int(one)  # type: ignore[call-overload]
+    return str(int(one) if is_whole else one)
 
 
 def listed(argument: str, queries: list[Any], sizes: IntArray, documents: Ids) -> Lists:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from skrank_metrics._input.arrays import (
     refuse_lazy,
     to_float64,
 )
-from skrank_metrics._input.columns import USUAL, ColumnNames, role_of
+from skrank_metrics._input.columns import PAGE, USUAL, ColumnNames, role_of
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.batches import read_columns
@@ -39,8 +38,8 @@ from skrank_metrics.sources.lists import (
     python_ids,
     valid_ids,
 )
-from skrank_metrics.sources.tables import DELIMITERS, TableFile, format_of, import_arrow, read_bytes
-from skrank_metrics.sources.trec_lines import FORMS, read_lines
+from skrank_metrics.sources.tables import SourceFile, file_of, files_of, import_arrow, read_text
+from skrank_metrics.sources.trec_lines import FORMS, are_lines, read_lines
 
 KINDS = {
     "qrels": "dicts of labels or of relevant documents, a frame, a sparse matrix, what "
@@ -55,6 +54,7 @@ def read_lists(
     source: Any,
     argument: str,
     names: ColumnNames,
+    ids: str = "given",
     *,
     duplicates: Duplicates = "error",
     queries: Any = None,
@@ -77,16 +77,16 @@ def read_lists(
         lists = _from_dict(source, argument)
     elif has_columns(source):
         lists = _from_frame(source, argument, names, argument)
-    elif isinstance(source, str | PathLike):
-        lists = _from_path(fspath(source), argument, names, duplicates)
-    elif hasattr(source, "read") and argument in FORMS:
-        lists = read_lines(source, argument, argument, duplicates=duplicates)[0]
+    elif isinstance(source, str | PathLike) or hasattr(source, "read"):
+        lists = _from_files(source, argument, names, duplicates)
     elif argument == "exclude" and isinstance(source, Iterable) and not isinstance(source, bytes):
         lists = _from_pairs(list(source))
     else:
-        raise TypeError(f"{argument} must be {KINDS[argument]}; {_instead(source, argument)}.")
+        raise TypeError(
+            f"{argument} must be {KINDS[argument]}; {_instead(source, argument)}. {PAGE}"
+        )
     _check_values(lists, negative or lists.in_trec)
-    return lists
+    return lists.as_text() if ids == "text" else lists
 
 
 def _instead(source: Any, argument: str) -> str:
@@ -241,49 +241,54 @@ def _from_sparse(matrix: Any, argument: str) -> Lists:
 # --- Frames and files
 
 
-def _from_path(path: str, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
-    if path != "-" and not os.path.exists(path):
-        raise FileNotFoundError(errno.ENOENT, f"There is no such file for {argument}", path)
-    form = format_of(path)
-    # Many files of TREC are called .tsv; these have no header.
-    if form == "tsv" and argument in FORMS and not _has_header(path, names):
-        form = None
-    if form is not None:
-        return _from_table(path, form, argument, names)
-    if argument not in FORMS:
-        raise TypeError(f"{argument} must be {KINDS[argument]}; got the path {path!r}.")
-    return read_lines(path, argument, argument, duplicates=duplicates)[0]
-
-
-def _has_header(path: str, names: ColumnNames) -> bool:
-    """Whether the first line of a text file names columns of ids."""
-    data, _ = read_bytes(path, text=True)
-    cells = data.partition(b"\n")[0].decode().rstrip("\r").split("\t")
-    roles = set(map(role_of, cells))
-    return {"query", "document"} <= roles or not set(names.values()).isdisjoint(cells)
-
-
-def _from_table(path: str, form: str, argument: str, names: ColumnNames) -> Lists:
-    """Rows of a Parquet, CSV, TSV or Arrow file, whose ids are strings if it is a text."""
-    pa = import_arrow(f"Reading {path}")
-    file = TableFile(path, form)
+def _from_files(source: Any, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
+    """Lines of TREC, a dict in JSON, or rows, as the content says; ids are strings in a text."""
+    files = [file_of(source, argument)] if hasattr(source, "read") else files_of(source, argument)
+    file = files[0]
+    if file.form == "json":
+        lists = _from_dict(_read_json(file), argument)
+        return replace(lists, read=ReadFile(file.name, "a dict in JSON", len(lists.queries)))
+    if argument in FORMS and are_lines(file):
+        return read_lines(file, argument, argument, duplicates=duplicates)[0]
     header = file.column_names()
-    if form in DELIMITERS and not names and not any(map(role_of, header)):
+    if file.is_text and not names and not any(map(role_of, header)):
         raise ValueError(
-            f"{path}: the first line was read as the header: {', '.join(map(repr, header))}. If the file has none, add "
-            "a line such as 'query,document,score'. If this is the header, name its columns, as in "
-            f"columns={ {'query': header[0]} }."
+            f"{file.name}: the first line was read as the header: {', '.join(map(repr, header))}. If it has none, "
+            "add a line such as 'query,document,score'. If this is it, name its columns, as in "
+            f"columns={ {'query': header[0]} }. {PAGE}"
         )
-    roles = find_roles(header, argument, names, path)
+    roles = find_roles(header, argument, names, file.name)
     # Like groups, ids of documents may have any type, and are not converted.
     columns = TableColumns(roles.value, roles.rank, roles.query, groups=roles.document)
     if argument == "run":
         values = [name for name in (roles.value, roles.rank) if name is not None]
         columns = replace(columns, label=None, score=values)
     # _check_values knows whether labels may be negative.
-    arrays = read_columns(file, columns, signed=True)
-    lists = _from_frame(pa.table(arrays), argument, names, path)
-    return replace(lists, read=ReadFile(path, roles.in_words, len(lists.queries)))
+    arrays = read_columns(files, columns, signed=True)
+    table = import_arrow("Files of rows").table(arrays)
+    lists = _from_frame(table, argument, names, file.name)
+    return replace(lists, read=ReadFile(file.name, roles.in_words, len(lists.queries)))
+
+
+def _read_json(file: SourceFile) -> dict[str, Any]:
+    """A dict in JSON."""
+    name = file.name
+    try:
+        found = json.loads(read_text(file), object_pairs_hook=_without_repeated)
+    except ValueError as error:
+        raise ValueError(f"{name} must hold one dict in JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise TypeError(f"{name} must hold one dict in JSON; got a {type(found).__name__}. {PAGE}")
+    return found
+
+
+def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The items of an object of JSON, of which Python alone would keep the last of two with one key."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{max(keys, key=keys.count)!r} is twice in it")
+    return found
 
 
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:

@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
+import bz2
+import errno
+import glob
 import gzip
+import lzma
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
+from io import BytesIO
 from os import PathLike, fspath
-from typing import Any, NamedTuple, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
+from skrank_metrics._input.columns import PAGE
 from skrank_metrics._input.id_types import holds_strings
 from skrank_metrics._input.parameters import shown
 from skrank_metrics.sources.columns import MASKS, NAMING, NUMBERS, TableColumns, check_column_names
 
-# Bytes and lines of files, and their formats.
+# Bytes and lines of files, and what they hold. Their content decides it, not their names.
 
-SUFFIXES = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "arrow": (".arrow", ".feather", ".ipc"),
+# What packed files begin with.
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
 }
-DELIMITERS = {"csv": ",", "tsv": "\t"}
-PACKED = ".gz"
-_GZIP = b"\x1f\x8b"  # first bytes of gzip files
+# What files of rows begin with, unless they are texts.
+_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+# What separates the cells of a header; the first that occurs in it counts.
+DELIMITERS = {"tsv": "\t", "csv": ",", "csv with semicolons": ";"}
+NO_TABLES = ("json", "lines")
+# The mark that Windows writes at the beginning of UTF-8.
+_MARK = b"\xef\xbb\xbf"
+# In folders, other files describe the data.
+_TABLE_NAME = re.compile(r"[^_.].*\.(parquet|pq|arrow|feather|ipc|csv|tsv)(\.\w+)?", re.IGNORECASE)
 
 
-def format_of(name: str) -> str | None:
-    """The format of a table by its extension, in any case; text files may be gzipped."""
-    lower = name.lower()
-    for form, suffixes in SUFFIXES.items():
-        if (lower.removesuffix(PACKED) if form in DELIMITERS else lower).endswith(suffixes):
-            return form
-    return None
-
-
-def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tuple[bytes, str]:
-    """The decompressed bytes of a file, and its name; text must be in UTF-8 and not blank."""
+def file_of(source: Any, argument: str = "path") -> SourceFile:
+    """The file of a path, "-" for standard input, or an open file."""
+    data = None
+    if isinstance(source, SourceFile):
+        return source
     if isinstance(source, str | PathLike):
         name = str(fspath(source))
         if name == "-":
             data, name = sys.stdin.buffer.read(), "standard input"
-        else:
-            with open(name, "rb") as file:
-                data = file.read()
     elif hasattr(source, "read"):
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
@@ -59,27 +63,115 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
         )
     if isinstance(data, str):
         data = data.encode()
-    # By content, since standard input has no extension.
-    if data.startswith(_GZIP):
+    with _unpacked(name, data) as file:
+        head = file.readline()
+        # Comments and blank lines come before the first line of TREC files.
+        while head and (not head.strip() or head.startswith(b"#")):
+            head = file.readline()
+    if not head:
+        raise ValueError(f"{name} must hold at least one line; got none, or only comments.")
+    # Old programs of the Mac end lines with this alone.
+    head = head.partition(b"\r")[0]
+    return SourceFile(name, _form_of(head), head, data)
+
+
+def _form_of(head: bytes) -> str:
+    """What a file holds, given its first line: rows of some format, JSON, or lines of fields separated by blanks."""
+    for start, form in _BINARY.items():
+        if head.startswith(start):
+            return form
+    text = head.removeprefix(_MARK).lstrip()
+    if text.startswith((b"{", b"[")):
+        return "json"
+    found = (form for form, delimiter in DELIMITERS.items() if delimiter.encode() in text)
+    return next(found, "lines")
+
+
+def files_of(source: Any, argument: str = "source") -> list[SourceFile]:
+    """The files of a path or a list of paths, of which each may be a folder or a pattern; empty for anything else."""
+    paths = source if isinstance(source, list | tuple) else [source]
+    if not all(isinstance(path, str | PathLike | SourceFile) for path in paths):
+        return []
+    files: list[SourceFile] = []
+    for path in paths:
+        files += (
+            [path]
+            if isinstance(path, SourceFile)
+            else map(file_of, _files_at(fspath(path), argument))
+        )
+    # A link, symbolic or hard, is another name of the same file.
+    places = [os.stat(file.name) for file in files if file.data is None]
+    if len({(place.st_dev, place.st_ino) for place in places}) < len(places):
+        raise ValueError(f"source must name each file once; got {[file.name for file in files]}.")
+    return files
+
+
+def _files_at(path: str, argument: str) -> list[str]:
+    """The file at a path, those of a folder, as Spark writes it, or those of a pattern such as "rows/*.parquet"."""
+    if os.path.isfile(path) or path == "-":
+        return [path]
+    if os.path.isdir(path):
+        inside = glob.glob("**", root_dir=path, recursive=True)
+        found = [
+            os.path.join(path, name)
+            for name in inside
+            if _TABLE_NAME.fullmatch(os.path.basename(name))
+        ]
+    else:
+        found = glob.glob(path, recursive=True)
+    if not found:
+        raise FileNotFoundError(
+            errno.ENOENT, f"There is no such file, or folder of tables, for {argument}", path
+        )
+    return sorted(found)
+
+
+@contextmanager
+def _unpacked(name: str, data: bytes | None) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of its data if they were read already."""
+    with ExitStack() as stack:
+        file: Any = BytesIO(data or b"")
+        if data is None:
+            file = stack.enter_context(open(name, "rb"))
+        start = file.read(max(map(len, PACKED)))
+        file.seek(0)
+        packing = next((form for sign, form in PACKED.items() if start.startswith(sign)), None)
         try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
+            if packing is not None:
+                file = stack.enter_context(_OPEN[packing](file))
+            yield file
+        except (zlib.error, EOFError, lzma.LZMAError, OSError) as error:
+            # Errors of the system and of other files have their own words.
+            if packing is None or getattr(error, "errno", None) is not None:
+                raise
             raise ValueError(
-                f"{name} must be a complete gzip file, since it starts like one; got: {error}."
+                f"{name} must be a complete {packing} file, since it starts like one; got: {error}."
             ) from None
-    return _check_text(data, name) if text else data, name
 
 
-def _check_text(data: bytes, name: str) -> bytes:
-    """Refuse other encodings than UTF-8, in which ids would not match those of other files."""
-    # The mark that Windows writes at the beginning of UTF-8.
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data or data.isspace():
-        raise ValueError(f"{name} must hold at least one line; got an empty file.")
+def _open_zstd(file: IO[bytes]) -> Any:
+    pa = import_arrow("Reading zstd")
+    # pyarrow's stream has no lines.
+    return BytesIO(pa.CompressedInputStream(file, "zstd").read())
+
+
+_OPEN: dict[str, Callable[[IO[bytes]], Any]] = {
+    "gzip": gzip.open,
+    "bz2": bz2.open,
+    "xz": lzma.open,
+    "zstd": _open_zstd,
+}
+
+
+def read_text(file: SourceFile) -> bytes:
+    """The unpacked bytes of a file, which must be a text in UTF-8."""
+    with _unpacked(file.name, file.data) as opened:
+        # Other encodings would give ids that do not match those of other files.
+        data = opened.read().removeprefix(_MARK)
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        refuse_at(name, data, error.start, "text in UTF-8")
+        refuse_at(file.name, data, error.start, "text in UTF-8")
     return data
 
 
@@ -120,7 +212,7 @@ def import_arrow(what: str) -> Any:
 
 
 @contextmanager
-def readable(name: str, expected: str = "readable") -> Iterator[None]:
+def reading(name: str, expected: str = "readable") -> Iterator[None]:
     """Name the file or the source that cannot be read, such as a truncated file."""
     import pyarrow as pa
 
@@ -134,31 +226,32 @@ def readable(name: str, expected: str = "readable") -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class TableFile:
-    """A file of rows."""
+class SourceFile:
+    """A file, and what it holds."""
 
     name: str
     form: str
+    head: bytes  # its first line
+    data: bytes | None = None  # of standard input and open files, which can be read only once
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its rows are lines of a text."""
+        return self.form in DELIMITERS
 
     def column_names(self) -> list[str]:
         """Names of all columns."""
-        with self._readable(), self._reader() as rows:
+        with self._rows() as rows:
             return list(rows.schema_arrow.names if self.form == "parquet" else rows.schema.names)
-
-    def n_rows(self) -> int | None:
-        """Number of rows, if the file tells it."""
-        if self.form != "parquet":
-            return None
-        with self._readable(), self._reader() as rows:
-            return int(rows.metadata.num_rows)
 
     def tables(self, columns: TableColumns, batch_rows: int) -> Iterator[Any]:
         """The rows in batches, with the chosen columns and possibly others."""
+        holder = f"The header of {self.name}, its first line," if self.is_text else self.name
+        # Readers of Parquet pass over columns that are not there.
+        check_column_names(columns.by_argument, self.column_names(), holder)
         import pyarrow as pa
 
-        # Readers of Parquet pass over columns that are not there.
-        check_column_names(columns.by_argument, self.column_names(), self.name)
-        with self._readable(), self._reader(columns.names) as rows:
+        with self._rows(columns.names) as rows:
             batches = rows
             if self.form == "parquet":
                 batches = rows.iter_batches(batch_rows, columns=columns.names)
@@ -166,30 +259,37 @@ class TableFile:
                 batches = map(rows.get_batch, range(rows.num_record_batches))
             for batch in batches:
                 table = pa.Table.from_batches([batch])
-                yield self._converted(table, columns) if self.form in DELIMITERS else table
+                yield self._converted(table, columns) if self.is_text else table
 
-    def _readable(self) -> Any:
-        encoding = " in UTF-8" if self.form in DELIMITERS else ""
-        return readable(self.name, f"a file of {self.form}{encoding}; reading it failed")
-
-    def _reader(self, names: list[str] | None = None) -> Any:
+    @contextmanager
+    def _rows(self, names: Sequence[str] = ()) -> Iterator[Any]:
         """A reader of pyarrow, of strings in the named columns if the file is a text."""
-        import pyarrow as pa
+        pa = import_arrow(f"Reading {self.name}")
         import pyarrow.parquet as pq
 
-        if self.form == "parquet":
-            # Buffers read ahead stay in memory until the file is closed.
-            return pq.ParquetFile(self.name, pre_buffer=False, page_checksum_verification=True)
-        if self.form == "arrow":
-            return pa.ipc.open_file(pa.memory_map(self.name))
-        packed = self.name.lower().endswith(PACKED)
-        return _open_text(
-            pa.input_stream(self.name, compression="gzip" if packed else None),
-            DELIMITERS[self.form],
-            names or [],
-            # TSV has no quotes: a title may begin with one. Cells of CSV may hold lines.
-            quoted=self.form == "csv",
-        )
+        if self.form in NO_TABLES:
+            raise ValueError(
+                f"{self.name} must be a file of Parquet, Arrow, CSV or TSV with a header; its first line is "
+                f"{shown(self.head.decode(errors='backslashreplace').rstrip())}. {PAGE}"
+            )
+        encoding = " in UTF-8" if self.is_text else ""
+        expected = f"a file of {self.form}{encoding}; reading it failed"
+        with reading(self.name, expected), _unpacked(self.name, self.data) as file:
+            if self.form == "parquet":
+                # Buffers read ahead stay in memory until the file is closed.
+                reader = pq.ParquetFile(
+                    self.name if self.data is None else file,
+                    pre_buffer=False,
+                    page_checksum_verification=True,
+                )
+            elif self.form == "arrow":
+                reader = pa.ipc.open_file(pa.memory_map(self.name) if self.data is None else file)
+            elif self.form == "arrow stream":
+                reader = pa.ipc.open_stream(file)
+            else:
+                reader = _open_text(file, self.form, names)
+            with reader:
+                yield reader
 
     def _converted(self, table: Any, columns: TableColumns) -> Any:
         """The cells of a text as numbers, masks and ids."""
@@ -209,15 +309,19 @@ class TableFile:
         return pa.table(found)
 
 
-def _open_text(stream: Any, delimiter: str, names: list[str], *, quoted: bool) -> Any:
+def _open_text(file: IO[bytes], form: str, names: Sequence[str]) -> Any:
     """A reader of text, whose cells are strings, so that types do not depend on the first rows."""
     import pyarrow as pa
     from pyarrow import csv
 
+    # TSV has no quotes: a title may begin with one. Cells of CSV may hold lines.
+    quoted = form != "tsv"
     return csv.open_csv(
-        stream,
+        file,
         parse_options=csv.ParseOptions(
-            delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
+            delimiter=DELIMITERS[form],
+            quote_char='"' if quoted else False,
+            newlines_in_values=quoted,
         ),
         # Only an empty cell is a missing value, since "NA" can be an id.
         convert_options=csv.ConvertOptions(
@@ -295,7 +399,7 @@ def tables_of(
                 yield table.slice(start, batch_rows)
             first += len(table)
     if schema is None:
-        given = source.name if isinstance(source, TableFile) else "source"
+        given = source if isinstance(source, str) else "source"
         raise ValueError(f"{given} must hold at least one document; got none.")
 
 
@@ -359,44 +463,6 @@ def array_of(column: Any) -> Any:
     return array if holds_strings(array) else array.to_numpy(zero_copy_only=False)
 
 
-def n_rows(source: Any) -> int | None:
-    """Number of rows, if the source tells it."""
-    if hasattr(source, "num_rows"):
-        return int(source.num_rows)
-    total = 0
-    for file in _files_of(source):
-        of_file = file.n_rows()
-        if of_file is None:
-            return None
-        total += of_file
-    # Of a source that is no file, nothing is known.
-    return total or None
-
-
-def _files_of(source: Any) -> list[TableFile]:
-    """The files if the source is a path or a list of paths."""
-    paths = [source] if isinstance(source, str | os.PathLike) else source
-    if not isinstance(paths, list | tuple):
-        return []
-    if not all(isinstance(path, str | os.PathLike) for path in paths):
-        return []
-    files = []
-    for path in map(str, map(os.fspath, paths)):
-        if not os.path.isfile(path):
-            raise FileNotFoundError(
-                f"source must be an existing file, or a list of files; got {path!r}."
-            )
-        form = format_of(path)
-        if form is None:
-            suffixes = ", ".join(chain(*SUFFIXES.values()))
-            raise ValueError(f"source must end in {suffixes}; got {path!r}.")
-        files.append(TableFile(path, form))
-    # A link, symbolic or hard, is another name of the same file.
-    if len({(info.st_dev, info.st_ino) for info in map(os.stat, paths)}) < len(files):
-        raise ValueError(f"source must name each file once; got {[file.name for file in files]}.")
-    return files
-
-
 def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:
     # By the name of the module, as importing Spark only to compare types takes seconds.
     engine = {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0])
@@ -405,12 +471,12 @@ def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[P
             f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it to "
             f"skrank_metrics.{engine}.evaluate."
         )
-    source = with_stream(source)
-    files = [source] if isinstance(source, TableFile) else _files_of(source)
+    files = files_of(source)
     for file in files:
         yield Part(file.name, file.tables(columns, batch_rows), is_lent=False)
     if files:
         return
+    source = with_stream(source)
     if hasattr(source, "__arrow_c_stream__"):
         # A table stays as it is; a reader may pass on arrays that are used again.
         yield Part("the source", _of_stream(source), is_lent=not hasattr(source, "__len__"))
@@ -443,7 +509,7 @@ def with_stream(frame: Any) -> Any:
 def _of_stream(source: Any) -> Iterator[Any]:
     import pyarrow as pa
 
-    with readable("source"):
+    with reading("source"):
         for batch in pa.RecordBatchReader.from_stream(source):
             yield pa.Table.from_batches([batch])
 
@@ -456,5 +522,5 @@ def _of_batch(batch: Any, columns: TableColumns) -> Any:
         return pa.table(batch)
     if not isinstance(batch, Mapping):
         raise TypeError(f"source must yield dicts or tables; got {type(batch).__name__}.")
-    with readable("source"):
+    with reading("source"):
         return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})

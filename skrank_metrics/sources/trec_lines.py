@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from io import BytesIO
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,7 +14,14 @@ from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.join import refuse_twice
 from skrank_metrics.sources.lists import Ids, Lists, listed
-from skrank_metrics.sources.tables import read_bytes, refuse, refuse_at, to_number
+from skrank_metrics.sources.tables import (
+    SourceFile,
+    file_of,
+    read_text,
+    refuse,
+    refuse_at,
+    to_number,
+)
 
 
 class Form(NamedTuple):
@@ -65,17 +72,16 @@ def read_lines(
     Errors name the argument that it came as. A run of lines with three fields has ranks instead of scores if it did
     not come as a path to ``trec.read_run``.
     """
-    data, name = read_bytes(source, text=True, argument=argument)
+    file = file_of(source, argument)
+    data, name = read_text(file), file.name
     # Old programs of the Mac end lines like this.
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     # Such a file is binary or UTF-16, in which ids would match nothing.
     if b"\0" in data:
         refuse_at(name, data, data.index(b"\0"), "text without NUL")
-    ranked = argument == "run" and _n_fields(data) == len(FORMS["ranks"].fields)
+    ranked = argument == "run" and len(file.head.split()) == len(FORMS["ranks"].fields)
     form = FORMS["ranks" if ranked else kind]
     topics = _read_topics(data, form, name, duplicates)
-    if not topics:
-        raise ValueError(f"{name} must hold at least one line; got only comments.")
     # Lines of a topic may be apart; dicts bring them together.
     sizes = lengths(topics.values())
     names = list(chain.from_iterable(topics.values()))
@@ -93,13 +99,14 @@ def read_lines(
     return lists, name
 
 
-def _n_fields(data: bytes) -> int:
-    """Number of fields of the first line that is not blank or a comment."""
-    for line in BytesIO(data):
-        fields = line.split()
-        if fields and not fields[0].startswith(b"#"):
-            return len(fields)
-    return 0
+def are_lines(file: SourceFile) -> bool:
+    """Whether a file holds lines of fields rather than a table: its first line has a number where these have one."""
+    fields = file.head.split()
+    place = {3: FORMS["ranks"].value, 4: FORMS["qrels"].value}.get(len(fields), FORMS["run"].value)
+    with suppress(ValueError, IndexError):
+        to_number(fields[place])
+        return file.is_text or file.form == "lines"
+    return file.form == "lines"
 
 
 def _read_topics(

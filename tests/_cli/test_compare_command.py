@@ -12,7 +12,7 @@ from skrank_metrics import (
 
 def test_compare(many, capsys):
     words = ["compare", "many.csv", *BOTH, "mrr"]  # metrics may follow the options
-    expected = compare({name: many[name] for name in "ab"})
+    expected = compare({name: many[name] for name in "ab"}, baseline="a")
     assert output_of(capsys, *words) == f"{expected}\n"
     found = json.loads(output_of(capsys, *words, "--output", "json"))
     (row,) = found["rows"]
@@ -52,7 +52,7 @@ def test_options_of_compare(words, many, capsys):
     ]
     code_of(*command, *words.split())
     rows = json.loads(capsys.readouterr().out)["rows"]
-    expected = compare(many, **CHOICES[words]).pairs()
+    expected = compare(many, **{"baseline": "a"} | CHOICES[words]).pairs()
     assert [(row["first"], row["second"]) for row in rows] == [
         (pair.first, pair.second) for pair in expected
     ]
@@ -79,7 +79,7 @@ def test_compare_within_slices(files, capsys):
     ]
     options = {"by": files["kind"], "sample_weight": files["w"], "groups": files["user"]}
     reports = {name: report_of(files, name, **options) for name in ("a", "b")}
-    expected, printed = as_command(compare, reports)
+    expected, printed = as_command(compare, reports, baseline="a")
     assert output_of(capsys, *words) == printed
     rows = json.loads(output_of(capsys, *words, "--output", "json"))["rows"]
     parts = expected, *expected.slices.values()

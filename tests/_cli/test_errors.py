@@ -25,29 +25,29 @@ evaluate qrels runn.txt ngcd@10 -> File not found: runn.txt.
 evaluate qrels othr mrr -> othr is not a file. Unknown metric 'othr'.
 evaluate qrels no/run mrr -> File not found: no/run.
 evaluate qrels run ngcd@10 -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
-evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or saved reports.
-evaluate qrels . -> .: Is a directory
+evaluate qrels mrr -> Pass a ranking: runs after the judgments; a table of rows with --label, --score and --qid;
+evaluate qrels empty -> empty: There is no such file, or folder of tables, for run
 evaluate rows.csv ROWS map_cut_5 -> divides by the number of relevant documents
 evaluate mrr map --label y -> Pass files beside the metrics; got mrr, map.
 compare saved.json saved.json -> Name each file once; got saved.json again.
 evaluate qrels run run -> Name each file once; got run again.
-evaluate rows.csv -> rows.csv needs --label and --score. ALL
-evaluate rows.parquet --qid q -> rows.parquet needs --label and --score. ALL
-evaluate rows.csv --label yy --score a b --qid q -> rows.csv has no column 'yy' for --label. ALL
+evaluate rows.parquet --qid q -> --qid does not apply to judgments and runs. Tables of rows need --label, too.
+evaluate rows.csv --label yy --score a b --qid q ->\
+ header of rows.csv, its first line, has no column 'yy' for --label. ALL
 evaluate rows.csv ROWS --by b -> rows.csv: by must be constant within a query
 evaluate rows.csv ROWS --by knd -> Did you mean 'kind'?
-evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c' for --score. ALL
-evaluate rows.csv --label y --qid q --score a ndcg@5 -> rows.csv has no column 'ndcg@5' for --score. ALL
-evaluate qrels run --by q -> --by does not apply to trec files.
-evaluate rows.csv --missing zero -> --missing does not apply to csv files.
-evaluate qrels GIVEN -> qrels must end in .parquet, .csv, .tsv, .arrow if --label is passed.
+evaluate rows.csv GIVEN c --by Kind -> its first line, has no column 'c' for --score. ALL
+evaluate rows.csv --label y --qid q --score a ndcg@5 -> its first line, has no column 'ndcg@5' for --score. ALL
+evaluate qrels run --by q -> --by does not apply to judgments and runs.
+evaluate rows.csv ROWS --missing zero -> --missing does not apply to tables of rows.
+evaluate qrels GIVEN -> qrels must be a file of Parquet, Arrow, CSV or TSV with a header; its first line is '301 0 a 1'.
 evaluate rows.csv --label y --qid q --score a a -> --score names a twice.
 evaluate rows.csv mrr --label y --score a --qid y -> --label and --qid must name different columns; both name 'y'.
 evaluate qrels run --nope -> unrecognized arguments: --nope
 evaluate qrels rows.csv -> rows.csv has no column 'document'; name it with --columns document=....
 evaluate rows.csv rows.tsv --qid q ->\
- --qid does not apply to tables of judgments and runs. Tables of rows need --label
-evaluate rows.csv rows.tsv --label y --qid q -> rows.csv needs --score. ALL
+ --qid does not apply to judgments and runs. Tables of rows need --label
+evaluate rows.csv rows.tsv --label y --qid q -> --label needs --score, the columns with the scores.
 evaluate rows.csv rows.csv ROWS -> Name each file once; got rows.csv again.
 evaluate qrels run --columns document -> argument --columns: must be ROLE=NAME; got 'document'
 evaluate qrels run --columns document=a --columns document=b ->\
@@ -60,9 +60,8 @@ compare qrels run saved.json map -> Metric 'map' is missing from saved.json, whi
 compare rows.csv saved.json ROWS --by kind ->\
  --by must be the same for all rankings; saved.json was evaluated without it.
 compare rows.csv saved.json ROWS --groups user ->\
- error: reports must have the same groups; 'a' and 'saved.json' differ.
+ error: reports must have the same groups; 'a' and 'saved' differ.
 evaluate qrels run other --save both.json -> --save takes one ranking; got run, other.
-evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got 'out.txt'.
 compare qrels run other --margin -1 -> error: --margin must be
 compare qrels run other --margin 0.1 --baseline othre ->\
  error: --baseline must be one of ['run', 'other']; got 'othre'.
@@ -88,7 +87,7 @@ evaluate qrels run other --by-query -> --by-query takes one ranking; got run, ot
 
 
 def contents():
-    return {path: path.read_bytes() for path in Path().iterdir() if path.exists()}
+    return {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
 
 
 @pytest.mark.parametrize("case", WRONG.splitlines())
@@ -97,6 +96,7 @@ def test_bad_input_is_one_line_with_exit_code_2_and_changes_no_file(case, files,
     Path("hard").hardlink_to("run")
     Path("out.json").symlink_to("new.json")  # which is not there yet
     Path("old.json").write_text("")
+    Path("empty").mkdir()
     report_of(files).save("saved.json")
     before = contents()
     case = (

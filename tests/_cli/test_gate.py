@@ -65,9 +65,7 @@ def test_the_worst_ranking_and_metric_decide(gate, capsys):
 
 
 def test_saved_reports_are_rankings(gate, capsys):
-    expected = output_of(capsys, "compare", "qrels", "prod", "better", "mrr").replace(
-        "prod", "prod.json"
-    )
+    expected = output_of(capsys, "compare", "qrels", "prod", "better", "mrr")
     for name in ("prod", "better"):
         main(["evaluate", "qrels", name, "mrr", "ndcg@10", "--save", f"{name}.json"])
     capsys.readouterr()
@@ -81,7 +79,7 @@ def test_saved_reports_are_rankings(gate, capsys):
     )
     printed = output_of(capsys, "compare", "qrels", "better", "prod.json")
     assert "by mrr, ndcg@10, 30 queries" in printed, "the metrics that were saved"
-    assert "better.json is best" in output_of(capsys, "compare", "prod.json", "better.json", "mrr")
+    assert "better is best" in output_of(capsys, "evaluate", "prod.json", "better.json", "mrr")
     assert "\nmrr " not in output_of(capsys, "evaluate", "prod.json", "ndcg@10")
     assert code_of("compare", "prod.json", "better.json", "mrr", "--margin", "0.1") == 0
 
@@ -90,7 +88,7 @@ def test_saved_reports_of_tables(files, capsys):
     main(["evaluate", "rows.csv", "mrr", *ROWS, "--save", "saved.json"])
     capsys.readouterr()
     printed = output_of(capsys, "compare", "rows.csv", "saved.json", *ROWS)
-    expected = compare({"a": report_of(files), "saved.json": report_of(files)})
+    expected = compare({"a": report_of(files), "saved": report_of(files)}, baseline="a")
     assert printed == f"{expected}\n"
 
 

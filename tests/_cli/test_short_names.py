@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 from support.command_line import OTHER, QRELS, RUN, output_of
 
-from skrank_metrics._cli.output import short_paths
+from skrank_metrics._cli.output import short_names
 
 
 @pytest.mark.parametrize(
     ("paths", "expected"),
     {
         "folders": (["runs/a/model.txt", "runs/b/model.txt"], ["a", "b"]),
-        "files": (["/x/runs/a.txt", "/x/runs/b.txt"], ["a.txt", "b.txt"]),
-        "both differ": (["runs/a/old.txt", "runs/b/new.txt"], ["a/old.txt", "b/new.txt"]),
+        "files": (["/x/runs/a.txt", "/x/runs/b.parquet"], ["a", "b"]),
+        "both differ": (["runs/a/old.txt.gz", "runs/b/new.csv"], ["old", "new"]),
         "other depths": (["runs/a/model.txt", "runs/model.txt"], ["a/model.txt", "model.txt"]),
         "one in the other": (["a/a", "a/a/a"], ["a", "a/a"]),
-        "no folders": (["a.txt", "b.txt"], ["a.txt", "b.txt"]),
-        "a single one": (["runs/a/model.txt"], ["runs/a/model.txt"]),
+        "one stem": (["x/a.txt", "x/a.csv"], ["a.txt", "a.csv"]),
+        "versions": (["m.v1", "n.2026.11", "input.BM25"], ["m.v1", "n.2026.11", "input.BM25"]),
+        "a single one": (["runs/a/model.txt"], ["model"]),
         "columns of tables": (
             ["r/a.csv: x", "r/a.csv: y", "r/b.csv: x"],
             ["a.csv: x", "a.csv: y", "b.csv: x"],
@@ -27,7 +28,7 @@ from skrank_metrics._cli.output import short_paths
     }.values(),
 )
 def test_what_differs(paths, expected):
-    assert short_paths(paths) == dict(zip(paths, expected, strict=True))
+    assert short_names(paths) == dict(zip(paths, expected, strict=True))
 
 
 @pytest.fixture

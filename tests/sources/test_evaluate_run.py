@@ -608,7 +608,7 @@ WRONG = [
     (A, A, "missing must be one of", {"missing": "mean"}),
     (QRELS, RUN, "run has no list for 1 query of qrels, such as 'q3'", {"missing": "error"}),
     (A, A, "exclude must be .* got others than tuples of two ids", {"exclude": ["ab"]}),
-    (A, A, "There is no such file for exclude", {"exclude": "train.txt"}),
+    (A, A, "There is no such file, or folder of tables, for exclude", {"exclude": "train.txt"}),
     (QRELS, RUN, "by has no value for 1 query, such as 'q3'", {"by": {"q 1": 1, "q2": 2}}),
     (
         QRELS,

@@ -292,7 +292,9 @@ def test_sparse_matrices_that_are_dicts(tmp_path):
 
 
 def test_a_run_of_a_dict_that_is_no_file():
-    with pytest.raises(FileNotFoundError, match="There is no such file for run: 'ba'"):
+    with pytest.raises(
+        FileNotFoundError, match="There is no such file, or folder of tables, for run: 'ba'"
+    ):
         mrr(TRUTH, {"bm25": "ba"})
 
 

@@ -107,9 +107,9 @@ WRONG = [
     (read_qrels, QRELS.encode("utf-16"), ", line 1: expected text in UTF-8; got"),
     (read_run, f"# run\n{RUN}\n301 Q0 c 9 7 tag\n", " has document 'c' of query '301' twice"),
     (read_run, gzip.compress(RUN.encode())[:-12], " must be a complete gzip file"),
-    (read_qrels, "# nothing\n\n", " must hold at least one line; got only comments"),
+    (read_qrels, "# nothing\n\n", " must hold at least one line; got none, or only comments"),
     *(
-        (read_qrels, text, " must hold at least one line; got an empty file")
+        (read_qrels, text, " must hold at least one line; got none, or only comments")
         for text in ("", " \n\n", gzip.compress(b""))
     ),
 ]

@@ -117,7 +117,7 @@ def find_column(role: str, names: Sequence[Any], given: ColumnNames, holder: str
     if len(candidates) > 1:
         raise ValueError(
             f"{holder} has several columns that could be the {role}: {', '.join(map(repr, candidates))}. "
-            f"Choose one with columns={ {role: candidates[0]} }."
+            f"Choose one with columns={ {role: candidates[0]} }. {PAGE}"
         )
     return candidates[0] if candidates else None
 

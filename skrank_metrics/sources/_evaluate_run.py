@@ -317,8 +317,8 @@ def evaluate_run(
         What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
         pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant; a
         sparse matrix of scipy, whose rows are the queries 0, 1, ... and whose columns are documents; a file of rows
-        (Parquet, CSV, TSV, Arrow), a folder or a pattern of these; a dict in JSON; what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or
-        anything hashable; those in texts are strings.
+        (Parquet, CSV, TSV, Arrow), or a folder or pattern of these; a dict in JSON; what trec.read_qrels returns; or a
+        TREC file. Ids can be integers, strings, or anything hashable; those in texts are strings.
     run : dict, frame, array, Run, path or open file
         What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame or file with
         scores, or with ranks, which count 1, 2, 3, ... or 0, 1, 2, ... from row to row in each list unless ``columns``

@@ -105,11 +105,11 @@ def systems(tmp_path, monkeypatch):
 
 ORDERS = {
     "good.csv bad.json": "s",
-    "bad.json good.csv": "bad.json",
-    "good.json bad.csv": "good.json",
+    "bad.json good.csv": "bad",
+    "good.json bad.csv": "good",
     "bad.csv good.csv good.json": "bad.csv",
     "good.json bad.csv good.csv": "good.json",
-    "bad.json good.json good.csv": "bad.json",
+    "bad.json good.json good.csv": "bad",
 }
 
 

@@ -67,6 +67,7 @@ class QueryShuffleSplit(QuerySplitter):
 def query_train_test_split(
     *arrays: Any,
     qid: Ids | None = None,
+    groups: Ids | None = None,
     test_size: float | None = None,
     train_size: float | None = None,
     random_state: Seed = None,
@@ -79,6 +80,8 @@ def query_train_test_split(
         Lists, arrays, sparse matrices, DataFrames or Series, also the query ids to split these as well.
     qid : array-like of shape (n_documents,), default=None
         Query ids. Optional if one of the arrays has an index level named "qid".
+    groups : array-like of shape (n_documents,), default=None
+        Units to keep together, such as the users of the queries.
     test_size, train_size : float or int, default=None
         Sizes of the parts, as in QueryShuffleSplit, but a test part of 0.25 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -113,7 +116,13 @@ def query_train_test_split(
     sources = (qid, *map(ids_in_index, arrays))
     ids = next((found for found in sources if found is not None), None)
     grouping = group_by_query(
-        count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns
+        count_rows(arrays[0]),
+        "query_train_test_split",
+        qid=ids,
+        groups=groups,
+        unit=True,
+        rows_of="the arrays",
+        **columns,
     )
     if test_size is None and train_size is None:
         test_size = 0.25

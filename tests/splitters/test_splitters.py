@@ -586,6 +586,20 @@ def test_a_gap_in_time(gap):
     assert by_day(qid, days, gap=2, test_size=1) == [("abc", "f"), ("abcd", "g")], "of queries"
 
 
+@pytest.mark.option("query_train_test_split.groups")
+def test_a_test_set_holds_whole_users():
+    user = CONTRACT_QID % 7
+    labels = with_qid(CONTRACT_Y, CONTRACT_QID)
+    parts = query_train_test_split(labels, user, groups=user, test_size=2, random_state=0)
+    train_users, test_users = (set(part.tolist()) for part in parts[2:])
+    assert (len(train_users), len(test_users)) == (5, 2)
+    assert train_users.isdisjoint(test_users)
+    by_query = query_train_test_split(labels, user, test_size=2, random_state=0)
+    assert set(by_query[3].tolist()) & set(by_query[2].tolist())
+    with pytest.raises(ValueError, match="groups must be constant within a query"):
+        query_train_test_split(labels, groups=np.arange(len(user)))
+
+
 @pytest.mark.option("with_qid.time")
 @pytest.mark.parametrize("gap", [0, "1D"])
 def test_labels_carry_the_times_through_a_search_in_a_search(gap):

@@ -1,22 +1,22 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these eight things.
 
-Five look at the functions that are running:
+Four look at the functions that are running:
 
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
   Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
-- If every fit of a call fails, scikit-learn raises an error, although other folds may succeed. Otherwise, a fold in
-  which all candidates fail would end a race, but not a grid search.
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
 
-Two use private attributes or the identity of arrays:
+Four use private attributes or the identity of arrays:
 
 - The metric and response method of a scorer must be known, but scorers keep them to themselves. Otherwise, a scorer is
   of unknown origin, which search_report and RacingSearchCV refuse.
 - A scorer must know which queries a model was fitted on, but it only sees predictions. Otherwise, there is no warning.
+- Results of a race must look like those of the installed scikit-learn, and its parameters must be checked likewise, but
+  only its own searches do so. Otherwise, ``cv_results_`` would have other columns or types in some versions.
 
 A test for each shows what changed if scikit-learn changes. docs/upstream.md asks for a public way.
 """
@@ -28,6 +28,8 @@ import sys
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -70,23 +72,6 @@ def fail_in_search(error: Exception) -> Any:
     if any(_frames(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
-
-
-def results_of_failed_fits(error: ValueError) -> list[dict[str, Any]] | None:
-    """The results of a call of a search in which every fit failed, which scikit-learn raises as an error, else None.
-
-    A search that calls it fold by fold goes on with the other folds, as one that fits all folds at once.
-    """
-    # The results are left only in a local variable of the function that raised the error.
-    trace = error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        if _full_name(frame) == "sklearn.model_selection._search.evaluate_candidates":
-            results: list[dict[str, Any]] = frame.f_locals.get("out") or []
-            failed = [result["fit_error"] is not None for result in results]
-            return results if failed and all(failed) else None
-        trace = trace.tb_next
-    return None
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
@@ -151,20 +136,34 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_first_warning() -> bool:
     """Whether a warning is the first one of the running search. Warnings outside a search all are."""
-    running = next(_frames(f"{_VALIDATION}._fit_and_score"), {})
-    candidate = running.get("candidate_progress")
-    fold = running.get("split_progress")
-    if candidate is None or fold is None:
-        return True
+    place = _place_in_race.get()
+    if place is None:
+        running = next(_frames(f"{_VALIDATION}._fit_and_score"), {})
+        candidate, fold = running.get("candidate_progress"), running.get("split_progress")
+        if candidate is None or fold is None:
+            return True
+        place = candidate[0], fold[0]
     # The first fit of a search begins a new list, since the last search may have warned as well.
-    if candidate[0] == fold[0] == 0:
+    if place == (0, 0):
         _warnings.clear()
-    _warnings.append(candidate[0])
+    _warnings.append(place[0])
     return _warnings == [0]
 
 
 # Of the running search, by candidate.
 _warnings: list[int] = []
+# Candidate and fold that a race fits, since scikit-learn counts only those of each of its calls.
+_place_in_race: ContextVar[tuple[int, int] | None] = ContextVar("place_in_race", default=None)
+
+
+@contextmanager
+def fit_of_search(candidate: int, fold: int) -> Iterator[None]:
+    """Count the fits of a search that calls scikit-learn for each of them."""
+    token = _place_in_race.set((candidate, fold))
+    try:
+        yield
+    finally:
+        _place_in_race.reset(token)
 
 
 def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
@@ -200,6 +199,19 @@ def how_to_pass_ids(direct: str = "") -> str:
         f"{direct or 'qid'}=<one query id per document>. A scorer on which set_score_request was called needs qid=True "
         "and groups=True in that call, too."
     )
+
+
+def check_parameters(search: Any) -> None:
+    """Check the parameters of a search as its own fit does."""
+    search._validate_params()
+
+
+def results_of_fits(
+    search: Any, params: list[Any], n_folds: int, results: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """``cv_results_`` of a search of scikit-learn, given the results of its fits, by candidate and fold."""
+    table: dict[str, Any] = search._format_results(params, n_folds, results)
+    return table
 
 
 def score_function(scorer: Any) -> Any:

@@ -1,6 +1,7 @@
 """What leans on the inside of scikit-learn, a test each, which says what changed if it did."""
 
 import functools
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,15 @@ from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics import QueryKFold
 from skrank_metrics._sklearn_internals import (
+    check_parameters,
     check_rows,
     copy_with_function,
     fail_in_search,
+    fit_of_search,
     is_first_warning,
     kept_for_this_call,
     response_method,
-    results_of_failed_fits,
+    results_of_fits,
     score_function,
 )
 
@@ -163,12 +166,39 @@ def test_scorers_of_a_dict_keep_things_for_the_time_of_one_call():
     assert kept_for_this_call() == {}
 
 
-def test_the_results_of_fits_that_all_fail_are_found():
-    search = GridSearchCV(Ridge(), {"alpha": [-1, -2]}, cv=KFold(2))
-    with pytest.raises(ValueError, match="All the 4 fits failed") as caught:
-        search.fit(X, Y)
-    results = results_of_failed_fits(caught.value)
-    assert results is not None, "evaluate_candidates no longer holds its results as out"
-    assert len(results) == 4
-    assert all("alpha" in result["fit_error"] for result in results)
-    assert results_of_failed_fits(ValueError("another")) is None
+def test_a_warning_of_a_search_that_calls_scikit_learn_for_each_fit_appears_once():
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(is_first_warning())
+        return 0.0
+
+    for _ in range(2):
+        seen.clear()
+        for fold, candidate in itertools.product(range(2), range(3)):
+            with fit_of_search(candidate, fold):
+                cross_validate(Ridge(), X, Y, scoring=scorer, cv=KFold(2))
+        assert seen == [True, *[False] * 11]
+
+
+def test_results_have_the_columns_of_a_grid_search():
+    grid = {"alpha": [1.0, 2.0], "solver": ["svd"]}
+    scoring = {"r2": "r2", "other": "neg_mean_squared_error"}
+    search = GridSearchCV(Ridge(), grid, cv=KFold(2), scoring=scoring, refit="r2")
+    expected = search.fit(X, Y).cv_results_
+    fits = []
+    for row, fold in itertools.product(range(2), range(2)):
+        scores = {name: expected[f"split{fold}_test_{name}"][row] for name in scoring}
+        fits.append({"test_scores": scores, "fit_time": 1.0, "score_time": 3.0})
+    found = results_of_fits(search, expected["params"], 2, fits)
+    assert list(found) == list(expected), "_format_results of a search has changed"
+    assert found["mean_score_time"].tolist() == [3.0, 3.0]
+    for name, column in expected.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(found[name], column)
+            assert np.asarray(found[name]).dtype == np.asarray(column).dtype
+
+
+def test_parameters_of_a_search_are_checked():
+    with pytest.raises(ValueError, match="The 'error_score' parameter of GridSearchCV must be"):
+        check_parameters(GridSearchCV(Ridge(), {}, error_score="none"))

@@ -2,23 +2,22 @@
 
 The winner of a grid search has the best mean of fold means, so the test is about these. After r of F folds, the mean
 can only differ from the final one by what is still to come. For the difference of two candidates, the variance of a
-fold's mean is s^2 / n over its n queries, plus t^2, as their fits vary, so the error is
+fold's mean over its n queries is h s^2 / n, so the error is
 
-    error^2 = (1 - r/F)^2 (sum over folds seen of v / r^2 + sum over folds to come of v / (F - r)^2),  v = s^2 / n + t^2
+    error^2 = (1 - r/F)^2 (sum over folds seen of v / r^2 + sum over folds to come of v / (F - r)^2),  v = h s^2 / n
 
 - s^2 is pooled within folds. Queries of unequal weights count as fewer (Kish 1965). The queries of a group, such as a
   user, depend on each other, so they count as one observation, with their weighted mean and the sum of their weights.
-- t^2 is what the means of candidates vary from fold to fold beyond what their queries explain, pooled over the
-  candidates still racing (their interaction with folds). What training sets share is the same in folds seen and to
-  come.
-- After the first fold, nothing is known of t. Its square is then taken for 9 s^2 / n: with this, only those that are
-  far behind are dropped, and the winner of the grid search is kept if t is up to 3 times the standard error of a fold.
-- The level, 1 - confidence, is split evenly over the folds after which candidates can be dropped, and over all
-  candidates but one, since any of them may lead (Bonferroni).
+- h is how many times as much as their queries explain the means of candidates vary from fold to fold, since fits vary.
+  It is pooled over the candidates still racing (their interaction with folds), averaged with that of the pair alone if
+  this is larger, and at least 1. Folds are needed to see it, so candidates are compared from the second one on.
+- The level, 1 - confidence, is split evenly over the folds after which candidates can be dropped. The leader is not
+  compared with one candidate chosen beforehand, but the winner must lead all others at the end, so its lead grows with
+  their number. Bonferroni's correction, a factor of k - 1 for k candidates, would count that twice; the factor is its
+  fourth root, which was fitted by simulation, not derived.
 
 The winner of the grid search is then dropped with a probability of about 1 - confidence at most, whatever the true
-differences: if values are normal and queries independent, the difference between a mean so far and the final mean is
-independent of all final means. ``python -m benchmarks.racing errors`` measures it, see docs/measurements.md.
+differences. ``python -m benchmarks.racing`` measures it, see docs/measurements.md.
 """
 
 from __future__ import annotations
@@ -35,9 +34,6 @@ from skrank_metrics.decisions.signs import divided
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
-# What fits are taken to vary after a single fold, as a multiple of the error of its mean over queries.
-FITS_BEFORE_THE_SECOND_FOLD = 3.0
-
 
 class Spread(NamedTuple):
     """Differences between the leader and each other candidate on the queries of one fold."""
@@ -46,13 +42,6 @@ class Spread(NamedTuple):
     squares: FloatArray
     n_effective: FloatArray  # number of such observations
     tested: list[int]  # observations with a value
-
-
-class Variance(NamedTuple):
-    """An estimate of a variance, with its degrees of freedom."""
-
-    value: FloatArray
-    n_degrees: FloatArray
 
 
 @dataclass
@@ -85,32 +74,29 @@ class Race:
         self.folds.append(fold)
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
         self._drop([row for row in self.remaining if row not in scores], "failed")
-        if len(self.folds) < self.n_folds:
+        if 1 < len(self.folds) < self.n_folds:
             self._compare([row for row in self.remaining if row != self.leader])
-
-    @property
-    def means(self) -> FloatArray:
-        """Means over the folds so far; NaN for candidates that were dropped."""
-        return np.mean(self.scores, axis=0)
 
     @property
     def leader(self) -> int:
         """The remaining candidate with the best mean, the first of several."""
-        return max(self.remaining, key=self.means.__getitem__)
+        return max(self.remaining, key=np.mean(self.scores, axis=0).__getitem__)
 
     def _compare(self, others: Sequence[int]) -> None:
         """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race."""
         leader = self.leader
-        means = self.means
+        scores = np.array(self.scores)
+        means = scores.mean(axis=0)
         differences = leads(means[leader], means[others])
         p_adjusted = np.full(len(others), np.nan)
         spreads = [_spread(fold, leader, others) for fold in self.folds]
         # Repeated folds test queries again, which then count once.
         tested = set().union(*(spread.tested for spread in spreads))
         if len(tested) >= self.min_queries:
-            variance = self._variance(spreads)
-            p = _one_sided(differences, variance)
-            p_adjusted = np.minimum(1.0, (self.n_folds - 1) * (self.n_candidates - 1) * p)
+            of_folds = leads(scores[:, [leader]], scores[:, others])
+            p = _one_sided(differences, *self._variance(spreads, of_folds))
+            n_tests = (self.n_folds - 2) * (self.n_candidates - 1) ** 0.25
+            p_adjusted = np.minimum(1.0, n_tests * p)
 
         self.columns["difference"][others] = differences
         self.columns["p_adjusted"][others] = p_adjusted
@@ -119,8 +105,13 @@ class Race:
         behind = np.asarray(others, dtype=np.intp)[p_adjusted <= level]
         self._drop(behind.tolist(), "behind")
 
-    def _variance(self, spreads: Sequence[Spread]) -> Variance:
-        """Variance of the mean of fold means so far around the final one; NaN if a fold has no values."""
+    def _variance(
+        self, spreads: Sequence[Spread], of_folds: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Variance of the mean of fold means so far around the final one, given the leads in each fold.
+
+        Returns it with its degrees of freedom, after Satterthwaite (1946); NaN if a fold has no values.
+        """
         n_run = len(spreads)
         n_to_come = self.n_folds - n_run
         sizes = np.array([spread.n_effective for spread in spreads])
@@ -133,33 +124,28 @@ class Race:
         # Weights and undefined queries count in the folds to come as they did so far.
         share = sizes.sum(axis=0) / self.sizes[:n_run].sum()
         sizes_to_come = self.sizes[n_run:, None] * share
-        left = (n_to_come / self.n_folds) ** 2
         so_far = (1 / sizes).sum(axis=0) / n_run**2
         to_come = (1 / sizes_to_come).sum(axis=0) / n_to_come**2
-        of_queries = left * (so_far + to_come) * squares.sum(axis=0) / n_degrees
-        share = left * (1 / n_run + 1 / n_to_come)
-        return self._with_fits(Variance(of_queries, n_degrees), share)
+        of_query = squares.sum(axis=0) / n_degrees
+        of_queries = (n_to_come / self.n_folds) ** 2 * (so_far + to_come) * of_query
 
-    def _with_fits(self, of_queries: Variance, share: float) -> Variance:
-        """Add the variance of fits of two candidates; degrees of freedom after Satterthwaite (1946)."""
+        pooled, n_pooled = self._instability()
+        explained = of_query * (1 / sizes).mean(axis=0)
+        of_pair = divided(of_folds.var(axis=0, ddof=1), explained)
+        h = np.maximum(1.0, np.maximum(pooled, (pooled + of_pair) / 2))
+        both = 1 / (1 / n_degrees + 1 / n_pooled)
+        return h * of_queries, np.where(h > 1, both, n_degrees)
+
+    def _instability(self) -> tuple[float, int]:
+        """The variance of candidates between folds over what their queries explain, and its degrees of freedom."""
         rows = self.remaining
-        n_degrees = (len(self.folds) - 1) * (len(rows) - 1)
-        expected = np.mean([_variance_of_mean(fold, rows) for fold in self.folds])
-        # Variation between candidates needs two of them, and variation between folds two folds.
-        if not n_degrees or np.isnan(expected):
-            multiple = 1 + FITS_BEFORE_THE_SECOND_FOLD**2
-            return Variance(of_queries.value * multiple, of_queries.n_degrees)
-        means = np.array(self.scores)[:, rows]
-        centred = means - means.mean(axis=0)
+        scores = np.array(self.scores)[:, rows]
+        centred = scores - scores.mean(axis=0)
         centred -= centred.mean(axis=1, keepdims=True)
-        of_folds = 2 * share * float((centred**2).sum()) / n_degrees
-        of_fits = of_folds - 2 * share * expected
-        # Folds vary less than their queries explain.
-        if of_fits <= 0:
-            return of_queries
-        value = of_queries.value + of_fits
-        uncertainty = of_queries.value**2 / of_queries.n_degrees + of_folds**2 / n_degrees
-        return Variance(value, value**2 / uncertainty)
+        n_degrees = (len(scores) - 1) * (len(rows) - 1)
+        explained = float(np.mean([_variance_of_mean(fold, rows) for fold in self.folds]))
+        of_folds = float((centred**2).sum()) / n_degrees
+        return of_folds / explained if explained > 0 else 0.0, n_degrees
 
     def _drop(self, rows: Sequence[int], why: str) -> None:
         for row in rows:
@@ -176,11 +162,11 @@ def leads(best: FloatArray, others: FloatArray) -> FloatArray:
     return differences
 
 
-def _one_sided(differences: FloatArray, variance: Variance) -> FloatArray:
+def _one_sided(differences: FloatArray, variance: FloatArray, n_degrees: FloatArray) -> FloatArray:
     """P-values of the leads; 0 or 1 if nothing varies."""
-    errors = np.sqrt(variance.value)
+    errors = np.sqrt(variance)
     certain = np.where(differences > 0, 0.0, 1.0)
-    p = special.stdtr(variance.n_degrees, -divided(differences, errors))
+    p = special.stdtr(n_degrees, -divided(differences, errors))
     return np.asarray(np.where(errors == 0, certain, p))
 
 

@@ -1,204 +1,212 @@
-"""Run the folds of a search one after the other: what is fitted in each.
-
-scikit-learn fits, scores and keeps only numbers, so what else a race needs travels with these numbers.
-"""
+"""Fit candidates on one fold after the other, and those that differ only in the number of trees at once."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from itertools import product
-from numbers import Number
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from traceback import format_exc
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics._scorer import _MultimetricScorer
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._sklearn_internals import results_of_failed_fits
+from skrank_metrics._sklearn_internals import fit_of_search
+from skrank_metrics.model_selection._tree_paths import Candidate, groups_of, trees_of
 from skrank_metrics.model_selection.out_of_fold import Split
-from skrank_metrics.model_selection.scorers import QueryScores, ScoreOfQueries
-from skrank_metrics.model_selection.tree_paths import Candidate, groups_of, trees_of
-
-_NOTHING: Any = np.empty(0, dtype=np.intp)
-NO_QUERIES = QueryScores(_NOTHING, _NOTHING, _NOTHING, _NOTHING, None)
+from skrank_metrics.model_selection.scorers import QueryScores, keep_values
 
 
-class Folds:
-    """The splits of a search, made once and handed out one by one."""
+class Result(NamedTuple):
+    """What scikit-learn says of a candidate on a fold, and the values per query behind the score to race by."""
 
-    def __init__(self, cv: Any, splits: list[Split], units: Any) -> None:
-        self.cv, self.splits = cv, splits
-        # Of a race: the number of the query of each row, or of the group of queries that is an observation.
-        self.units = units
-        # The one to hand out; None for all of them.
-        self.fold: int | None = 0
+    test_scores: dict[str, float]
+    train_scores: dict[str, float] | None
+    queries: QueryScores | None  # None if the metric has none, or the candidate failed
+    fit_time: float = 0.0
+    score_time: float = 0.0
+    error: str | None = None  # of a fit that failed
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, since workers get those of their fold from scikit-learn."""
-        return {**vars(self), "splits": [], "units": None}
+
+class Scoring:
+    """The scorer of one fit: scores the model by all metrics, and in the same way its first trees.
+
+    ``results`` has one dict per call, first of the test rows and then of the training rows, by number of trees; 0
+    stands for the whole model.
+    """
+
+    def __init__(self, model: Any, fits: Fits, n_trees: Sequence[int]) -> None:
+        self._n_trees, self._error_score = n_trees, fits.error_score
+        self._kept: list[QueryScores] = []
+        scorers = dict(fits.scorers)
+        if fits.raced_by is not None:
+            scorers[fits.raced_by] = keep_values(scorers[fits.raced_by], self._kept)
+        self._scorer = check_scoring(model, scorers, raise_exc=fits.error_score == "raise")
+        self.results: list[dict[int, Result]] = []
 
     def get_metadata_routing(self) -> Any:
-        """Request what the splitter does."""
-        return get_routing_for_object(self.cv)
+        """Request what all scorers do."""
+        return self._scorer.get_metadata_routing()
 
-    def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
-        """How many folds scikit-learn gets in each call, which compares this number with that of the splits."""
-        if self.fold is None:
-            return int(self.cv.get_n_splits(X, y, **given))
-        return len(self.split())
-
-    def split(self, *_: Any, **__: Any) -> list[Split]:
-        """The chosen fold, or all; none if there is none at all."""
-        if self.fold is None:
-            return self.splits
-        return self.splits[self.fold : self.fold + 1]
-
-
-class Watched(_MultimetricScorer):  # type: ignore[misc]
-    """Scores a fitted model and, if others of its path are in the search, its first trees, side by side."""
-
-    n_trees: frozenset[int] = frozenset()  # to score
-
-    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Score a model by all metrics, and its first trees."""
-        scores: dict[str, Any] = super().__call__(estimator, X, *args, **kwargs)
-        if not self.n_trees:
-            return scores
-        trees = trees_of(estimator, fitted=True)
+    def __call__(
+        self, model: Any, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> float:
+        """Score a fitted model; scikit-learn looks for sample_weight in the signature."""
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
+        found: dict[int, Result] = {}
+        self.results.append(found)
+        found[0] = self._result(model, X, y, params)
         # A model that stopped early does not tell what smaller ones predict.
-        if trees is None:
-            return scores
-        for n_trees in self.n_trees:
-            if n_trees >= trees.n_trees:
-                continue
-            trees.use_first(n_trees)
-            try:
-                of_first = super().__call__(estimator, X, *args, **kwargs)
-            except Exception:
-                # Whatever it is, the smaller model is fitted on its own instead, and says it again if it is an error.
-                continue
-            for name, score in of_first.items():
-                if isinstance(score, Number):
-                    scores[_of_first(n_trees, name)] = score
-        trees.use_first(trees.n_trees)
-        return scores
+        trees = trees_of(model, fitted=True) if self._n_trees else None
+        if trees is not None:
+            for n_trees in self._n_trees:
+                trees.use_first(n_trees)
+                try:
+                    found[n_trees] = self._result(model, X, y, params)
+                except Exception:
+                    # The smaller model is fitted on its own instead, and says it again if it is an error.
+                    continue
+            trees.use_first(trees.n_trees)
+        # The search wants a number.
+        return 0.0
+
+    def _result(self, model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Result:
+        self._kept.clear()
+        scores = self._scorer(model, X, y, **params)
+        for name, score in scores.items():
+            # The traceback of a scorer that failed.
+            if isinstance(score, str):
+                warnings.warn(
+                    f"Scoring failed. {name} is set to {self._error_score}. Details:\n{score}",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                scores[name] = self._error_score
+        # An error in the set-up of a scorer is raised here, as its score is no number.
+        scores = {name: float(score) for name, score in scores.items()}
+        return Result(scores, None, self._kept[0] if self._kept else None)
 
 
-def _of_first(n_trees: int, name: str) -> str:
-    """The key of a score of the first trees, unlike any name of a metric."""
-    return f"{name}\n{n_trees}"
+@dataclass(frozen=True)
+class Fits:
+    """Fits and scores one model on one fold, with a search of scikit-learn that has only this candidate."""
 
+    estimator: Any
+    X: Any
+    y: Any
+    params: Mapping[str, Any]  # of fit
+    scorers: Mapping[str, Any]
+    raced_by: str | None  # the scorer whose values per query are kept
+    error_score: Any
+    return_train_score: bool
 
-class Rounds:
-    """Fits candidates on folds, those that differ only in the number of trees at once."""
-
-    def __init__(
+    def run(
         self,
-        folds: Folds,
-        evaluate_candidates: Callable[[list[Any]], dict[str, Any]],
-        candidates: list[Candidate],
-        watched: Watched | None,
-        key: str | None,
-    ) -> None:
-        self._folds = folds
-        # Of scikit-learn: fits parameters on the chosen fold, and returns all results so far.
-        self._evaluate_candidates = evaluate_candidates
-        # What it returned last, and its error if all fits failed.
-        self.returned: dict[str, Any] = {}
-        self.error: ValueError | None = None
-        self.candidates = candidates
-        # None if there are neither values per query nor paths.
-        self._watched = watched
-        # Of the metric by which candidates are compared, if there are several.
-        self._key = key
-        # Of scikit-learn, by candidate and fold.
-        self.results: dict[tuple[int, int], dict[str, Any]] = {}
-        self.n_fits = 0
-
-    def run_at_once(self) -> None:
-        """Fit all candidates on all folds, as GridSearchCV does."""
-        self.returned = self._evaluate_candidates([one.params for one in self.candidates])
-        results = self.returned["out"]
-        self.n_fits = len(results)
-        cells = product(range(len(self.candidates)), range(len(self._folds.splits)))
-        for cell, result in zip(cells, results, strict=True):
-            self.results[cell] = self._of_model(result)
-
-    def run(self, rows: Sequence[int], fold: int) -> None:
-        """Fit candidates on a fold; on the first, also the smallest of each path, to check those that share fits."""
-        groups = groups_of(self.candidates, rows)
-        if self._watched:
-            others = [row for group in groups for row in group[1:]]
-            self._watched.n_trees = frozenset(self.candidates[row].n_trees for row in others)
-        smallest = []
-        if not self.results:
-            smallest = [group[-1] for group in groups if self._differ(group[0], group[-1])]
-        models = self._fitted([*(group[0] for group in groups), *smallest], fold)
-        found = self._first_trees(groups, models)
-        own = {row: self._of_model(result) for row, result in models.items()}
-        wrong = [row for row in smallest if row in found and not _agree(found[row], own[row])]
-        if wrong:
-            self._share_no_more(wrong[0])
-            found = {}
-        found |= own
-        alone = [row for row in rows if row not in found]
-        if alone:
-            fitted = self._fitted(alone, fold)
-            found |= {row: self._of_model(result) for row, result in fitted.items()}
-        self.results |= {(row, fold): result for row, result in found.items()}
-
-    def _differ(self, large: int, small: int) -> bool:
-        return self.candidates[large].n_trees > self.candidates[small].n_trees
-
-    def _fitted(self, rows: Sequence[int], fold: int) -> dict[int, dict[str, Any]]:
-        self.n_fits += len(rows)
-        self._folds.fold = fold
+        params: Mapping[str, Any],
+        split: Split,
+        n_trees: Sequence[int],
+        place: tuple[int, int],
+    ) -> dict[int, Result]:
+        """Results of a model, under the number 0, and those of its first trees that could be scored."""
+        model = clone(self.estimator).set_params(**clone(dict(params), safe=False))
+        scoring = Scoring(model, self, n_trees)
+        search = GridSearchCV(
+            model,
+            {},
+            scoring=scoring,
+            cv=[split],
+            n_jobs=1,
+            refit=False,
+            error_score="raise",
+            return_train_score=self.return_train_score,
+        )
+        started = time.time()
         try:
-            self.returned = self._evaluate_candidates([self.candidates[row].params for row in rows])
-            results = self.returned["out"][-len(rows) :]
-        except ValueError as error:
-            results = results_of_failed_fits(error)
-            if results is None:
+            with fit_of_search(*place):
+                search.fit(self.X, self.y, **self.params)
+        except Exception:
+            # A scorer raises only errors in its set-up, which end the search.
+            if self.error_score == "raise" or scoring.results:
                 raise
-            self.error = error
-            # As scikit-learn does if only some fits of a search fail.
-            warnings.warn(f"In fold {fold}: {error}", FitFailedWarning, stacklevel=2)
-        return dict(zip(rows, results, strict=True))
-
-    def _first_trees(
-        self, groups: Sequence[Sequence[int]], models: Mapping[int, dict[str, Any]]
-    ) -> dict[int, dict[str, Any]]:
-        """Results of candidates from those of the largest of their path, if its first trees were scored."""
+            scores = dict.fromkeys(self.scorers, self.error_score)
+            return {0: Result(scores, scores, None, time.time() - started, error=format_exc())}
+        fit_time, score_time = (
+            float(search.cv_results_[name][0]) for name in ("mean_fit_time", "mean_score_time")
+        )
+        test, *train = scoring.results
         found = {}
-        for head, *others in groups:
-            for row in others:
-                n_trees = self.candidates[row].n_trees if self._differ(head, row) else None
-                parts = self._scores(models[head], n_trees)
-                if parts is not None:
-                    found[row] = models[head] | parts
+        for number, result in test.items():
+            # First trees may predict on test rows only.
+            if not train or number in train[0]:
+                of_train = train[0][number].test_scores if train else None
+                found[number] = result._replace(
+                    train_scores=of_train, fit_time=fit_time, score_time=score_time
+                )
         return found
 
-    def _of_model(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Put the scores of a model where scikit-learn expects them."""
-        result |= self._scores(result, None) or {}
-        return result
 
-    def _scores(self, result: Mapping[str, Any], n_trees: int | None) -> dict[str, Any] | None:
-        """Scores of a model, or of its first trees, in the form of scikit-learn; None if these were not scored."""
-        if not self._watched:
-            return None
-        parts = {}
-        for part in {"test_scores", "train_scores"} & result.keys():
-            scores = {}
-            for name in self._watched._scorers:
-                of_model = name if n_trees is None else _of_first(n_trees, name)
-                scores[name] = result[part].get(of_model)
-            if None in scores.values():
-                return None
-            parts[part] = scores if self._key else scores["score"]
-        return parts
+@dataclass
+class Rounds:
+    """Runs candidates on folds, and keeps the results by candidate and fold."""
+
+    fits: Fits
+    parallel: Parallel
+    candidates: list[Candidate]
+    results: dict[tuple[int, int], Result] = field(default_factory=dict)
+    n_fits: int = 0
+
+    def run(self, rows: Sequence[int], fold: int, split: Split) -> None:
+        """Fit candidates on a fold; on the first, also the smallest of each path, to check those that share fits."""
+        groups = groups_of(self.candidates, rows)
+        smallest = []
+        if fold == 0:
+            smallest = [group[-1] for group in groups if self._smaller(group)]
+        tasks = [(group[0], self._smaller(group)) for group in groups]
+        models = self._fitted([*tasks, *((row, []) for row in smallest)], fold, split)
+        found = {}
+        for group, of_model in zip(groups, models, strict=False):
+            for row in group:
+                is_largest = self.candidates[row].n_trees == self.candidates[group[0]].n_trees
+                number = 0 if is_largest else self.candidates[row].n_trees
+                if number in of_model:
+                    found[row] = of_model[number]
+        alone = {
+            row: of_model[0] for row, of_model in zip(smallest, models[len(groups) :], strict=True)
+        }
+        for row, own in alone.items():
+            if row in found and own.error is None and found[row].test_scores != own.test_scores:
+                self._share_no_more(row)
+                found = {
+                    group[0]: of_model[0] for group, of_model in zip(groups, models, strict=False)
+                }
+                break
+        found |= alone
+        others = [row for row in rows if row not in found]
+        of_others = self._fitted([(row, []) for row in others], fold, split)
+        found |= {row: of_model[0] for row, of_model in zip(others, of_others, strict=True)}
+        self.results |= {(row, fold): result for row, result in found.items()}
+        self._warn_of_failures(list(found.values()), fold)
+
+    def _smaller(self, group: Sequence[int]) -> list[int]:
+        """Numbers of trees of the candidates that are smaller than the first of their path."""
+        numbers = {self.candidates[row].n_trees for row in group}
+        return sorted(numbers - {self.candidates[group[0]].n_trees})
+
+    def _fitted(
+        self, tasks: Sequence[tuple[int, Sequence[int]]], fold: int, split: Split
+    ) -> list[dict[int, Result]]:
+        self.n_fits += len(tasks)
+        results: Iterable[dict[int, Result]] = self.parallel(
+            delayed(self.fits.run)(self.candidates[row].params, split, n_trees, (place, fold))
+            for place, (row, n_trees) in enumerate(tasks)
+        )
+        return list(results)
 
     def _share_no_more(self, row: int) -> None:
         """Fit each candidate on its own, since first trees predict otherwise than the smaller model."""
@@ -210,43 +218,58 @@ class Rounds:
         )
         self.candidates = [Candidate(candidate.params) for candidate in self.candidates]
 
-    def values(self, fold: int) -> tuple[dict[int, float], QueryScores]:
+    def _warn_of_failures(self, results: Sequence[Result], fold: int) -> None:
+        errors = [result.error for result in results if result.error is not None]
+        if errors:
+            warnings.warn(
+                f"In fold {fold}: {len(errors)} fits failed out of a total of {len(results)}. Their scores are "
+                f"{self.fits.error_score}; error_score='raise' stops at the first. The first error:\n{errors[0]}",
+                FitFailedWarning,
+                stacklevel=2,
+            )
+
+    def check_any_fitted(self) -> None:
+        """Raise an error, in the words of scikit-learn, if all fits failed."""
+        errors = [result.error for result in self.results.values()]
+        if None not in errors:
+            raise ValueError(
+                f"\nAll the {len(errors)} fits failed.\nIt is very likely that your model is misconfigured.\nYou can "
+                "try to debug the error by setting error_score='raise'.\n\nBelow are more details about the "
+                f"failures:\n{errors[0]}"
+            )
+
+    def values(
+        self, fold: int, split: Split, name: str, units: Any
+    ) -> tuple[dict[int, float], QueryScores]:
         """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others.
 
         If all failed, these are all scores, which are equal, and no queries.
         """
-        scores: dict[int, float] = {}
-        for (row, number), result in self.results.items():
-            if number == fold:
-                of_row = result["test_scores"]
-                # A callable names its scores itself, and is no race's.
-                named = isinstance(of_row, dict)
-                scores[row] = of_row.get(self._key, np.nan) if named else of_row
-        done = {row: score for row, score in scores.items() if isinstance(score, ScoreOfQueries)}
-        first = next((score.queries for score in done.values()), NO_QUERIES)
-        shape = (len(self.candidates), len(first.ids))
-        values, defined = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
-        for row, score in done.items():
-            values[row] = score.queries.values
-            defined[row] = score.queries.defined
-        of_all = {row: float(score) for row, score in (done or scores).items()}
+        of_fold = {row: result for (row, number), result in self.results.items() if number == fold}
+        known = {
+            row: result.queries for row, result in of_fold.items() if result.queries is not None
+        }
+        scores = {row: of_fold[row].test_scores[name] for row in known or of_fold}
+        if not known:
+            nothing = np.empty(0, dtype=np.intp)
+            empty = np.empty((len(self.candidates), 0))
+            return scores, QueryScores(nothing, nothing, empty, empty > 0, None)
+        first = next(iter(known.values()))
+        values = np.full((len(self.candidates), len(first.ids)), np.nan)
+        defined = np.zeros(values.shape, dtype=bool)
+        for row, queries in known.items():
+            values[row], defined[row] = queries.values, queries.defined
         # Scorers number the rows that they score, and all others those of X.
-        first_rows = self._folds.splits[fold][1][first.first_rows]
-        groups = None
-        if self._folds.units is not None:
-            groups = self._folds.units[first_rows]
-        return of_all, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
+        first_rows = split[1][first.first_rows]
+        groups = None if units is None else units[first_rows]
+        return scores, first._replace(
+            first_rows=first_rows, values=values, defined=defined, groups=groups
+        )
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
-        # scikit-learn makes columns of the entries of the first result.
-        blank = {}
-        for name, value in next(iter(self.results.values())).items():
-            blank[name] = dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan
-        cells = product(range(len(self.candidates)), range(n_folds))
-        return [self.results.get(cell, blank) for cell in cells]
-
-
-def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether scores are equal to the bit; those of a model that failed are not compared."""
-    return other["fit_error"] is not None or one["test_scores"] == other["test_scores"]
+        one = next(iter(self.results.values()))
+        nothing = dict.fromkeys(one.test_scores, np.nan)
+        blank = Result(nothing, nothing, None, np.nan, np.nan)
+        cells = [(row, fold) for row in range(len(self.candidates)) for fold in range(n_folds)]
+        return [self.results.get(cell, blank)._asdict() for cell in cells]

@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
-
-# The base of all searches of scikit-learn, which documents how to subclass it.
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.parallel import Parallel
 
 from skrank_metrics._input.parameters import check_int, check_number, check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed, Splits, SupportsFit
 from skrank_metrics._output.progress import Progress
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import how_to_pass_ids
+from skrank_metrics._sklearn_internals import (
+    check_parameters,
+    how_to_pass_ids,
+    results_of_fits,
+    routing_enabled,
+)
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import metric_of_scorer, named_by, spelled_params
 from skrank_metrics.model_selection._race import Race
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched
-from skrank_metrics.model_selection.scorers import (
-    QueryScores,
-    keep_values,
-    make_ranking_scorer,
-    ranking_scorers,
-)
-from skrank_metrics.model_selection.tree_paths import candidates_of, groups_of
+from skrank_metrics.model_selection._rounds import Fits, Rounds
+from skrank_metrics.model_selection._tree_paths import Candidate, candidates_of
+from skrank_metrics.model_selection.out_of_fold import Split
+from skrank_metrics.model_selection.scorers import QueryScores, scorers_by_name
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
-class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
+class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
     """Grid search that drops candidates once they are significantly worse than the leader, query by query.
 
     All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
@@ -117,16 +116,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     (10, [2.0, nan, nan])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSearchCV._parameter_constraints,
-        # Names of metrics of this package are valid, too, so scikit-learn must not check them.
-        "scoring": "no_validation",
-    }
-    cv: Any
-    verbose: int
-    # During a fit: the scorers that also keep values per query.
-    _watched: Any = None
-
     def __init__(
         self,
         estimator: SupportsFit,
@@ -147,6 +136,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> None:
         super().__init__(
             estimator,
+            param_grid,
             scoring=scoring,
             n_jobs=n_jobs,
             refit=refit,
@@ -156,7 +146,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.param_grid = param_grid
         self.n_iter = n_iter
         self.confidence = confidence
         self.min_queries = min_queries
@@ -184,83 +173,90 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             per query, or all candidates fail.
         """
         check_int(self.min_queries, "min_queries", 2)
-        scorers, _ = self._get_scorers()
-        several = hasattr(scorers, "_scorers")
-        by_name = scorers._scorers if several else {"score": scorers}
-        candidates = candidates_of(self.estimator, self._drawn(), params, by_name.values())
-        watched = self._watch(by_name, has_paths=any(one.path for one in candidates))
-        rows, labels = indexable(X, y)
-        folds = self._split(self._splitter(y), rows, labels, params)
-        groups = groups_of(candidates, range(len(candidates)))
-        if self.confidence is None and len(groups) == len(candidates):
-            # No fit depends on another one, so all of them may run at once.
-            folds.fold = None
-        given = self.cv, self.verbose
-        # For the time of the fit, as scikit-learn looks for the first two in the search.
-        self.cv, self._watched, self._candidates = folds, watched, candidates
-        self._key = self._raced_by(by_name) if several else None
-        try:
-            super().fit(X, y, **params)
-        finally:
-            self.cv, self.verbose = given
-            del self._watched, self._candidates, self._key
-        self.n_splits_, self.scorer_ = len(folds.splits), by_name if several else scorers
+        scorers, several = self._scorers()
+        grid = self._grid_search(cv=self._splitter(y))
+        check_parameters(grid)
+        of_model = {name: value for name, value in params.items() if name != "groups"}
+        if routing_enabled():
+            of_model = process_routing(self, "fit", **params).estimator.fit
+        raced_by, metric = self._raced_by(scorers, several)
+        candidates = candidates_of(self.estimator, self._drawn(), params, scorers.values())
+        has_paths = any(candidate.path for candidate in candidates)
+        if self.confidence is None and metric is None and not has_paths:
+            return self._fit_grid_search(grid, candidates, X, y, params)
+
+        X, y = indexable(X, y)
+        splits, units = self._split(grid.cv, X, y, params)
+        if not candidates or not splits:
+            raise ValueError(
+                f"No fits were performed: param_grid gives {counted(len(candidates), 'candidate')}, and cv "
+                f"{counted(len(splits), 'fold')}."
+            )
+        fits = Fits(
+            self.estimator,
+            X,
+            y,
+            params,
+            scorers,
+            raced_by if metric else None,
+            self.error_score,
+            self.return_train_score,
+        )
+        with Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch) as parallel:
+            rounds = Rounds(fits, parallel, candidates)
+            race = self._run(rounds, splits, units, raced_by)
+        rounds.check_any_fitted()
+        self.cv_results_ = _table(grid, rounds, race, len(splits))
+        self.n_fits_, self.n_splits_ = rounds.n_fits, len(splits)
+        self.multimetric_ = several
+        self.scorer_ = scorers if several else scorers["score"]
+        self._choose("score" if not several else self.refit)
+        if self.refit:
+            self._refit(X, y, of_model)
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Request what the estimator, the scorers and the splitter do, as GridSearchCV."""
+        return self._grid_search(cv=self.cv).get_metadata_routing()
+
+    def _grid_search(self, cv: Any) -> GridSearchCV:
+        """The same search without a race, as yet without candidates."""
+        scorers, several = self._scorers()
+        names = ("refit", "n_jobs", "verbose", "pre_dispatch", "error_score", "return_train_score")
+        options = {name: getattr(self, name) for name in names}
+        scoring = scorers if several else scorers["score"]
+        return GridSearchCV(self.estimator, {}, scoring=scoring, cv=cv, **options)
+
+    def _scorers(self) -> tuple[dict[str, Any], bool]:
+        return scorers_by_name(self.scoring, self.estimator)
 
     def _splitter(self, y: Any) -> Any:
         if self.cv is None:
             return QueryKFold(5)
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
-    def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Folds:
-        """The folds, which must keep queries whole in a race."""
-        ids = {name: params.get(name) for name in ("qid", "groups")}
-        codes = None
-        if self.confidence is None:
-            splits = split_rows(cv, X, y, **ids)
-        else:
-            given = {"y": y, "hint": how_to_pass_ids(), **ids}
-            n_rows = 0 if y is None else len(y)
-            queries = group_by_query(n_rows, "RacingSearchCV", **given)
-            units = group_by_query(n_rows, "RacingSearchCV", unit=True, **given)
-            codes = units.codes
-            # Splitters of scikit-learn do not look for ids in the index of y, so they get them as groups.
-            ids = {"qid": queries.spread(queries.ids), "groups": units.spread(units.ids)}
-            splits = split_rows(cv, X, y, **ids)
-            check_splits(splits, cv, X, np.asarray(y), **ids)
-        return Folds(cv, splits, codes)
-
-    def _get_scorers(self) -> Any:
-        """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
-        # The search itself must keep the scoring that the user passed.
-        translated = copy(self)
-        translated.scoring = _as_scorers(self.scoring, self.estimator)
-        scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
-        return self._watched or scorers, refit_metric
-
-    def _raced_by(self, scorers: Mapping[str, Any]) -> str:
-        """Name of the scorer to race by."""
-        return named_by(self.refit, scorers) or next(iter(scorers))
-
-    def _watch(self, scorers: Mapping[str, Any], *, has_paths: bool) -> Watched | None:
-        """Scorers that keep values per query and score first trees; None if there is neither."""
-        key = self._raced_by(scorers)
-        metric = metric_of_scorer(scorers[key])
+    def _raced_by(
+        self, scorers: Mapping[str, Any], several: bool
+    ) -> tuple[str, BoundMetric | None]:
+        """Name of the scorer to race by, and its metric; None for a scorer of another package."""
+        name = named_by(self.refit, scorers)
+        if several and name is None and self.refit and not callable(self.refit):
+            raise ValueError(
+                f"With several metrics, refit must be set to a scorer key ({', '.join(scorers)}), a callable or False; "
+                f"got {self.refit!r}."
+            )
+        name = name or next(iter(scorers))
+        metric = metric_of_scorer(scorers[name])
         if self.confidence is not None:
             check_number(self.confidence, "confidence", "(0, 1)")
             if metric is None:
                 raise ValueError(
                     "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; "
-                    f"got {scorers[key]!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with "
+                    f"got {scorers[name]!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with "
                     "confidence=None, any scorer will do."
                 )
             check_by_query(str(metric), metric)
-        if metric is None and not has_paths:
-            return None
-        watched = dict(scorers)
-        if metric is not None:
-            watched[key] = keep_values(watched[key])
-        return Watched(scorers=watched, raise_exc=self.error_score == "raise")
+        return name, metric
 
     def _drawn(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""
@@ -269,72 +265,92 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             return list(ParameterGrid(self.param_grid))
         return list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
 
-    def _format_results(
-        self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None
-    ) -> Any:
-        """Pass on what ran so far; the table is made at the end of the search."""
-        return {"out": out}
+    def _fit_grid_search(
+        self, grid: GridSearchCV, candidates: Sequence[Candidate], X: Any, y: Any, params: Any
+    ) -> RacingSearchCV:
+        """Search without a race, shared fits and values per query, as scikit-learn does."""
+        grid.param_grid = [
+            {name: [value] for name, value in candidate.params.items()} for candidate in candidates
+        ]
+        grid.fit(X, y, **params)
+        results = {name: value for name, value in vars(grid).items() if name.endswith("_")}
+        results |= {"n_fits_": len(candidates) * grid.n_splits_, "_fold_values": []}
+        for name, value in results.items():
+            setattr(self, name, value)
+        return self
 
-    def _run_search(self, evaluate_candidates: Any) -> None:
-        folds, progress = self.cv, Progress(self.verbose)
-        rounds = Rounds(folds, evaluate_candidates, self._candidates, self._watched, self._key)
-        n_candidates, n_folds = len(rounds.candidates), len(folds.splits)
-        if folds.fold is None:
-            rounds.run_at_once()
+    def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> tuple[list[Split], Any]:
+        """The folds, which must keep queries whole in a race, and there the number of what is independent, by row."""
+        ids = {name: params.get(name) for name in ("qid", "groups")}
+        if self.confidence is None:
+            return split_rows(cv, X, y, **ids), None
+        given = {"y": y, "hint": how_to_pass_ids(), **ids}
+        n_rows = 0 if y is None else len(y)
+        queries = group_by_query(n_rows, "RacingSearchCV", **given)
+        units = group_by_query(n_rows, "RacingSearchCV", unit=True, **given)
+        # Splitters of scikit-learn do not look for ids in the index of y, so they get them as groups.
+        ids = {"qid": queries.spread(queries.ids), "groups": units.spread(units.ids)}
+        splits = split_rows(cv, X, y, **ids)
+        check_splits(splits, cv, X, np.asarray(y), **ids)
+        return splits, units.codes
+
+    def _run(
+        self, rounds: Rounds, splits: Sequence[Split], units: Any, raced_by: str
+    ) -> Race | None:
+        """Fit fold after fold the candidates that remain; without a race, all."""
         race = None
+        n_candidates = len(rounds.candidates)
         if self.confidence is not None:
-            sizes = [len(np.unique(folds.units[test])) for _, test in folds.splits]
-            race = Race(n_candidates, np.array(sizes), self.confidence, self.min_queries)
-            # scikit-learn would announce the fits of each fold.
-            self.verbose = 0
+            sizes = np.array([len(np.unique(units[test])) for _, test in splits])
+            race = Race(n_candidates, sizes, self.confidence, self.min_queries)
         # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
-        self._key_of_values = self._key or "score"
         self._fold_values: list[QueryScores] = []
-        # Without candidates or folds, the first fit raises scikit-learn's error.
-        with progress:
-            for fold in range(max(1, n_folds)):
-                if folds.fold is not None:
-                    rounds.run(race.remaining if race else range(n_candidates), fold)
-                scores, values = rounds.values(fold)
+        self._key_of_values = raced_by
+        with Progress(self.verbose) as progress:
+            for fold, split in enumerate(splits):
+                rounds.run(list(race.remaining) if race else range(n_candidates), fold, split)
+                scores, values = rounds.values(fold, split, raced_by, units)
+                self._fold_values.append(values)
+                further = ""
                 if race:
                     race.finish_fold(scores, values)
-                    remaining = counted(len(race.remaining), "candidate")
                     best = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
+                    remaining = counted(len(race.remaining), "candidate")
                     further = f"; {remaining} remaining, best: {best}"
-                    progress.say_done(fold + 1, n_folds, "folds fitted", further)
-                self._fold_values.append(values)
-        if rounds.error and not rounds.returned:
-            raise rounds.error
-        self.n_fits_ = rounds.n_fits
-        # scikit-learn keeps what it returned last.
-        rounds.returned.clear()
-        rounds.returned.update(self._table(rounds, race, n_folds))
+                progress.say_done(fold + 1, len(splits), "folds fitted", further)
+        return race
 
-    def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
-        """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-        params = [candidate.params for candidate in rounds.candidates]
-        columns = race.columns if race else {}
-        with warnings.catch_warnings():
-            # The means of dropped candidates are not finite, which is no cause for a warning.
-            if race and len(race.remaining) < len(params):
-                warnings.filterwarnings(
-                    "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
-                )
-            return super()._format_results(params, n_folds, rounds.table(n_folds)) | columns
+    def _choose(self, key: Any) -> None:
+        """Choose the best candidate, as scikit-learn does; none if several metrics are not to choose one."""
+        results = self.cv_results_
+        if callable(self.refit):
+            self.best_index_ = self.refit(results)
+        elif key:
+            self.best_index_ = results[f"rank_test_{key}"].argmin()
+            self.best_score_ = results[f"mean_test_{key}"][self.best_index_]
+        else:
+            return
+        self.best_params_ = results["params"][self.best_index_]
+
+    def _refit(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
+        """Fit the best candidate on all rows."""
+        best = clone(dict(self.best_params_), safe=False)
+        self.best_estimator_ = clone(self.estimator).set_params(**best)
+        started = time.time()
+        self.best_estimator_.fit(X, y, **params)
+        self.refit_time_ = time.time() - started
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _as_scorers(scoring: Any, estimator: Any) -> Any:
-    """What scikit-learn takes for scoring, from names of metrics of this package, too."""
-    if scoring is None:
-        while isinstance(estimator, Pipeline):
-            estimator = estimator[-1]
-        # QueryRanker.score is a metric of this package.
-        return make_ranking_scorer("ndcg@10") if hasattr(estimator, "_shares_fits") else None
-    known = set(get_scorer_names())
-    if isinstance(scoring, str):
-        return scoring if scoring in known else make_ranking_scorer(scoring)
-    if isinstance(scoring, Mapping):
-        return {name: _as_scorers(one, estimator) for name, one in scoring.items()}
-    if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
-        return scoring if known.issuperset(scoring) else ranking_scorers(*scoring)
-    return scoring
+def _table(grid: GridSearchCV, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
+    """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
+    params = [candidate.params for candidate in rounds.candidates]
+    with warnings.catch_warnings():
+        # The means of dropped candidates are not finite, which is no cause for a warning.
+        if race and len(race.remaining) < len(params):
+            warnings.filterwarnings(
+                "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
+            )
+        table = results_of_fits(grid, params, n_folds, rounds.table(n_folds))
+    return table | race.columns if race else table

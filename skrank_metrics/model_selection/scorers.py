@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.metrics import make_scorer
+from sklearn.metrics import check_scoring, get_scorer_names, make_scorer
+from sklearn.pipeline import Pipeline
 
 from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
@@ -58,6 +59,15 @@ REQUESTS = {
 }
 
 
+# Names that scikit-learn and this package understand as different metrics, and what they are called for rankings.
+ALSO_CLASSIFICATION = {
+    "accuracy": "hit_rate",
+    "f1": "f1",
+    "precision": "precision",
+    "recall": "recall",
+}
+
+
 class QueryScores(NamedTuple):
     """Values per query behind a score: larger is better, and undefined values are replaced.
 
@@ -72,18 +82,6 @@ class QueryScores(NamedTuple):
     weights: FloatArray | None
     # Numbers of what is independent: of the queries, or of groups of them.
     groups: IntArray | None = None
-
-
-class ScoreOfQueries(float):
-    """A score with the values per query behind it."""
-
-    queries: QueryScores
-
-    def __rmul__(self, sign: Any) -> Any:
-        """Multiply by the sign of a scorer, which the values already have."""
-        score = ScoreOfQueries(sign * float(self))
-        score.queries = self.queries
-        return score
 
 
 class _Evaluated(NamedTuple):
@@ -101,7 +99,7 @@ class RankingScore:
     together: tuple[BoundMetric, ...]  # the metrics of all scorers made in one call
     number: int  # of this metric among them
     caller: str = ""  # name of the caller, if it is not a scorer
-    keeps_values: bool = False  # whether to return a ScoreOfQueries
+    kept: list[QueryScores] | None = None  # where to put the values behind each score
     declines: bool = False  # whether documents with a score of NaN or -inf are not ranked
 
     @property
@@ -128,11 +126,9 @@ class RankingScore:
             raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
-        if not self.keeps_values:
-            return value
-        score = ScoreOfQueries(value)
-        score.queries = self._values(ranking.documents, result)
-        return score
+        if self.kept is not None:
+            self.kept.append(self._values(ranking.documents, result))
+        return value
 
     def _check_requests(self, columns: dict[str, Any]) -> None:
         for unknown in columns.keys() - REQUESTS.keys():
@@ -218,9 +214,48 @@ def returned(scores: FloatArray, retrieved: Any) -> Mask:
     return mask if retrieved is None else mask & check_mask(retrieved, "retrieved", scores.shape)
 
 
-def keep_values(scorer: Any) -> Any:
-    """Copy a scorer of this package such that its scores have the values per query."""
-    return copy_with_function(scorer, replace(score_function(scorer), keeps_values=True))
+def keep_values(scorer: Any, kept: list[QueryScores]) -> Any:
+    """Copy a scorer of this package such that it puts the values per query behind each score into a list."""
+    return copy_with_function(scorer, replace(score_function(scorer), kept=kept))
+
+
+def scorers_by_name(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:
+    """Scorers that a ``scoring=`` of this package means, and whether there are several, which have names.
+
+    Strings name metrics of this package or of scikit-learn; the few names that both have are refused. As in
+    scikit-learn, a single scorer is called "score".
+    """
+    if isinstance(scoring, Mapping) and scoring:
+        return {name: _scorer(one, estimator) for name, one in scoring.items()}, True
+    if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
+        names = [check_name_in_scoring(name) for name in scoring]
+        if not set(names) <= set(get_scorer_names()):
+            return ranking_scorers(*names), True
+        return {name: check_scoring(estimator, name) for name in names}, True
+    return {"score": _scorer(scoring, estimator)}, False
+
+
+def _scorer(scoring: Any, estimator: Any) -> Any:
+    if isinstance(scoring, str) and check_name_in_scoring(scoring) not in get_scorer_names():
+        return make_ranking_scorer(scoring)
+    if scoring is None:
+        while isinstance(estimator, Pipeline):
+            estimator = estimator[-1]
+        # The score method of a QueryRanker is this metric.
+        metric = getattr(estimator, "_scored_by", None)
+        if metric is not None:
+            return make_ranking_scorer(metric)
+    return check_scoring(estimator, scoring)
+
+
+def check_name_in_scoring(name: Any) -> Any:
+    """Refuse a name of scikit-learn's metrics of classification that means another metric for rankings."""
+    if name in ALSO_CLASSIFICATION:
+        raise ValueError(
+            f"scoring={name!r} can mean a metric of rankings, or scikit-learn's metric of classification. Pass "
+            f"make_ranking_scorer({ALSO_CLASSIFICATION[name]!r}), or sklearn.metrics.get_scorer({name!r})."
+        )
+    return name
 
 
 def make_ranking_scorer(

@@ -107,8 +107,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     1.0
     """
 
-    # For searches: the first trees of the fitted estimator are those of a smaller one here, too.
-    _shares_fits = True
+    # For races: the metric of ``score``; and the first trees of the fitted estimator are those of a smaller one.
+    _scored_by = METRIC
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
         ("qid", "groups", "eval_set", "X_val", "y_val"), True
     )

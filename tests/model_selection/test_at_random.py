@@ -391,7 +391,7 @@ class PlainRace:
             self.run = fold + 1
             failed = [c for c in self.remaining if of_candidates[c] is None]
             self.drop(failed, "failed")
-            if self.run < self.n_folds and self.remaining:
+            if 1 < self.run < self.n_folds and self.remaining:
                 self.compare()
 
     def drop(self, candidates, why):
@@ -413,7 +413,7 @@ class PlainRace:
         tested = set()
         for other, fold in itertools.product(others, range(self.run)):
             tested |= self.tested(fold, other)
-        n_tests = (self.n_folds - 1) * (self.n - 1)
+        n_tests = (self.n_folds - 2) * (self.n - 1) ** (1 / 4)
         for other in others:
             difference = self.mean(self.leader) - self.mean(other)
             self.difference[other] = round(difference, 12)
@@ -466,29 +466,30 @@ class PlainRace:
         to_come = self.sizes[n_run:]
         unseen = sum(1 / (n * share) for n in to_come) / n_to_come**2
         variance = left * (seen + unseen) * sum(squares) / n_degrees
-        share_of_fits = left * (1 / n_run + 1 / n_to_come)
-        variance, n_degrees = self.with_fits(variance, n_degrees, share_of_fits)
+        s2 = sum(squares) / n_degrees
+        h, n_of_folds = self.instability(other, s2 * np.mean([1 / n for n in sizes]))
+        if h > 1:
+            variance *= h
+            n_degrees = 1 / (1 / n_degrees + 1 / n_of_folds)
         if variance == 0:
             return float(self.difference[other] <= 0)
         return stats.t.sf(self.difference[other] / np.sqrt(variance), n_degrees)
 
-    def with_fits(self, variance, n_degrees, share):
-        """What is added since fits vary from fold to fold."""
+    def instability(self, other, explained_of_pair):
+        """How many times as much as their queries explain means vary from fold to fold."""
         n_folds, n_candidates = self.run, len(self.remaining)
-        expected = np.mean([self.variance_of_mean(fold) for fold in range(n_folds)])
-        if n_folds == 1 or n_candidates == 1 or np.isnan(expected):
-            return variance * (1 + 3**2), n_degrees
         scores = np.array([[self.score(f, c) for c in self.remaining] for f in range(n_folds)])
         of_means = scores.mean(axis=1, keepdims=True)
         rest = scores - scores.mean(axis=0) - of_means + scores.mean()
-        n_of_folds = (n_folds - 1) * (n_candidates - 1)
-        of_folds = 2 * share * (rest**2).sum() / n_of_folds
-        of_fits = of_folds - 2 * share * expected
-        if of_fits <= 0:
-            return variance, n_degrees
-        total = variance + of_fits
-        uncertainty = variance**2 / n_degrees + of_folds**2 / n_of_folds
-        return total, total**2 / uncertainty
+        n_degrees = (n_folds - 1) * (n_candidates - 1)
+        explained = np.mean([self.variance_of_mean(fold) for fold in range(n_folds)])
+        pooled, of_pair = 0.0, 0.0
+        if explained > 0:
+            pooled = (rest**2).sum() / n_degrees / explained
+        if explained_of_pair > 0:
+            leads = [self.score(f, self.leader) - self.score(f, other) for f in range(n_folds)]
+            of_pair = np.var(np.round(leads, 12), ddof=1) / explained_of_pair
+        return max(1.0, pooled, (pooled + of_pair) / 2), n_degrees
 
     def variance_of_mean(self, fold):
         """Of a candidate around all, over the queries that all define."""

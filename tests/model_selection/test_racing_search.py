@@ -169,68 +169,49 @@ def weighted_variance(values, weights):
     return np.average(squares, weights=weights) * n / (n - 1), n
 
 
-def fits_by_hand(values, weights):
-    """Variance of two folds' means beyond that of queries, and of the means, by candidate around all of them."""
+def variance_of_folds(values, weights):
+    """Variance of the means of folds over what queries explain, and what these explain, by hand for two folds."""
+    variances, n = np.transpose(list(map(weighted_variance, values, weights)))
+    first, second = map(weighted_mean, values, weights)
+    return (first - second) ** 2 / 2, variances, n
+
+
+def pooled_by_hand(values, weights):
+    """How much more the means of all candidates vary between two folds than their queries explain."""
     centred = [of_fold - np.mean(of_fold, axis=0) for of_fold in zip(*values, strict=True)]
-    n_candidates = len(values)
-    total, expected = 0.0, 0.0
-    for candidate in range(n_candidates):
-        first, second = (
-            np.average(of_fold[candidate], weights=w)
-            for of_fold, w in zip(centred, weights, strict=True)
-        )
-        total += (first - second) ** 2 / 2
-        for of_fold, w in zip(centred, weights, strict=True):
-            variance, n = weighted_variance(of_fold[candidate], w)
-            expected += variance / n / 2
-    return max(0.0, total - expected) / (n_candidates - 1), total / (n_candidates - 1)
+    observed, explained = 0.0, 0.0
+    for own in zip(*centred, strict=True):
+        of_folds, variances, n = variance_of_folds(own, weights)
+        observed += of_folds
+        explained += np.mean(variances / n)
+    return observed / explained
 
 
-def p_by_hand(leads, weights, sizes, fits=(0.0, 0.0), n_candidates=0, multiple=1.0):
-    """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
-    n_run = len(leads)
-    n_left = len(sizes) - n_run
-    variances, n = np.transpose(list(map(weighted_variance, leads, weights)))
-    means = list(map(weighted_mean, leads, weights))
+def p_by_hand(leads, weights, sizes, pooled, n_candidates):
+    """One-sided p-value of the mean of fold means, of the first two folds, against that of all folds."""
+    n_left = len(sizes) - 2
+    of_folds, variances, n = variance_of_folds(leads, weights)
     n_degrees = np.sum(n - 1)
     s2 = np.sum((n - 1) * variances) / n_degrees
-    share = n.sum() / sum(sizes[:n_run])
-    to_come = share * np.array(sizes[n_run:])
-    left = (n_left / len(sizes)) ** 2
-    of_queries = np.sum(1 / n) / n_run**2
-    of_queries += np.sum(1 / to_come) / n_left**2
-    of_queries *= left * s2 * multiple
-    # The difference of two candidates has twice the variance of one.
-    factor = 2 * left * (1 / n_run + 1 / n_left)
-    of_fits, of_folds = factor * np.array(fits)
-    total = of_queries + of_fits
-    if of_fits:
-        of_each = of_queries**2 / n_degrees + of_folds**2 / (n_candidates - 1)
-        n_degrees = total**2 / of_each
-    return t.sf(np.mean(means) / np.sqrt(total), n_degrees)
+    to_come = n.sum() / sum(sizes[:2]) * np.array(sizes[2:])
+    of_queries = np.sum(1 / n) / 2**2 + np.sum(1 / to_come) / n_left**2
+    of_pair = of_folds / np.mean(s2 / n)
+    h = max(1.0, pooled, (pooled + of_pair) / 2)
+    if h > 1:
+        # Two folds and two candidates leave one degree of freedom, for the pooled and for the pair's variance.
+        n_degrees = 1 / (1 / n_degrees + 1 / (n_candidates - 1))
+    variance = (n_left / len(sizes)) ** 2 * of_queries * s2 * h
+    return t.sf(np.mean(list(map(weighted_mean, leads, weights))) / np.sqrt(variance), n_degrees)
 
 
 def weighted_mean(values, weights):
     return np.average(values, weights=weights)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("column", [2, 3])
-def test_after_one_fold_fits_are_taken_to_vary_three_times_as_much_as_its_mean(column, weighted):
-    splits = unequal_folds([40, 110])
-    weights = np.ones(N_QUERIES)
-    if weighted:
-        weights = np.random.default_rng(0).integers(1, 4, N_QUERIES).astype(float)
-    labels = with_qid(Y, QID, sample_weight=weights[QID])
-    options = {"cv": splits, "confidence": 0.9999999, "min_queries": 2}
-    found = race(grid={"column": [4, column]}, **options).fit(X, labels).cv_results_
-    of_fold = weights[:40]
-    values = [values_of(splits[:1], one)[0] for one in (4, column)]
-    means = [weighted_mean(own, of_fold) for own in values]
-    other, best = np.argsort(means)
-    leads = values[best] - values[other]
-    p = p_by_hand([leads], [of_fold], [40, 110], multiple=1 + 3**2)
-    assert found["p_adjusted"][other] == pytest.approx(p)
+def test_nothing_is_compared_after_one_fold():
+    found = race(cv=unequal_folds([100, 50]), confidence=0.5, min_queries=2).fit(X, LABELS)
+    assert np.isnan(found.cv_results_["p_adjusted"]).all()
+    assert found.n_fits_ == 2 * len(NOISE)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -251,14 +232,14 @@ def test_the_lead_and_its_p_value_by_hand(sizes, weighted):
         of_queries = zip(values_of(splits[:2], column), of_folds, strict=True)
         values.append([of_fold[weight > 0] for of_fold, weight in of_queries])
     means = [np.mean(list(map(weighted_mean, own, positive))) for own in values]
-    fits = fits_by_hand(values, positive)
+    pooled = pooled_by_hand(values, positive)
     leader = int(np.argmax(means))
     for row in {0, 1, 2} - {leader}:
         assert found["difference"][row] == pytest.approx(means[leader] - means[row])
         leads = [own - other for own, other in zip(values[leader], values[row], strict=True)]
-        p = p_by_hand(leads, positive, sizes, fits, n_candidates=3)
-        # Two other candidates, after two folds.
-        p_adjusted = min(1, 2 * 2 * p)
+        p = p_by_hand(leads, positive, sizes, pooled, n_candidates=3)
+        # Two other candidates, after the second of three folds.
+        p_adjusted = min(1, (3 - 2) * 2**0.25 * p)
         assert found["p_adjusted"][row] == pytest.approx(p_adjusted)
 
 
@@ -507,8 +488,8 @@ def test_progress_counts_the_folds(capsys):
     race().fit(X, LABELS)
     assert capsys.readouterr() == ("", "")
     raced = race(verbose=1).fit(X, LABELS)
-    assert np.isnan(raced.cv_results_["dropped_after"]).sum() == 1
-    said = "5 of 5 folds fitted (100%), 0 s left; 1 candidate remaining, best: column=4\n"
+    assert np.isnan(raced.cv_results_["dropped_after"]).sum() == 2
+    said = "5 of 5 folds fitted (100%), 0 s left; 2 candidates remaining, best: column=4\n"
     assert capsys.readouterr() == ("", said)
     assert raced.best_params_ == {"column": 4}
     assert raced.verbose == 1
@@ -520,10 +501,12 @@ def test_progress_names_a_candidate_without_parameters(capsys):
     assert said.endswith("; 1 candidate remaining, best: the defaults\n")
 
 
-def test_without_a_race_scikit_learn_says_what_is_fitted(capsys):
+def test_progress_without_a_race(capsys):
     race(confidence=None, verbose=1).fit(X, LABELS)
+    assert capsys.readouterr() == ("", "5 of 5 folds fitted (100%), 0 s left\n")
+    race(confidence=None, verbose=1, scoring="r2").fit(X, LABELS)
     printed, said = capsys.readouterr()
-    assert "candidates, totalling" in printed
+    assert "candidates, totalling" in printed, "scikit-learn ran the search"
     assert not said
 
 
@@ -636,15 +619,16 @@ def test_without_labels():
 
 
 def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
-    columns = np.column_stack([-Y, X])
+    """A candidate that fails in the first fold takes part in no comparison."""
     searches = (
-        race(grid={"column": chosen}, confidence=0.999, cv=QueryKFold(3))
-        for chosen in ([0, 4, 5], [4, 5])
+        race(grid={"column": chosen}, confidence=0.9999999, cv=QueryKFold(3), error_score=np.nan)
+        for chosen in ([-1, 3, 4], [3, 4])
     )
-    of_three, of_two = (search.fit(columns, LABELS).cv_results_ for search in searches)
+    with pytest.warns(FitFailedWarning):
+        of_three, of_two = (search.fit(X, LABELS).cv_results_ for search in searches)
     assert np.nan_to_num(of_three["dropped_after"]).tolist() == [1, 0, 0]
     tested = ~np.isnan(of_two["p_adjusted"])
-    expected = np.minimum(1, 2 * of_two["p_adjusted"][tested])
+    expected = np.minimum(1, 2**0.25 * of_two["p_adjusted"][tested])
     assert (expected < 1).any()
     np.testing.assert_allclose(of_three["p_adjusted"][1:][tested], expected)
 

@@ -22,7 +22,7 @@ from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection import RacingSearchCV
-from skrank_metrics.model_selection.tree_families import FAMILIES, family_of
+from skrank_metrics.model_selection._tree_paths import FAMILIES, family_of
 
 X, grades, QID = make_ranking(30, random_state=0)
 Y = np.minimum(grades, 2)  # each class of a classifier is fitted on its own

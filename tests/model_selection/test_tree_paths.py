@@ -25,7 +25,7 @@ from xgboost.callback import LearningRateScheduler
 
 from skrank_metrics import QueryKFold, QueryRanker, ranking_scorers, with_qid
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection import RacingSearchCV, tree_families
+from skrank_metrics.model_selection import RacingSearchCV, _tree_paths
 
 X, grades, QID = make_ranking(30, random_state=0)
 Y = np.minimum(grades, 2)  # each class of a classifier is fitted on its own
@@ -251,13 +251,13 @@ def test_scorers_that_see_the_model_get_the_very_model():
 @pytest.fixture
 def wrong_table(monkeypatch):
     """A version of LightGBM whose first trees are those of another model."""
-    family = tree_families.FAMILIES["LGBMRegressor"]
+    family = _tree_paths.FAMILIES["LGBMRegressor"]
 
     def off(model, n_trees):
         family.use_first(model, n_trees + 1)
 
     changed = dataclasses.replace(family, use_first=off)
-    monkeypatch.setitem(tree_families.FAMILIES, "LGBMRegressor", changed)
+    monkeypatch.setitem(_tree_paths.FAMILIES, "LGBMRegressor", changed)
 
 
 @pytest.mark.parametrize("confidence", [None, 0.95])

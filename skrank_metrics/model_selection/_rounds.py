@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from traceback import format_exc
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._sklearn_internals import fit_of_search
@@ -23,84 +25,25 @@ from skrank_metrics.model_selection.scorers import QueryScores, keep_values
 
 
 class Result(NamedTuple):
-    """What scikit-learn says of a candidate on a fold, and the values per query behind the score to race by."""
+    """Scores of a candidate on a fold, and the values per query behind the one to race by."""
 
-    test_scores: dict[str, float]
-    train_scores: dict[str, float] | None
-    queries: QueryScores | None  # None if the metric has none, or the candidate failed
-    fit_time: float = 0.0
+    test_scores: Mapping[str, float]
+    train_scores: Mapping[str, float]
+    queries: QueryScores | None = None  # None if the metric has none, or the candidate failed
     score_time: float = 0.0
+    fit_time: float = 0.0
     error: str | None = None  # of a fit that failed
-
-
-class Scoring:
-    """The scorer of one fit: scores the model by all metrics, and in the same way its first trees.
-
-    ``results`` has one dict per call, first of the test rows and then of the training rows, by number of trees; 0
-    stands for the whole model.
-    """
-
-    def __init__(self, model: Any, fits: Fits, n_trees: Sequence[int]) -> None:
-        self._n_trees, self._error_score = n_trees, fits.error_score
-        self._kept: list[QueryScores] = []
-        scorers = dict(fits.scorers)
-        if fits.raced_by is not None:
-            scorers[fits.raced_by] = keep_values(scorers[fits.raced_by], self._kept)
-        self._scorer = check_scoring(model, scorers, raise_exc=fits.error_score == "raise")
-        self.results: list[dict[int, Result]] = []
-
-    def get_metadata_routing(self) -> Any:
-        """Request what all scorers do."""
-        return self._scorer.get_metadata_routing()
-
-    def __call__(
-        self, model: Any, X: Any, y: Any, sample_weight: Any = None, **params: Any
-    ) -> float:
-        """Score a fitted model; scikit-learn looks for sample_weight in the signature."""
-        if sample_weight is not None:
-            params["sample_weight"] = sample_weight
-        found: dict[int, Result] = {}
-        self.results.append(found)
-        found[0] = self._result(model, X, y, params)
-        # A model that stopped early does not tell what smaller ones predict.
-        trees = trees_of(model, fitted=True) if self._n_trees else None
-        if trees is not None:
-            for n_trees in self._n_trees:
-                trees.use_first(n_trees)
-                try:
-                    found[n_trees] = self._result(model, X, y, params)
-                except Exception:
-                    # The smaller model is fitted on its own instead, and says it again if it is an error.
-                    continue
-            trees.use_first(trees.n_trees)
-        # The search wants a number.
-        return 0.0
-
-    def _result(self, model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Result:
-        self._kept.clear()
-        scores = self._scorer(model, X, y, **params)
-        for name, score in scores.items():
-            # The traceback of a scorer that failed.
-            if isinstance(score, str):
-                warnings.warn(
-                    f"Scoring failed. {name} is set to {self._error_score}. Details:\n{score}",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                scores[name] = self._error_score
-        # An error in the set-up of a scorer is raised here, as its score is no number.
-        scores = {name: float(score) for name, score in scores.items()}
-        return Result(scores, None, self._kept[0] if self._kept else None)
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Fits and scores one model on one fold, with a search of scikit-learn that has only this candidate."""
+    """Fits a model on a fold and scores it, each by a call of scikit-learn, and so its first trees."""
 
     estimator: Any
     X: Any
     y: Any
-    params: Mapping[str, Any]  # of fit
+    fit_params: Mapping[str, Any]
+    score_params: Mapping[str, Any]
     scorers: Mapping[str, Any]
     raced_by: str | None  # the scorer whose values per query are kept
     error_score: Any
@@ -109,46 +52,85 @@ class Fits:
     def run(
         self,
         params: Mapping[str, Any],
-        split: Split,
         n_trees: Sequence[int],
+        split: Split,
         place: tuple[int, int],
     ) -> dict[int, Result]:
-        """Results of a model, under the number 0, and those of its first trees that could be scored."""
+        """Results by number of trees: of the whole model, which comes first, and of its first trees if possible."""
         model = clone(self.estimator).set_params(**clone(dict(params), safe=False))
-        scoring = Scoring(model, self, n_trees)
-        search = GridSearchCV(
-            model,
+        options = {"cv": [split], "scoring": _nothing, "params": self.fit_params}
+        started = time.time()
+        with fit_of_search(*place):
+            try:
+                fitted = cross_validate(
+                    model, self.X, self.y, **options, error_score="raise", return_estimator=True
+                )
+            except Exception:
+                if self.error_score == "raise":
+                    raise
+                failed = dict.fromkeys(self.scorers, self.error_score)
+                result = Result(failed, failed, fit_time=time.time() - started, error=format_exc())
+                return {n_trees[0]: result}
+            found = self._scored(fitted["estimator"][0], n_trees, split)
+        fit_time = fitted["fit_time"][0]
+        return {number: result._replace(fit_time=fit_time) for number, result in found.items()}
+
+    def _scored(self, model: Any, n_trees: Sequence[int], split: Split) -> dict[int, Result]:
+        whole, *smaller = n_trees
+        found = {whole: self._score(model, split, self.error_score)}
+        # A model that stopped early does not tell what smaller ones predict.
+        trees = trees_of(model, fitted=True) if smaller else None
+        if trees is not None:
+            for number in smaller:
+                trees.use_first(number)
+                # After an error, the smaller model is fitted on its own instead, and says it again.
+                with suppress(Exception):
+                    found[number] = self._score(model, split, "raise")
+        return found
+
+    def _score(self, model: Any, split: Split, error_score: Any) -> Result:
+        kept: list[QueryScores] = []
+        scorers = dict(self.scorers)
+        if self.raced_by is not None:
+            scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
+        train, test = split
+        scored = GridSearchCV(
+            _Fitted(model),
             {},
-            scoring=scoring,
-            cv=[split],
+            scoring=scorers,
+            # A frozen model is not fitted, so its training rows need not be copied.
+            cv=[(train if self.return_train_score else test[:1], test)],
             n_jobs=1,
             refit=False,
-            error_score="raise",
+            error_score=error_score,
             return_train_score=self.return_train_score,
         )
-        started = time.time()
-        try:
-            with fit_of_search(*place):
-                search.fit(self.X, self.y, **self.params)
-        except Exception:
-            # A scorer raises only errors in its set-up, which end the search.
-            if self.error_score == "raise" or scoring.results:
-                raise
-            scores = dict.fromkeys(self.scorers, self.error_score)
-            return {0: Result(scores, scores, None, time.time() - started, error=format_exc())}
-        fit_time, score_time = (
-            float(search.cv_results_[name][0]) for name in ("mean_fit_time", "mean_score_time")
+        with warnings.catch_warnings():
+            # The search says it once, of its own means.
+            warnings.filterwarnings("ignore", "One or more of the", UserWarning)
+            found = scored.fit(self.X, self.y, **self.score_params).cv_results_
+        of_test, of_train = (
+            {
+                name: found[f"split0_{part}_{name}"][0]
+                for name in scorers
+                if f"split0_{part}_{name}" in found
+            }
+            for part in ("test", "train")
         )
-        test, *train = scoring.results
-        found = {}
-        for number, result in test.items():
-            # First trees may predict on test rows only.
-            if not train or number in train[0]:
-                of_train = train[0][number].test_scores if train else None
-                found[number] = result._replace(
-                    train_scores=of_train, fit_time=fit_time, score_time=score_time
-                )
-        return found
+        return Result(of_test, of_train, kept[0] if kept else None, found["mean_score_time"][0])
+
+
+class _Fitted(FrozenEstimator):  # type: ignore[misc]
+    """A fitted model that a search only scores."""
+
+    def set_params(self, **params: Any) -> _Fitted:
+        """Keep the model, which scikit-learn would lose if it sets no parameters."""
+        return self
+
+
+def _nothing(model: Any, X: Any, y: Any = None) -> float:
+    """Score nothing, as models are scored after their fit."""
+    return 0.0
 
 
 @dataclass
@@ -164,49 +146,53 @@ class Rounds:
     def run(self, rows: Sequence[int], fold: int, split: Split) -> None:
         """Fit candidates on a fold; on the first, also the smallest of each path, to check those that share fits."""
         groups = groups_of(self.candidates, rows)
-        smallest = []
-        if fold == 0:
-            smallest = [group[-1] for group in groups if self._smaller(group)]
-        tasks = [(group[0], self._smaller(group)) for group in groups]
-        models = self._fitted([*tasks, *((row, []) for row in smallest)], fold, split)
+        largest = [group[0] for group in groups]
+        smallest = [group[-1] for group in groups if fold == 0 and self._numbers(group)[1:]]
+        numbers = [self._numbers(group) for group in groups]
+        models = self._fitted(largest, numbers, fold, split)
         found = {}
-        for group, of_model in zip(groups, models, strict=False):
+        for group, of_model in zip(groups, models, strict=True):
             for row in group:
-                is_largest = self.candidates[row].n_trees == self.candidates[group[0]].n_trees
-                number = 0 if is_largest else self.candidates[row].n_trees
-                if number in of_model:
-                    found[row] = of_model[number]
-        alone = {
-            row: of_model[0] for row, of_model in zip(smallest, models[len(groups) :], strict=True)
-        }
-        for row, own in alone.items():
+                if self.candidates[row].n_trees in of_model:
+                    found[row] = of_model[self.candidates[row].n_trees]
+        checks = self._alone(smallest, fold, split)
+        for row, own in checks.items():
             if row in found and own.error is None and found[row].test_scores != own.test_scores:
                 self._share_no_more(row)
-                found = {
-                    group[0]: of_model[0] for group, of_model in zip(groups, models, strict=False)
-                }
+                found = {row: found[row] for row in largest}
                 break
-        found |= alone
-        others = [row for row in rows if row not in found]
-        of_others = self._fitted([(row, []) for row in others], fold, split)
-        found |= {row: of_model[0] for row, of_model in zip(others, of_others, strict=True)}
+        found |= checks
+        found |= self._alone([row for row in rows if row not in found], fold, split)
         self.results |= {(row, fold): result for row, result in found.items()}
-        self._warn_of_failures(list(found.values()), fold)
+        errors = [result.error for result in found.values() if result.error is not None]
+        if errors:
+            warnings.warn(
+                f"In fold {fold}: {len(errors)} fits failed out of a total of {len(rows)}. Their scores are "
+                f"{self.fits.error_score}; with error_score='raise', the first error is raised:\n{errors[0]}",
+                FitFailedWarning,
+                stacklevel=2,
+            )
 
-    def _smaller(self, group: Sequence[int]) -> list[int]:
-        """Numbers of trees of the candidates that are smaller than the first of their path."""
-        numbers = {self.candidates[row].n_trees for row in group}
-        return sorted(numbers - {self.candidates[group[0]].n_trees})
+    def _numbers(self, group: Sequence[int]) -> list[int]:
+        """Different numbers of trees of the candidates of a path, the largest first."""
+        return list(dict.fromkeys(self.candidates[row].n_trees for row in group))
+
+    def _alone(self, rows: Sequence[int], fold: int, split: Split) -> dict[int, Result]:
+        numbers = [self._numbers([row]) for row in rows]
+        models = self._fitted(rows, numbers, fold, split)
+        return {
+            row: of_model[own[0]] for row, own, of_model in zip(rows, numbers, models, strict=True)
+        }
 
     def _fitted(
-        self, tasks: Sequence[tuple[int, Sequence[int]]], fold: int, split: Split
+        self, rows: Sequence[int], numbers: Sequence[Sequence[int]], fold: int, split: Split
     ) -> list[dict[int, Result]]:
-        self.n_fits += len(tasks)
-        results: Iterable[dict[int, Result]] = self.parallel(
-            delayed(self.fits.run)(self.candidates[row].params, split, n_trees, (place, fold))
-            for place, (row, n_trees) in enumerate(tasks)
-        )
-        return list(results)
+        self.n_fits += len(rows)
+        run = delayed(self.fits.run)
+        tasks = []
+        for place, (row, n_trees) in enumerate(zip(rows, numbers, strict=True)):
+            tasks.append(run(self.candidates[row].params, n_trees, split, (place, fold)))
+        return list(self.parallel(tasks))
 
     def _share_no_more(self, row: int) -> None:
         """Fit each candidate on its own, since first trees predict otherwise than the smaller model."""
@@ -217,16 +203,6 @@ class Rounds:
             stacklevel=2,
         )
         self.candidates = [Candidate(candidate.params) for candidate in self.candidates]
-
-    def _warn_of_failures(self, results: Sequence[Result], fold: int) -> None:
-        errors = [result.error for result in results if result.error is not None]
-        if errors:
-            warnings.warn(
-                f"In fold {fold}: {len(errors)} fits failed out of a total of {len(results)}. Their scores are "
-                f"{self.fits.error_score}; error_score='raise' stops at the first. The first error:\n{errors[0]}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
 
     def check_any_fitted(self) -> None:
         """Raise an error, in the words of scikit-learn, if all fits failed."""
@@ -246,15 +222,10 @@ class Rounds:
         If all failed, these are all scores, which are equal, and no queries.
         """
         of_fold = {row: result for (row, number), result in self.results.items() if number == fold}
-        known = {
-            row: result.queries for row, result in of_fold.items() if result.queries is not None
-        }
+        known = {row: result.queries for row, result in of_fold.items() if result.queries}
         scores = {row: of_fold[row].test_scores[name] for row in known or of_fold}
-        if not known:
-            nothing = np.empty(0, dtype=np.intp)
-            empty = np.empty((len(self.candidates), 0))
-            return scores, QueryScores(nothing, nothing, empty, empty > 0, None)
-        first = next(iter(known.values()))
+        nothing: Any = np.empty(0, dtype=np.intp)
+        first = next(iter(known.values()), QueryScores(nothing, nothing, nothing, nothing, None))
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
         defined = np.zeros(values.shape, dtype=bool)
         for row, queries in known.items():
@@ -262,14 +233,11 @@ class Rounds:
         # Scorers number the rows that they score, and all others those of X.
         first_rows = split[1][first.first_rows]
         groups = None if units is None else units[first_rows]
-        return scores, first._replace(
-            first_rows=first_rows, values=values, defined=defined, groups=groups
-        )
+        return scores, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
-        one = next(iter(self.results.values()))
-        nothing = dict.fromkeys(one.test_scores, np.nan)
+        nothing = dict.fromkeys(self.fits.scorers, np.nan)
         blank = Result(nothing, nothing, None, np.nan, np.nan)
-        cells = [(row, fold) for row in range(len(self.candidates)) for fold in range(n_folds)]
+        cells = product(range(len(self.candidates)), range(n_folds))
         return [self.results.get(cell, blank)._asdict() for cell in cells]

@@ -177,8 +177,10 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         grid = self._grid_search(cv=self._splitter(y))
         check_parameters(grid)
         of_model = {name: value for name, value in params.items() if name != "groups"}
+        of_scorers = of_model
         if routing_enabled():
-            of_model = process_routing(self, "fit", **params).estimator.fit
+            routed = process_routing(self, "fit", **params)
+            of_model, of_scorers = routed.estimator.fit, routed.scorer.score
         raced_by, metric = self._raced_by(scorers, several)
         candidates = candidates_of(self.estimator, self._drawn(), params, scorers.values())
         has_paths = any(candidate.path for candidate in candidates)
@@ -196,7 +198,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
             self.estimator,
             X,
             y,
-            params,
+            of_model,
+            of_scorers,
             scorers,
             raced_by if metric else None,
             self.error_score,

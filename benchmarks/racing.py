@@ -253,7 +253,8 @@ def simulate_races(rounds: int, sizes: Sequence[int], of_fits: Values) -> tuple[
             error = SPREAD / np.sqrt(np.mean(sizes))
             values += (error * of_fits * random.normal(size=n_candidates))[:, None]
             defined = np.ones((n_candidates, n), dtype=bool)
-            folds.append(QueryScores(np.arange(n), np.arange(n), values, defined, None))
+            queries = np.arange(n)
+            folds.append(QueryScores(queries, queries, values, defined, None, queries))
         scores = np.transpose([fold.values.mean(axis=1) for fold in folds])
         grid = Grid(scores[None], folds)
         winner, cost = race(grid, random.permutation(len(sizes)))

@@ -1,4 +1,4 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these eight things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
 
 Four look at the functions that are running:
 
@@ -10,7 +10,7 @@ Four look at the functions that are running:
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
 
-Four use private attributes or the identity of arrays:
+Three use private attributes or methods, or the identity of arrays:
 
 - The metric and response method of a scorer must be known, but scorers keep them to themselves. Otherwise, a scorer is
   of unknown origin, which search_report and RacingSearchCV refuse.

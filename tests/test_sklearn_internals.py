@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skrank_metrics import QueryKFold
+from skrank_metrics import QueryKFold, QueryRanker, _sklearn_internals
 from skrank_metrics._sklearn_internals import (
     check_parameters,
     check_rows,
@@ -31,6 +33,8 @@ from skrank_metrics._sklearn_internals import (
     results_of_fits,
     score_function,
 )
+from skrank_metrics.model_selection import RacingSearchCV
+from skrank_metrics.model_selection._rounds import FittedModel
 
 X, Y = np.arange(12.0)[:, None], np.arange(12.0)
 
@@ -166,19 +170,20 @@ def test_scorers_of_a_dict_keep_things_for_the_time_of_one_call():
     assert kept_for_this_call() == {}
 
 
-def test_a_warning_of_a_search_that_calls_scikit_learn_for_each_fit_appears_once():
+def test_a_search_that_calls_scikit_learn_for_each_fit_warns_once():
     seen = []
 
     def scorer(model, X, y):
         seen.append(is_first_warning())
         return 0.0
 
+    split = range(6), range(6, 12)
     for _ in range(2):
         seen.clear()
         for fold, candidate in itertools.product(range(2), range(3)):
             with fit_of_search(candidate, fold):
-                cross_validate(Ridge(), X, Y, scoring=scorer, cv=KFold(2))
-        assert seen == [True, *[False] * 11]
+                cross_validate(Ridge(), X, Y, scoring=scorer, cv=[split])
+        assert seen == [True, *[False] * 5]
 
 
 def test_results_have_the_columns_of_a_grid_search():
@@ -202,3 +207,33 @@ def test_results_have_the_columns_of_a_grid_search():
 def test_parameters_of_a_search_are_checked():
     with pytest.raises(ValueError, match="The 'error_score' parameter of GridSearchCV must be"):
         check_parameters(GridSearchCV(Ridge(), {}, error_score="none"))
+
+
+# Such as "from sklearn.metrics._scorer import" and "from sklearn.utils import _safe_indexing".
+PRIVATE_IMPORT = re.compile(r"^\s*(from|import) sklearn[\w.]*(\._| import .*\b_[a-z])", re.MULTILINE)
+
+
+def test_nothing_else_imports_private_parts_of_scikit_learn():
+    folder = Path(_sklearn_internals.__file__).parent
+    files = set(folder.rglob("*.py")) - {Path(_sklearn_internals.__file__)}
+    found = [file for file in files if PRIVATE_IMPORT.search(file.read_text())]
+    assert not found
+    for line in ("from sklearn.metrics._scorer import x", "from sklearn.utils import a, _b"):
+        assert PRIVATE_IMPORT.search(f"import sys\n{line}\n")
+
+
+@pytest.mark.parametrize("kind", [RacingSearchCV, QueryRanker, QueryKFold, FittedModel])
+def test_no_class_overrides_private_methods_of_scikit_learn(kind):
+    own, private = set(), {"_abc_impl"}
+    for base in kind.__mro__:
+        if base.__module__.startswith("skrank_metrics"):
+            own |= {name for name in vars(base) if re.match("_[a-z]", name)}
+        elif base.__module__.startswith("sklearn"):
+            private |= set(vars(base))
+    assert own & private <= {"_abc_impl"}
+
+
+def test_the_page_of_wishes_lists_all():
+    page = Path(__file__).parents[1] / "docs" / "upstream.md"
+    rows = page.read_text().partition("|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    assert len(rows) == _sklearn_internals.__doc__.count("\n- ")

@@ -29,19 +29,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.decisions.signs import divided
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
 
 
 class Spread(NamedTuple):
-    """Differences between the leader and each other candidate on the queries of one fold."""
+    """How rows of values vary over the queries of one fold."""
 
-    # Sums of squares around their means, in units of observations of equal weight.
-    squares: FloatArray
-    n_effective: FloatArray  # number of such observations
-    tested: list[int]  # observations with a value
+    squares: FloatArray  # sums around the means, in units of observations of equal weight
+    sizes: FloatArray  # numbers of such observations
 
 
 @dataclass
@@ -49,7 +47,7 @@ class Race:
     """The candidates of a race, fold by fold."""
 
     n_candidates: int
-    sizes: IntArray  # of the folds; candidates can be dropped after all but the last
+    sizes: IntArray  # of the folds; candidates can be dropped after all but the first and the last
     confidence: float = 0.95
     min_queries: int = 30
 
@@ -72,9 +70,11 @@ class Race:
     def finish_fold(self, scores: Mapping[int, float], fold: QueryScores) -> None:
         """Record a fold, given the scores of those that did not fail; drop those that are behind."""
         self.folds.append(fold)
-        self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.n_candidates)]))
+        of_all = np.full(self.n_candidates, np.nan)
+        of_all[list(scores)] = list(scores.values())
+        self.scores.append(of_all)
         self._drop([row for row in self.remaining if row not in scores], "failed")
-        if 1 < len(self.folds) < self.n_folds:
+        if 1 < len(self.folds) < self.n_folds and len(self.remaining) > 1:
             self._compare([row for row in self.remaining if row != self.leader])
 
     @property
@@ -89,10 +89,13 @@ class Race:
         means = scores.mean(axis=0)
         differences = leads(means[leader], means[others])
         p_adjusted = np.full(len(others), np.nan)
-        spreads = [_spread(fold, leader, others) for fold in self.folds]
         # Repeated folds test queries again, which then count once.
-        tested = set().union(*(spread.tested for spread in spreads))
+        tested = set().union(*(_tested(fold, leader) for fold in self.folds))
         if len(tested) >= self.min_queries:
+            spreads = [
+                _spread(fold, leads(fold.values[leader], fold.values[others]))
+                for fold in self.folds
+            ]
             of_folds = leads(scores[:, [leader]], scores[:, others])
             p = _one_sided(differences, *self._variance(spreads, of_folds))
             n_tests = (self.n_folds - 2) * (self.n_candidates - 1) ** 0.25
@@ -114,8 +117,7 @@ class Race:
         """
         n_run = len(spreads)
         n_to_come = self.n_folds - n_run
-        sizes = np.array([spread.n_effective for spread in spreads])
-        squares = np.array([spread.squares for spread in spreads])
+        squares, sizes = (np.array(one) for one in zip(*spreads, strict=True))
         n_degrees = sizes.sum(axis=0) - n_run
         # A pair without common values in a fold, or with a single one in all, is not compared.
         known = (sizes.min(axis=0) > 0) & (n_degrees >= 1)
@@ -123,29 +125,29 @@ class Race:
 
         # Weights and undefined queries count in the folds to come as they did so far.
         share = sizes.sum(axis=0) / self.sizes[:n_run].sum()
-        sizes_to_come = self.sizes[n_run:, None] * share
-        so_far = (1 / sizes).sum(axis=0) / n_run**2
-        to_come = (1 / sizes_to_come).sum(axis=0) / n_to_come**2
+        so_far = (1 / sizes).sum(axis=0)
+        to_come = (1 / self.sizes[n_run:]).sum() / share
         of_query = squares.sum(axis=0) / n_degrees
-        of_queries = (n_to_come / self.n_folds) ** 2 * (so_far + to_come) * of_query
+        left = (n_to_come / self.n_folds) ** 2
+        of_queries = left * of_query * (so_far / n_run**2 + to_come / n_to_come**2)
 
-        pooled, n_pooled = self._instability()
-        explained = of_query * (1 / sizes).mean(axis=0)
-        of_pair = divided(of_folds.var(axis=0, ddof=1), explained)
+        pooled = self._instability()
+        of_pair = divided(of_folds.var(axis=0, ddof=1), of_query * so_far / n_run)
         h = np.maximum(1.0, np.maximum(pooled, (pooled + of_pair) / 2))
+        n_pooled = (n_run - 1) * (len(self.remaining) - 1)
         both = 1 / (1 / n_degrees + 1 / n_pooled)
         return h * of_queries, np.where(h > 1, both, n_degrees)
 
-    def _instability(self) -> tuple[float, int]:
-        """The variance of candidates between folds over what their queries explain, and its degrees of freedom."""
-        rows = self.remaining
-        scores = np.array(self.scores)[:, rows]
-        centred = scores - scores.mean(axis=0)
-        centred -= centred.mean(axis=1, keepdims=True)
-        n_degrees = (len(scores) - 1) * (len(rows) - 1)
-        explained = float(np.mean([_variance_of_mean(fold, rows) for fold in self.folds]))
-        of_folds = float((centred**2).sum()) / n_degrees
-        return of_folds / explained if explained > 0 else 0.0, n_degrees
+    def _instability(self) -> float:
+        """How many times as much as their queries explain the means of candidates vary from fold to fold."""
+        scores = np.array(self.scores)[:, self.remaining]
+        centred = scores - scores.mean(axis=1, keepdims=True)
+        explained = 0.0
+        for fold in self.folds:
+            values = fold.values[self.remaining]
+            squares, sizes = _spread(fold, values - values.mean(axis=0))
+            explained += divided(squares, sizes * (sizes - 1)).sum() / len(self.folds)
+        return float(centred.var(axis=0, ddof=1).sum() / explained) if explained > 0 else 0.0
 
     def _drop(self, rows: Sequence[int], why: str) -> None:
         for row in rows:
@@ -170,54 +172,33 @@ def _one_sided(differences: FloatArray, variance: FloatArray, n_degrees: FloatAr
     return np.asarray(np.where(errors == 0, certain, p))
 
 
-def _groups_of(fold: QueryScores) -> IntArray:
-    """The number of the group of each query; every query is one of its own if there are no groups."""
-    return np.arange(len(fold.ids)) if fold.groups is None else fold.groups
+def _tested(fold: QueryScores, leader: int) -> list[int]:
+    """Groups of a fold with a query for which the leader has a value."""
+    is_tested = fold.defined[leader] & (_weights(fold) > 0)
+    groups: list[int] = fold.groups[is_tested].tolist()
+    return groups
 
 
-def _observations(
-    fold: QueryScores, values: FloatArray, counted: Mask
-) -> tuple[FloatArray, FloatArray]:
-    """The mean and the weight of each group of queries, over those that count, by candidate."""
-    weights = counted * (1.0 if fold.weights is None else fold.weights)
-    values = np.where(counted, values, 0.0) * weights
-    groups = _groups_of(fold)
-    order = np.argsort(groups, kind="stable")
-    first = np.unique(groups[order], return_index=True)[1]
-    totals = np.add.reduceat(weights[:, order], first, axis=1)
-    return divided(np.add.reduceat(values[:, order], first, axis=1), totals), totals
+def _weights(fold: QueryScores) -> FloatArray:
+    return np.ones(len(fold.ids)) if fold.weights is None else fold.weights
 
 
-def _spread(fold: QueryScores, leader: int, others: Sequence[int]) -> Spread:
-    """How the leader minus each of the others varies over the queries of one fold that both define."""
-    differences = leads(fold.values[leader], fold.values[others])
-    counted = ~np.isnan(differences)
-    if fold.weights is not None:
-        counted &= fold.weights > 0
-    is_tested = counted.any(axis=0) & fold.defined[leader]
+def _spread(fold: QueryScores, values: FloatArray) -> Spread:
+    """How rows of values vary over the queries of a fold, NaN for those that do not count.
 
-    differences, weights = _observations(fold, differences, counted)
+    A group of queries is one observation, with their weighted mean and the sum of their weights.
+    """
+    counted = ~np.isnan(values)
+    order = np.argsort(fold.groups, kind="stable")
+    starts = np.unique(fold.groups[order], return_index=True)[1]
+    each = counted * _weights(fold)
+    weights = np.add.reduceat(each[:, order], starts, axis=1)
+    weighted = np.where(counted, values, 0.0) * each
+    sums = np.add.reduceat(weighted[:, order], starts, axis=1)
+
     total = weights.sum(axis=1)
-    n_effective = divided(total**2, (weights**2).sum(axis=1))
-    means = divided((differences * weights).sum(axis=1), total)
-    squares = ((differences - means[:, None]) ** 2 * weights).sum(axis=1)
-    tested = _groups_of(fold)[is_tested]
-    return Spread(squares * divided(n_effective, total), n_effective, tested.tolist())
-
-
-def _variance_of_mean(fold: QueryScores, rows: Sequence[int]) -> float:
-    """Variance of the mean of a candidate around that of all, over the queries of a fold, pooled; NaN if unknown."""
-    values = fold.values[rows]
-    counted = np.broadcast_to(~np.isnan(values).any(axis=0), values.shape)
-    values, weights_of_each = _observations(fold, values, counted)
-    weights = weights_of_each[0]
-    # A single observation says nothing of how they vary.
-    if np.count_nonzero(weights) < 2:
-        return np.nan
-    weights = weights / weights.sum()
-    centred = values - values.mean(axis=0)
-    centred -= (centred @ weights)[:, None]
-    # The variance of a weighted mean of n_effective values is s^2 / n_effective, and s^2 has n_effective - 1 below it.
-    n_effective = 1 / (weights @ weights)
-    squares = float((centred**2 @ weights).sum())
-    return squares / (n_effective - 1) / (len(rows) - 1)
+    # Kish's number of observations of equal weight that are as informative.
+    sizes = divided(total**2, (weights**2).sum(axis=1))
+    means = divided(sums.sum(axis=1), total)
+    squares = ((divided(sums, weights) - means[:, None]) ** 2 * weights).sum(axis=1)
+    return Spread(squares * divided(sizes, total), sizes)

@@ -39,15 +39,13 @@ class Result(NamedTuple):
 class Fits:
     """Fits a model on a fold and scores it, each by a call of scikit-learn, and so its first trees."""
 
-    estimator: Any
+    search: GridSearchCV  # with the same estimator and options
     X: Any
     y: Any
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
     scorers: Mapping[str, Any]
     raced_by: str | None  # the scorer whose values per query are kept
-    error_score: Any
-    return_train_score: bool
 
     def run(
         self,
@@ -57,18 +55,24 @@ class Fits:
         place: tuple[int, int],
     ) -> dict[int, Result]:
         """Results by number of trees: of the whole model, which comes first, and of its first trees if possible."""
-        model = clone(self.estimator).set_params(**clone(dict(params), safe=False))
-        options = {"cv": [split], "scoring": _nothing, "params": self.fit_params}
+        model = clone(self.search.estimator).set_params(**clone(dict(params), safe=False))
         started = time.time()
         with fit_of_search(*place):
             try:
                 fitted = cross_validate(
-                    model, self.X, self.y, **options, error_score="raise", return_estimator=True
+                    model,
+                    self.X,
+                    self.y,
+                    scoring=_nothing,
+                    cv=[split],
+                    params=self.fit_params,
+                    error_score="raise",
+                    return_estimator=True,
                 )
             except Exception:
-                if self.error_score == "raise":
+                if self.search.error_score == "raise":
                     raise
-                failed = dict.fromkeys(self.scorers, self.error_score)
+                failed = dict.fromkeys(self.scorers, self.search.error_score)
                 result = Result(failed, failed, fit_time=time.time() - started, error=format_exc())
                 return {n_trees[0]: result}
             found = self._scored(fitted["estimator"][0], n_trees, split)
@@ -77,12 +81,13 @@ class Fits:
 
     def _scored(self, model: Any, n_trees: Sequence[int], split: Split) -> dict[int, Result]:
         whole, *smaller = n_trees
-        found = {whole: self._score(model, split, self.error_score)}
+        found = {whole: self._score(model, split, self.search.error_score)}
         # A model that stopped early does not tell what smaller ones predict.
         trees = trees_of(model, fitted=True) if smaller else None
         if trees is not None:
+            _, leaf, family = trees
             for number in smaller:
-                trees.use_first(number)
+                family.use_first(leaf, number)
                 # After an error, the smaller model is fitted on its own instead, and says it again.
                 with suppress(Exception):
                     found[number] = self._score(model, split, "raise")
@@ -94,37 +99,34 @@ class Fits:
         if self.raced_by is not None:
             scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
         train, test = split
+        scores_train = self.search.return_train_score
         scored = GridSearchCV(
-            _Fitted(model),
+            FittedModel(model),
             {},
             scoring=scorers,
             # A frozen model is not fitted, so its training rows need not be copied.
-            cv=[(train if self.return_train_score else test[:1], test)],
+            cv=[(train if scores_train else test[:1], test)],
             n_jobs=1,
             refit=False,
             error_score=error_score,
-            return_train_score=self.return_train_score,
+            return_train_score=scores_train,
         )
         with warnings.catch_warnings():
             # The search says it once, of its own means.
             warnings.filterwarnings("ignore", "One or more of the", UserWarning)
             found = scored.fit(self.X, self.y, **self.score_params).cv_results_
         of_test, of_train = (
-            {
-                name: found[f"split0_{part}_{name}"][0]
-                for name in scorers
-                if f"split0_{part}_{name}" in found
-            }
+            {name: found.get(f"split0_{part}_{name}", [np.nan])[0] for name in scorers}
             for part in ("test", "train")
         )
         return Result(of_test, of_train, kept[0] if kept else None, found["mean_score_time"][0])
 
 
-class _Fitted(FrozenEstimator):  # type: ignore[misc]
+class FittedModel(FrozenEstimator):  # type: ignore[misc]
     """A fitted model that a search only scores."""
 
-    def set_params(self, **params: Any) -> _Fitted:
-        """Keep the model, which scikit-learn would lose if it sets no parameters."""
+    def set_params(self, **params: Any) -> FittedModel:
+        """Return the model, which FrozenEstimator forgets."""
         return self
 
 
@@ -168,7 +170,7 @@ class Rounds:
         if errors:
             warnings.warn(
                 f"In fold {fold}: {len(errors)} fits failed out of a total of {len(rows)}. Their scores are "
-                f"{self.fits.error_score}; with error_score='raise', the first error is raised:\n{errors[0]}",
+                f"{self.fits.search.error_score}; with error_score='raise', the first error is raised:\n{errors[0]}",
                 FitFailedWarning,
                 stacklevel=2,
             )
@@ -224,15 +226,15 @@ class Rounds:
         of_fold = {row: result for (row, number), result in self.results.items() if number == fold}
         known = {row: result.queries for row, result in of_fold.items() if result.queries}
         scores = {row: of_fold[row].test_scores[name] for row in known or of_fold}
-        nothing: Any = np.empty(0, dtype=np.intp)
-        first = next(iter(known.values()), QueryScores(nothing, nothing, nothing, nothing, None))
+        none: Any = np.empty(0, dtype=np.intp)
+        first = next(iter(known.values()), QueryScores(none, none, none, none, None, none))
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
         defined = np.zeros(values.shape, dtype=bool)
         for row, queries in known.items():
             values[row], defined[row] = queries.values, queries.defined
         # Scorers number the rows that they score, and all others those of X.
         first_rows = split[1][first.first_rows]
-        groups = None if units is None else units[first_rows]
+        groups = first_rows if units is None else units[first_rows]
         return scores, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:

@@ -134,33 +134,11 @@ FAMILIES = {
 }
 
 
-@dataclass(frozen=True)
-class Trees:
-    """A model of trees, at the end of pipelines and rankers."""
+def trees_of(model: Any, *, fitted: bool = False) -> tuple[str, Any, Family] | None:
+    """The model of trees at the end of pipelines and rankers, if more trees are known to leave the first as they are.
 
-    prefix: str  # of its parameters
-    model: Any
-    family: Family
-
-    @property
-    def name(self) -> str:
-        """Name of the parameter for the number of trees."""
-        return f"{self.prefix}{self.family.count}"
-
-    def use_first(self, n_trees: int) -> None:
-        """Let the fitted model, and those around it, predict with its first trees."""
-        self.family.use_first(self.model, n_trees)
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees that the model was told to grow."""
-        return int(self.model.get_params()[self.family.count] or 0)
-
-
-def trees_of(model: Any, *, fitted: bool = False) -> Trees | None:
-    """The trees of a model, if more of them are known to leave the first ones as they are.
-
-    Subclasses of pipelines and rankers may fit or predict otherwise.
+    Before it comes the name of the parameter for their number, and after it its family. Subclasses of pipelines and
+    rankers may fit or predict otherwise.
     """
     prefix = ""
     while True:
@@ -174,7 +152,9 @@ def trees_of(model: Any, *, fitted: bool = False) -> Trees | None:
             break
         prefix += f"{name}__"
     family = family_of(model)
-    return Trees(prefix, model, family) if family and family.is_safe(model) else None
+    if family is None or not family.is_safe(model):
+        return None
+    return f"{prefix}{family.count}", model, family
 
 
 @dataclass(frozen=True)
@@ -212,15 +192,15 @@ def _predicts_as_known(scorer: Any) -> bool:
 def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     try:
         trees = trees_of(clone(estimator).set_params(**clone(dict(params), safe=False)))
-        if trees is None or trees.name not in params:
+        if trees is None or trees[0] not in params:
             return Candidate(params)
+        others = dict(params)
         # The fit of an invalid number raises an error of its own.
-        check_int(params[trees.name], trees.name, 1)
-        path = joblib.hash({name: value for name, value in params.items() if name != trees.name})
+        n_trees = check_int(others.pop(trees[0]), trees[0], 1) or 0
+        return Candidate(params, n_trees, joblib.hash(others))
     except Exception:
         # The parameters do not exist, which the fit will say, or they have no hash.
         return Candidate(params)
-    return Candidate(params, trees.n_trees, path)
 
 
 def groups_of(candidates: Sequence[Candidate], rows: Iterable[int]) -> list[list[int]]:

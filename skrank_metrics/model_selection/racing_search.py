@@ -116,6 +116,9 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
     (10, [2.0, nan, nan])
     """
 
+    # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
+    _fold_values: list[QueryScores]
+
     def __init__(
         self,
         estimator: SupportsFit,
@@ -194,17 +197,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
                 f"No fits were performed: param_grid gives {counted(len(candidates), 'candidate')}, and cv "
                 f"{counted(len(splits), 'fold')}."
             )
-        fits = Fits(
-            self.estimator,
-            X,
-            y,
-            of_model,
-            of_scorers,
-            scorers,
-            raced_by if metric else None,
-            self.error_score,
-            self.return_train_score,
-        )
+        fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by if metric else None)
         with Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch) as parallel:
             rounds = Rounds(fits, parallel, candidates)
             race = self._run(rounds, splits, units, raced_by)
@@ -277,9 +270,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         ]
         grid.fit(X, y, **params)
         results = {name: value for name, value in vars(grid).items() if name.endswith("_")}
-        results |= {"n_fits_": len(candidates) * grid.n_splits_, "_fold_values": []}
-        for name, value in results.items():
-            setattr(self, name, value)
+        self.__dict__.update(results)
+        self.n_fits_, self._fold_values = len(candidates) * grid.n_splits_, []
         return self
 
     def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> tuple[list[Split], Any]:
@@ -306,9 +298,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         if self.confidence is not None:
             sizes = np.array([len(np.unique(units[test])) for _, test in splits])
             race = Race(n_candidates, sizes, self.confidence, self.min_queries)
-        # Values per query, with one row per candidate and the rows of X: search_report needs no other fits.
-        self._fold_values: list[QueryScores] = []
-        self._key_of_values = raced_by
+        self._fold_values, self._key_of_values = [], raced_by
         with Progress(self.verbose) as progress:
             for fold, split in enumerate(splits):
                 rounds.run(list(race.remaining) if race else range(n_candidates), fold, split)

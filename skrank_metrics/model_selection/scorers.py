@@ -80,8 +80,7 @@ class QueryScores(NamedTuple):
     values: FloatArray
     defined: Mask
     weights: FloatArray | None
-    # Numbers of what is independent: of the queries, or of groups of them.
-    groups: IntArray | None = None
+    groups: IntArray  # numbers of what is independent: of the queries, or of groups of them
 
 
 class _Evaluated(NamedTuple):
@@ -151,7 +150,8 @@ class RankingScore:
         if not self.metric.greater_is_better:
             values = 0.0 - values
         queries, defined = documents.grouping, ~np.isnan(result.values)
-        return QueryScores(queries.ids, queries.first_rows, values, defined, documents.weights)
+        rows = queries.first_rows
+        return QueryScores(queries.ids, rows, values, defined, documents.weights, rows)
 
     def _evaluated(
         self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]

@@ -649,7 +649,7 @@ def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(size, n_candidates):
             values = random.normal(size=(n_candidates, n)) + of_fits[:, None]
             scores.append(values.mean(axis=1))
             by_row = {row: scores[-1][row] for row in found.remaining}
-            fold = QueryScores(np.arange(n), np.arange(n), values, defined, None)
+            fold = QueryScores(np.arange(n), np.arange(n), values, defined, None, np.arange(n))
             found.finish_fold(by_row, fold)
         lost += int(np.argmax(np.mean(scores, axis=0))) not in found.remaining
     # 10 of 200 are nominal.

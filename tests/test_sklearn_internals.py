@@ -210,7 +210,9 @@ def test_parameters_of_a_search_are_checked():
 
 
 # Such as "from sklearn.metrics._scorer import" and "from sklearn.utils import _safe_indexing".
-PRIVATE_IMPORT = re.compile(r"^\s*(from|import) sklearn[\w.]*(\._| import .*\b_[a-z])", re.MULTILINE)
+PRIVATE_IMPORT = re.compile(
+    r"^\s*(from|import) sklearn[\w.]*(\._| import .*\b_[a-z])", re.MULTILINE
+)
 
 
 def test_nothing_else_imports_private_parts_of_scikit_learn():

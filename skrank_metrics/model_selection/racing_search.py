@@ -238,8 +238,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         name = named_by(self.refit, scorers)
         if several and name is None and self.refit and not callable(self.refit):
             raise ValueError(
-                f"With several metrics, refit must be set to a scorer key ({', '.join(scorers)}), a callable or False; "
-                f"got {self.refit!r}."
+                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable, or to False; "
+                f"got {self.refit!r}. Keys: {', '.join(scorers)}."
             )
         name = name or next(iter(scorers))
         metric = metric_of_scorer(scorers[name])

@@ -13,6 +13,7 @@ import sklearn.metrics
 import sklearn.model_selection
 from sklearn.base import is_classifier
 from sklearn.linear_model import Ridge
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
@@ -29,6 +30,12 @@ class Unraced(RacingSearchCV):
     """Without a race, and by default with folds of rows."""
 
     confidence, min_queries = None, 30
+
+    def _scorers(self):
+        """Also by the names of classification that others must not use."""
+        scorer = check_scoring(self.estimator, self.scoring)
+        several = hasattr(scorer, "_scorers")
+        return scorer._scorers if several else {"score": scorer}, several
 
     def _splitter(self, y):
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))

@@ -558,6 +558,17 @@ def test_in_parallel_the_numbers_are_the_same(raced):
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
         (ValueError, "refit must be set to a scorer key", {"scoring": ["mrr", "map"]}),
         (ValueError, "Unknown metric 'ndgc'", {"scoring": "ndgc@3"}),
+        (
+            ValueError,
+            r"make_ranking_scorer\('precision'\), or .*get_scorer",
+            {"scoring": "precision"},
+        ),
+        (ValueError, "scoring='f1' can mean a metric of rankings, or", {"scoring": ["mrr", "f1"]}),
+        (ValueError, r"make_ranking_scorer\('hit_rate'\)", {"scoring": ["accuracy", "recall"]}),
+        (ValueError, "scoring='recall' can mean", {"scoring": {"mrr": "mrr", "own": "recall"}}),
+        (ValueError, "list/tuple elements must be strings", {"scoring": [ndcg_score]}),
+        (ValueError, "An empty dict was passed", {"scoring": {}}),
+        (ValueError, "The 'error_score' parameter of GridSearchCV must be", {"error_score": "no"}),
     ],
 )
 def test_bad_input(error, message, options):
@@ -635,25 +646,47 @@ def test_a_dropped_candidate_still_counts_in_adjusted_p_values():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_candidates", [2, 8])
-@pytest.mark.parametrize("size", [2, 3])
-def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(size, n_candidates):
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (0, 2)])
+def test_fits_that_vary_rarely_lose_the_winner_of_the_grid(sizes, n_candidates):
+    """Also if only those of every other candidate vary."""
     random = np.random.default_rng(0)
     n = 50
     lost = 0
     defined = np.ones((n_candidates, n), dtype=bool)
+    queries = np.arange(n)
+    deviations = np.resize(sizes, n_candidates) / np.sqrt(n)
     for _ in range(200):
         found = Race(n_candidates, np.full(5, n))
         scores = []
         for _ in range(5):
-            of_fits = random.normal(0, size / np.sqrt(n), n_candidates)
+            of_fits = random.normal(0, deviations)
             values = random.normal(size=(n_candidates, n)) + of_fits[:, None]
             scores.append(values.mean(axis=1))
             by_row = {row: scores[-1][row] for row in found.remaining}
-            fold = QueryScores(np.arange(n), np.arange(n), values, defined, None, np.arange(n))
+            fold = QueryScores(queries, queries, values, defined, None, queries)
             found.finish_fold(by_row, fold)
         lost += int(np.argmax(np.mean(scores, axis=0))) not in found.remaining
     # 10 of 200 are nominal.
     assert lost <= 14
+
+
+def test_a_pair_whose_lead_varies_more_than_the_others_is_compared_with_care():
+    """Two of three candidates lead each other by turns; the third is the leader in each fold by as much."""
+    n, queries = 40, np.arange(40)
+    noise = np.random.default_rng(0).normal(0, 0.1, (3, n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    p_adjusted = []
+    for swing in (0.0, 0.09):
+        found = Race(3, np.full(4, n))
+        for sign in (-1, 1):
+            means = np.array([0.5, 0.4, 0.4 + sign * swing])
+            values = noise + means[:, None]
+            fold = QueryScores(queries, queries, values, values > -1, None, queries)
+            found.finish_fold(dict(enumerate(means)), fold)
+        p_adjusted.append(found.columns["p_adjusted"])
+    steady, swinging = p_adjusted
+    assert steady[2] < 0.05 < swinging[2]
+    assert swinging[1] < swinging[2], "of the other pair, only what is pooled varies"
 
 
 def test_a_splitter_that_does_not_look_for_ids_in_y_gets_them():

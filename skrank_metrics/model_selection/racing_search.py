@@ -40,9 +40,10 @@ from skrank_metrics.splitters.query_kfold import QueryKFold
 class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
     """Grid search that drops candidates once they are significantly worse than the leader, query by query.
 
-    All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
-    the best mean so far, on all queries tested so far, and skips the other folds if it is significantly behind. At the
-    end, the best mean over all folds wins, as in GridSearchCV. If ``fit`` gets ``groups`` beside the query ids, such as
+    All candidates run the first two folds. After the second and each later fold, every candidate is compared with the
+    leader, the candidate with the best mean so far, on all queries tested so far, and skips the other folds if it is
+    significantly behind. At the end, the best mean over all folds wins, as in GridSearchCV. So a race needs at least
+    three folds, and saves more with ten than with five. If ``fit`` gets ``groups`` beside the query ids, such as
     users, the queries of a group count as one observation.
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
@@ -59,6 +60,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         RandomizedSearchCV.
     scoring : str, callable, sequence of str, dict or None, default=None
         As in GridSearchCV, and names such as "ndcg@10". Candidates race by one metric, which must be of this package.
+        "accuracy", "f1", "precision" and "recall" could be metrics of classification, and are refused.
         None means the score method of the estimator, which is NDCG@10 for QueryRanker.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
@@ -69,19 +71,18 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         Number of candidates to draw at random. None means the whole grid.
     confidence : float or None, default=0.95
         What it bounds: the winner of GridSearchCV on these folds is dropped with a probability of about 1 -
-        ``confidence`` at most. Tests count that queries vary, and that fits vary from fold to fold, which all
-        candidates together show from the second fold on. After the first fold, fits are taken to vary three times as
-        much as the mean of a fold does because of its queries; if they vary more, the winner is dropped more often.
-        It says nothing about the truly best candidate, which GridSearchCV can miss, too. None means that no candidate
-        is dropped: the results are those of GridSearchCV.
+        ``confidence`` at most. Tests count that queries vary, and that fits vary from fold to fold. It says nothing
+        about the truly best candidate, which GridSearchCV can miss, too. None means that no candidate is dropped: the
+        results are those of GridSearchCV.
     min_queries : int, default=30
         Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails, as in GridSearchCV. A race then drops it, unless all
         candidates fail in that fold.
     n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
-        As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` says on standard error how many folds are
-        done, how long the rest takes, how many candidates remain, and which of them leads.
+        As in GridSearchCV and RandomizedSearchCV, except that fits of different folds do not run at the same time, and
+        that ``verbose=1`` says on standard error how many folds are done, how long the rest takes, how many candidates
+        remain, and which of them leads.
 
     Attributes
     ----------

@@ -98,18 +98,15 @@ class Fits:
         scorers = dict(self.scorers)
         if self.raced_by is not None:
             scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
-        train, test = split
-        scores_train = self.search.return_train_score
         scored = GridSearchCV(
             FittedModel(model),
             {},
             scoring=scorers,
-            # A frozen model is not fitted, so its training rows need not be copied.
-            cv=[(train if scores_train else test[:1], test)],
+            cv=[split],
             n_jobs=1,
             refit=False,
             error_score=error_score,
-            return_train_score=scores_train,
+            return_train_score=self.search.return_train_score,
         )
         with warnings.catch_warnings():
             # The search says it once, of its own means.

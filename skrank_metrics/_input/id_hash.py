@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import uuid
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import lengths
-from skrank_metrics._input.grouping import starts_of
-from skrank_metrics._input.id_types import holds_strings
+from skrank_metrics._input.arrays import ordinal_codes
+from skrank_metrics._input.id_types import holds_strings, is_zoned
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
-# Ids of different kinds differ, whatever their bits.
-_SEEDS = {
-    name: np.uint64(0x9E3779B97F4A7C15 * (place + 1) % 2**64)
-    for place, name in enumerate(("float", "large", "str", "bytes", "time", "duration"))
-}
-_INT64 = 2.0**63
-
-WORD = 8  # bytes
+# Fractions, which are labels, and integers from 2**63 on are no integers of the same bits.
+_FRACTION, _LARGE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x3C6EF372FE94F82A)
+_INT64 = 2**63
+_EPOCH = datetime.datetime(1970, 1, 1)
 
 
-def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
+def hash_ids(ids: NDArray[Any]) -> Hashes:
     """Hashes that are equal if the ids are equal in Python; ids must be valid, without missing ones."""
     kind = ids.dtype.kind
     # True equals 1 in Python, so their hashes are equal as well.
@@ -37,104 +33,96 @@ def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
         return mix(ids.astype(np.int64).view(np.uint64))
     if kind == "u":
         wide = ids.astype(np.uint64)
-        # From 2**63 on, the bits are those of negative integers, which are other ids.
-        return mix(np.where(wide < 2**63, wide, wide ^ _SEEDS["large"]))
+        return mix(np.where(wide < _INT64, wide, wide ^ _LARGE))
     if kind == "f":
-        return _of_floats(ids.astype(np.float64))
+        values = ids.astype(np.float64)
+        # 2.0 equals 2 in Python, so a whole float is hashed as the integer.
+        is_whole = (values == np.rint(values)) & (np.abs(values) < _INT64)
+        bits = values.view(np.uint64) ^ _FRACTION
+        bits[is_whole] = values[is_whole].astype(np.int64).view(np.uint64)
+        hashes = mix(bits)
+        is_large = (np.abs(values) >= _INT64) & (np.abs(values) < np.inf)
+        hashes[is_large] = _of_objects(values[is_large].tolist())
+        return hashes
     if kind in "mM":
-        return _of_times(ids)
-    return _of_objects(ids.tolist(), name)
+        different, places = np.unique(ids), ordinal_codes(ids)
+        return _of_objects(list(different))[places]
+    return _of_objects(ids.tolist())
 
 
 def hash_arrow(ids: Any) -> Hashes:
     """Hashes of a pyarrow array, without one Python object per id."""
-    import pyarrow as pa
-
-    if holds_strings(ids):
+    if holds_strings(ids) or is_zoned(ids):
         ids = ids.dictionary_encode()
-    if pa.types.is_dictionary(ids.type):
-        different = ids.dictionary.to_numpy(zero_copy_only=False)
-        return hash_ids(different)[ids.indices.to_numpy()]
-    return hash_ids(ids.to_numpy(zero_copy_only=False))
+    if not hasattr(ids, "dictionary"):
+        return hash_ids(ids.to_numpy(zero_copy_only=False))
+    different = np.fromiter(ids.dictionary.to_pylist(), object, len(ids.dictionary))
+    return hash_ids(different)[ids.indices.to_numpy()]
 
 
-def _of_floats(values: NDArray[np.float64]) -> Hashes:
-    bits = values.view(np.uint64) ^ _SEEDS["float"]
-    is_whole = values == np.rint(values)
-    # 2.0 equals 2 in Python, so a whole float is hashed as the integer.
-    small = is_whole & (values >= -_INT64) & (values < _INT64)
-    bits[small] = values[small].astype(np.int64).view(np.uint64)
-    large = is_whole & (values >= _INT64) & (values < 2 * _INT64)
-    bits[large] = values[large].astype(np.uint64) ^ _SEEDS["large"]
-    return mix(bits)
+def _of_objects(ids: list[Any]) -> Hashes:
+    return np.fromiter(map(_of_object, ids), dtype=np.uint64, count=len(ids))
 
 
-def _of_times(values: NDArray[Any]) -> Hashes:
-    """Hash times as whole microseconds, or as nanoseconds for the few that have them."""
-    seed = _SEEDS["time" if values.dtype.kind == "M" else "duration"]
-    in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
-    finer = in_microseconds != values
-    ticks = np.where(finer, ~values.view(np.int64), in_microseconds.view(np.int64))
-    return mix(mix(ticks.view(np.uint64)) ^ seed)
-
-
-def _of_objects(ids: list[Any], name: str) -> Hashes:
-    if all(type(one) is str for one in ids):
-        return _of_texts(_encoded(ids))
-    return np.fromiter((_of_object(one, name) for one in ids), dtype=np.uint64, count=len(ids))
-
-
-def _of_object(one: Any, name: str) -> int:
-    if isinstance(one, tuple):
-        parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
-        return int.from_bytes(
-            hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little"
-        )
-    if isinstance(one, str):
-        return int(_of_texts(_encoded([one]))[0])
-    if isinstance(one, bytes):
-        return int(_of_texts([one], "bytes")[0])
-    # Times of pandas have nanoseconds.
-    if hasattr(one, "to_numpy"):
-        one = one.to_numpy()
-    # Times with a zone are equal in Python if they are the same instant, whatever the zone.
-    if isinstance(one, datetime.datetime) and one.tzinfo is not None:
-        one = one.astimezone(datetime.UTC).replace(tzinfo=None)
-    unit = None
-    if isinstance(one, datetime.date):
-        unit = "M8[us]"
-    elif isinstance(one, datetime.timedelta):
-        unit = "m8[us]"
-    array = np.array([one], dtype=unit)
-    if array.dtype.kind in "biufmM" and array.dtype.itemsize <= 8 and array.ndim == 1:
-        return int(hash_ids(array)[0])
-    raise TypeError(
-        f"{name} must hold strings, integers of 64 bits, floats, dates or tuples of these, to be recognized in other "
-        f"batches and processes; got {type(one).__name__}. Pass str(id)."
-    )
-
-
-def _of_texts(texts: list[bytes], kind: str = "str") -> Hashes:
-    """A hash of each text; different ones are unlikely to have the same."""
-    sizes = lengths(texts).astype(np.uint64)
-    words = np.frombuffer(b"".join(text + bytes(-len(text) % WORD) for text in texts), np.uint64)
-    n_words = (sizes + np.uint64(WORD - 1)) // np.uint64(WORD)
-    starts = starts_of(n_words)
-    hashes = mix(sizes ^ _SEEDS[kind])
-    longer = np.arange(len(texts))
-    for number in range(int(n_words.max(initial=0))):
-        longer = longer[n_words[longer] > number]
-        # Bits that a text does not fill are dropped, so that its end does not look like NUL.
-        end = np.uint64(WORD * (number + 1))
-        unfilled = end - np.minimum(sizes[longer], end)
-        word = words[starts[longer] + np.uint64(number)] << np.uint64(8) * unfilled
-        hashes[longer] = mix(hashes[longer] ^ word) * np.uint64(0x9E3779B97F4A7C15)
-    return hashes
-
-
-def _encoded(strings: list[str]) -> list[bytes]:
+def _of_object(one: Any) -> int:
+    """The hash of an id of Python."""
     # Ids may hold lone surrogates, which plain UTF-8 refuses.
-    return [one.encode("utf-8", "surrogatepass") for one in strings]
+    if isinstance(one, str):
+        return _digest(b"text", one.encode("utf-8", "surrogatepass"))
+    if isinstance(one, tuple):
+        parts = [_of_object(part).to_bytes(8, "little") for part in one]
+        return _digest(b"tuple", b"".join(parts))
+    if isinstance(one, bytes):
+        return _digest(b"bytes", one)
+    if isinstance(one, uuid.UUID):
+        return _digest(b"uuid", one.bytes)
+    if isinstance(one, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64):
+        return _of_time(one)
+    if hasattr(one, "freqstr"):  # a period of pandas
+        return _digest(b"period", f"{one.freqstr} {one.ordinal}".encode())
+    return _of_integer(int(one))
+
+
+def _of_integer(one: int) -> int:
+    if -_INT64 <= one < _INT64:
+        return int(hash_ids(np.array([one]))[0])
+    if 0 < one < 2 * _INT64:
+        return int(hash_ids(np.array([one], dtype=np.uint64))[0])
+    return _digest(b"integer", one.to_bytes(one.bit_length() // 8 + 1, "little", signed=True))
+
+
+def _of_time(one: Any) -> int:
+    """Times as nanoseconds since 1970, which those of pandas and NumPy have; those with a zone are instants."""
+    nanoseconds = getattr(one, "nanosecond", getattr(one, "nanoseconds", 0))
+    if isinstance(one, np.datetime64 | np.timedelta64):
+        kind = one.dtype.kind
+        is_fine = np.datetime_data(one.dtype)[0] in ("ns", "ps", "fs", "as")
+        # Python has no finer times than microseconds.
+        if is_fine:
+            nanoseconds = int(one.astype(f"{kind}8[ns]").astype(np.int64))
+            one = one.dtype.type(0, "us")
+        one = one.astype(f"{kind}8[us]").item()
+    if isinstance(one, datetime.timedelta):
+        return _of_ticks(b"time span", one, nanoseconds)
+    if not isinstance(one, datetime.datetime):
+        one = datetime.datetime(one.year, one.month, one.day)
+    # Those of pandas overflow.
+    one = one.to_pydatetime(warn=False) if hasattr(one, "to_pydatetime") else one
+    if one.tzinfo is None:
+        return _of_ticks(b"time", one - _EPOCH, nanoseconds)
+    one = one.astimezone(datetime.UTC).replace(tzinfo=None)
+    return _of_ticks(b"instant", one - _EPOCH, nanoseconds)
+
+
+def _of_ticks(kind: bytes, since: datetime.timedelta, nanoseconds: int) -> int:
+    seconds = 86_400 * since.days + since.seconds
+    ticks = (1_000_000 * seconds + since.microseconds) * 1_000 + nanoseconds
+    return _digest(kind, str(ticks).encode())
+
+
+def _digest(kind: bytes, content: bytes) -> int:
+    """A hash by kind and content; ids of different kinds differ, whatever their bytes."""
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8, key=kind).digest(), "little")
 
 
 def mix(bits: Hashes) -> Hashes:

@@ -14,7 +14,6 @@ from skrank_metrics._input.arrays import (
     Mask,
     as_numpy,
     check_mask,
-    python_list,
     refuse_lazy,
     refuse_masked,
     to_objects,
@@ -27,7 +26,15 @@ from skrank_metrics._input.grouping import (
     one_per_query,
     query_weights,
 )
-from skrank_metrics._input.id_types import codes_of_library, codes_of_objects, refuse_alike
+from skrank_metrics._input.id_types import (
+    PLAIN,
+    check_ids,
+    codes_of_library,
+    codes_of_objects,
+    in_arrow,
+    plain_list,
+    refuse_alike,
+)
 
 T = TypeVar("T")
 
@@ -289,11 +296,12 @@ def group_ids(
     *,
     may_be_missing: bool = False,
 ) -> Grouping:
-    """Group rows by ids of any type. Missing ids are refused, or else are one query with the id None.
+    """Group rows by ids, or by slices, which may be missing and have any type.
 
-    In tuples, parts may then be missing: they become None.
+    All missing slices are one with the id None, as are missing parts of tuples.
     """
     refuse_masked(ids, name)
+    ids = in_arrow(ids)
     codes = codes_of_library(ids)
     is_from_library = codes is not None
     if codes is None:
@@ -306,9 +314,9 @@ def group_ids(
     if not n_rows:
         raise ValueError(f"{name} must hold at least one value; got none.")
     first, grouping = group_codes(codes)
-    different = ids.take(first)
+    different = ids.gather(first) if hasattr(ids, "gather") else ids.take(first)
     if is_from_library:
-        different = to_id_array(python_list(different), name)
+        different = to_id_array(plain_list(different), name)
     different, missing = _comparable(different)
     if missing.any():
         place = int(np.argmax(missing))
@@ -317,6 +325,8 @@ def group_ids(
                 f"{name} must not hold missing ids; got {different[place]} at row {first[place]}."
             )
         different = to_objects(list(map(_none_if_missing, as_python(different))))
+    if not may_be_missing:
+        check_ids(different, name)
     # Libraries distinguish some ids that are equal in Python.
     equal = group_rows(different)
     if len(equal.ids) == len(different):
@@ -326,8 +336,8 @@ def group_ids(
 
 
 def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:
-    """Equal numbers for equal ids; ids that sort by themselves need none."""
-    if ids.dtype.kind != "O":
+    """Equal numbers for equal ids; ids that compare by themselves need none."""
+    if ids.dtype.kind != "O" or set(map(type, ids.tolist())) <= PLAIN:
         return ids
     try:
         return codes_of_objects(ids)
@@ -356,7 +366,7 @@ def _comparable(ids: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
         # NaN and NaT are unlike themselves.
         return ids, ids != ids
     # This takes a tenth of the time of looking at each.
-    if set(map(type, ids)) <= {str, bytes, int}:
+    if set(map(type, ids)) <= PLAIN:
         return ids, np.zeros(len(ids), dtype=bool)
     # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ.
     ids = to_objects(list(map(of_python, ids)))
@@ -368,8 +378,8 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
     return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
-# Types of polars that NumPy does not have, or whose last NUL it drops.
-TO_LIST = ("Int128", "UInt128", "String")
+# Types of polars that NumPy does not have.
+TO_LIST = ("Int128", "UInt128")
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:

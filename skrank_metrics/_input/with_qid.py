@@ -89,8 +89,7 @@ def with_qid(
         raise ImportError(
             "with_qid needs pandas. Without it, enable metadata routing and pass groups=qid."
         ) from None
-    _check_arguments(y, qid)
-    labels = to_array(y, "y")
+    labels = _labels(y, qid)
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
@@ -98,9 +97,14 @@ def with_qid(
     times = carried(y, **{TIME: time})[TIME]
     aligned = named_columns(**columns, documents=further, time=times)
     queries = group_by_query(len(labels), "with_qid", y=y, qid=qid, **aligned)
+    _warn_if_swapped(labels, queries.ids)
     # The codes of categories are reused in each fold.
-    is_category = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)
-    levels = [pd.Index(qid if is_category else queries.spread(queries.ids), name="qid")]
+    if isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype):
+        ids = pd.Index(qid, name="qid")
+    else:
+        # pandas converts ids one by one, so each only once.
+        ids = pd.Index(queries.ids, name="qid").take(queries.codes)
+    levels = [ids]
     for name, column in check_columns(columns, queries).items():
         levels.append(pd.Index(column, name=name))
     if times is not None:
@@ -114,8 +118,8 @@ def with_qid(
     return pd.Series(labels, index=index, name=getattr(y, "name", None))
 
 
-def _check_arguments(y: Any, qid: Any) -> None:
-    """Refuse what is none, or one name; say what to pass instead."""
+def _labels(y: Any, qid: Any) -> NDArray[Any]:
+    """Labels as an array; refuse ids that are none, the name of a column, or numbers beside labels that are text."""
     if qid is None:
         raise TypeError("qid must hold one query id per document; got None.")
     if isinstance(qid, str):
@@ -123,33 +127,38 @@ def _check_arguments(y: Any, qid: Any) -> None:
             f"qid must hold one query id per document, not the name of a column; got {qid!r}. "
             f"Pass the column: with_qid(y, frame[{qid!r}])."
         )
-    labels, ids = to_array(y, "y"), to_id_array(qid, "qid")
+    labels = to_array(y, "y")
+    if labels.dtype.kind == "O":
+        # Numbers in an array of objects are numbers.
+        numbers = np.array(labels.tolist())
+        labels = numbers if numbers.dtype.kind in "biuf" else labels
     is_text = labels.size > 0 and isinstance(labels.item(0), str | bytes)
-    if is_text and ids.dtype.kind in "biuf":
+    if is_text and to_id_array(qid, "qid").dtype.kind in "biuf":
         raise TypeError(
             "y must hold relevance labels, which are numbers, and qid the query ids; got text and numbers. Call "
             "with_qid(y, qid), the labels first."
         )
-    if labels.dtype.kind in "iu" and ids.dtype.kind in "iuf" and _look_swapped(labels, ids):
-        warnings.warn(
-            f"qid has only {len(np.unique(ids))} different values, as grades do, and y has "
-            f"{len(np.unique(labels))}, as query ids do. If they are swapped, call with_qid(y, qid), the labels first.",
-            UserWarning,
-            stacklevel=3,
-        )
+    return labels
 
 
 # More grades than this are rare.
 _MOST_GRADES = 10
 
 
-def _look_swapped(labels: NDArray[Any], ids: NDArray[Any]) -> bool:
-    """Whether ids are few small whole numbers, and labels many different ones."""
-    if ids.ndim != 1 or not len(ids):
-        return False
-    if ids.min() < 0 or not ids.max() <= _MOST_GRADES or (ids != np.floor(ids)).any():
-        return False
-    return len(np.unique(labels)) > 4 * (_MOST_GRADES + 1)
+def _warn_if_swapped(labels: NDArray[Any], ids: NDArray[Any]) -> None:
+    """Warn if ids are few small whole numbers, and labels many different ones."""
+    if labels.dtype.kind not in "iu" or ids.dtype.kind not in "iuf":
+        return
+    if ids.min() < 0 or ids.max() > _MOST_GRADES:
+        return
+    n_labels = len(np.unique(labels))
+    if n_labels > 4 * (_MOST_GRADES + 1):
+        warnings.warn(
+            f"qid has only {len(ids)} different values, as grades do, and y has {n_labels}, as query ids do. If they "
+            "are swapped, call with_qid(y, qid), the labels first.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _level_of_documents(name: str, column: Any, shape: tuple[int, ...]) -> Any:

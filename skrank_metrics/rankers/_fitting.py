@@ -20,11 +20,12 @@ from skrank_metrics._input.arrays import (
     check_weights,
     count_rows,
     is_column,
+    places_in,
     refuse_masked,
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping, query_weights, starts_of
-from skrank_metrics._input.id_hash import hash_ids
+from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
 from skrank_metrics.splitters._base import canonical_order, mask_at, random_source
 
 # Watched if the estimator sets no metric; the metric of QueryRanker.score.
@@ -146,31 +147,31 @@ def label_column(y: Any) -> NDArray[Any]:
     return given if given.dtype.kind in "biuf" else labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedQueries:
-    """The queries of a fit as salted hashes, so that a pickled model does not reveal their ids."""
+    """The queries of a fit as salted hashes, so that a pickled model does not hold their ids."""
 
     salt: bytes
-    sizes: dict[bytes, int]  # documents by hash
+    hashes: Hashes  # ascending
+    sizes: IntArray  # documents of each
 
     @classmethod
     def of(cls, ids: NDArray[Any], sizes: IntArray, salt: bytes = b"") -> FittedQueries:
         """Hash queries. Without a salt, it follows from all ids, so equal fits have equal pickles."""
-        try:
-            hashes = hash_ids(ids)
-        except (TypeError, ValueError):
-            # The hash of these types differs between processes; their text does not.
-            hashes = hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
+        hashes = hash_ids(ids)
         salt = salt or hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).digest()
-        by_hash = {}
-        for plain, size in zip(hashes, sizes.tolist(), strict=True):
-            by_hash[hashlib.blake2b(plain, digest_size=8, key=salt).digest()] = size
-        return cls(salt, by_hash)
+        one, other = np.frombuffer(salt, dtype=np.uint64)
+        # Each of the two can be inverted, but not their sum.
+        salted = mix(hashes ^ one) + mix(hashes ^ other)
+        order = np.argsort(salted)
+        return cls(salt, salted[order], sizes[order])
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
         """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
-        other = self.of(ids, sizes, self.salt).sizes
-        return len(other.keys() & self.sizes.keys()), other == self.sizes
+        other = self.of(ids, sizes, self.salt)
+        is_known = self.hashes[places_in(self.hashes, other.hashes)] == other.hashes
+        same_ids = np.array_equal(self.hashes, other.hashes)
+        return int(is_known.sum()), same_ids and np.array_equal(self.sizes, other.sizes)
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import DocumentCounts, Documents, Queries
 from skrank_metrics._engine.from_rows import documents_from_rows, rank_rows
 from skrank_metrics._engine.per_query import PerQuery, per_query
-from skrank_metrics._input.arrays import places_in
+from skrank_metrics._input.arrays import places_in, to_objects
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.parameters import check_bool, check_choice
@@ -335,9 +335,9 @@ class QueryValues:
 
 
 def _joined_parts(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    if len({part.dtype.kind for part in parts}) > 1:
-        # NumPy would turn numbers into strings.
-        parts = [part.astype(object) for part in parts]
+    if len({(part.dtype.kind, part.dtype.kind in "mM" and part.dtype) for part in parts}) > 1:
+        # NumPy would turn numbers into strings, and times far from 1970 into others.
+        parts = [to_objects(as_python(part)) for part in parts]
     return np.concatenate(parts)
 
 

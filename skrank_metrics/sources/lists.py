@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, refuse_masked, to_objects
 from skrank_metrics._input.grouping import places_within, stable_order, starts_of
-from skrank_metrics._input.id_types import holds_strings, kinds_of
+from skrank_metrics._input.id_types import PLAIN, holds_strings, in_arrow, is_zoned, kinds_of
 from skrank_metrics._input.query_ids import TO_LIST, as_python, group_ids
 from skrank_metrics.reports.facts import ReadFile
-
-# None of these can be missing, and numbers of different types are equal if their values are.
-PLAIN = frozenset((str, int, bytes))
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Ids:
             with suppress(OverflowError):
                 return cls.from_integers(np.fromiter(values, np.int64, len(values)))
         names = values if types <= PLAIN else valid_ids(values, name)
-        return cls(np.arange(len(values)), names, kinds_of(types))
+        return cls(np.arange(len(values)), names, kinds_of(names))
 
     @classmethod
     def from_integers(cls, integers: NDArray[np.integer[Any]]) -> Ids:
@@ -57,13 +54,14 @@ class Ids:
         if not len(column):
             return cls(np.arange(0))
         column = plain_column(column)
-        if hasattr(column, "dtype") or is_from(column, "pyarrow"):
+        kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+        if "int" in kind:
             array = np.asarray(column)
             if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.max() < 2**63):
                 return cls.from_integers(array)
         grouping = group_ids(column, len(column), name)
         names = python_ids(grouping.ids)
-        return cls(grouping.codes, names, kinds_of(map(type, names)))
+        return cls(grouping.codes, names, kinds_of(names))
 
     def __len__(self) -> int:
         return len(self.places)
@@ -103,7 +101,8 @@ def is_from(value: Any, library: str) -> bool:
 
 
 def plain_column(column: Any) -> Any:
-    """Values that NumPy does not have or would change, such as times with a zone, as Python's."""
+    """Values that NumPy does not have or would change, such as times with a zone, as pyarrow's or Python's."""
+    column = in_arrow(column)
     # NumPy has no integers of 128 bits.
     if str(getattr(column, "dtype", "")) in TO_LIST:
         return column.to_list()
@@ -113,7 +112,8 @@ def plain_column(column: Any) -> Any:
 
     # All other types become objects of Python, since NumPy gives scalars that equal nothing else.
     kept = types.is_integer(column.type) and not column.null_count
-    if kept or holds_strings(column) or types.is_dictionary(column.type):
+    grouped = holds_strings(column) or is_zoned(column) or types.is_dictionary(column.type)
+    if kept or grouped:
         return column
     return column.to_pylist()
 

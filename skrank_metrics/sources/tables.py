@@ -22,7 +22,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 from skrank_metrics._input.columns import PAGE
-from skrank_metrics._input.id_types import holds_strings
+from skrank_metrics._input.id_types import holds_strings, is_zoned
 from skrank_metrics._input.parameters import shown
 from skrank_metrics.sources.columns import MASKS, NAMING, NUMBERS, TableColumns, check_column_names
 
@@ -458,9 +458,11 @@ def joined(tables: Sequence[Any]) -> Any:
 
 
 def array_of(column: Any) -> Any:
-    """Convert to a NumPy array, except strings: pyarrow groups them faster."""
+    """Convert to a NumPy array, except strings, which pyarrow groups faster, and times with a zone."""
     array = column.combine_chunks()
-    return array if holds_strings(array) else array.to_numpy(zero_copy_only=False)
+    if holds_strings(array) or is_zoned(array):
+        return array
+    return array.to_numpy(zero_copy_only=False)
 
 
 def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:

@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics._input.parameters import check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids
@@ -75,8 +76,10 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
             X=X,
             **check_rows(X, **columns),
         )
+        # The numbers of the queries of all rows take longer to compute than the rows of a split.
+        codes = grouping.codes
         for queries in sides(grouping, y):
-            yield tuple(np.flatnonzero(side[grouping.codes]) for side in queries)
+            yield tuple(np.flatnonzero(side[codes]) for side in queries)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
@@ -107,7 +110,5 @@ def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
     try:
         return np.argsort(ids, kind="stable")
-    except TypeError:
-        # Ids of different types cannot be compared, but their texts can.
-        keys = [(type(one).__name__, repr(one)) for one in ids]
-        return np.array(sorted(range(len(ids)), key=keys.__getitem__))
+    except TypeError:  # of different types
+        return np.argsort(hash_ids(ids), kind="stable")

@@ -240,8 +240,9 @@ class Documents:
         ids = self.document_ids.take(judged).tolist()
         hashed = to_objects(ids)
         if in_this_process:
-            # Python's hashes of -1 and -2 are the same.
-            hashed = np.array([-1 if one == -1 else hash(one) for one in ids], dtype=np.int64)
+            # Python's hashes of -1 and -2 are the same, as are those of "a" and b"a".
+            unlike = [hash((one == -1, isinstance(one, bytes), one)) for one in ids]
+            hashed = np.array(unlike, dtype=np.int64)
         hashes = hash_ids(hashed)
         mixed = np.zeros(self.n_documents, dtype=np.uint64)
         # Mixed together, so that exchanging the labels of two documents changes the sum.

@@ -136,8 +136,10 @@ def _is_id(one: Any) -> bool:
     if isinstance(one, tuple):
         return all(map(_is_id, one))
     # NumPy counts time spans as integers.
-    if isinstance(one, (*_TIMES, str, bytes, uuid.UUID, numbers.Integral, np.bool_)):
+    if isinstance(one, (*_TIMES, str, bytes, uuid.UUID, np.bool_)):
         return True
+    if isinstance(one, numbers.Rational):
+        return one.denominator == 1
     if isinstance(one, numbers.Real | Decimal):
         return math.isfinite(one) and one == math.floor(one)
     return type(one).__name__ == "Period"  # of pandas

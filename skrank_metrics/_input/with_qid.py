@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrank_metrics._input.arrays import IntArray, check_times, to_array, to_float64
+from skrank_metrics._input.arrays import (
+    IntArray,
+    check_times,
+    refuse_rounded,
+    to_array,
+    to_float64,
+)
 from skrank_metrics._input.columns import check_document_column, document_columns
 from skrank_metrics._input.query_ids import (
     OF_DOCUMENTS,
@@ -131,6 +137,7 @@ def _labels(y: Any, qid: Any) -> NDArray[Any]:
     if labels.dtype.kind == "O":
         # Numbers in an array of objects are numbers.
         numbers = np.array(labels.tolist())
+        refuse_rounded(labels.tolist(), numbers, "y")
         labels = numbers if numbers.dtype.kind in "biuf" else labels
     is_text = labels.size > 0 and isinstance(labels.item(0), str | bytes)
     if is_text and to_id_array(qid, "qid").dtype.kind in "biuf":

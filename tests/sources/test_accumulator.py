@@ -1,10 +1,13 @@
 import copy
+import datetime
 import itertools
 import pickle
 import tracemalloc
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +17,7 @@ from support.tables import check
 from skrank_metrics import compare, evaluate, make_metric
 from skrank_metrics.decisions import Comparison
 from skrank_metrics.metrics import get_metric_names
-from skrank_metrics.sources import RankingAccumulator
+from skrank_metrics.sources import RankingAccumulator, evaluate_batches
 
 METRICS = ["ndcg@10", "mrr", "recall@3", "precision(average=micro)@2", "map(average=geometric)"]
 # Their values per query do not depend on the lists that are computed with them, not even in the last bit.
@@ -344,7 +347,7 @@ def test_bad_input(data):
     with pytest.raises(ValueError, match="holds no query; call update before result"):
         RankingAccumulator("mrr").merge(RankingAccumulator("mrr")).result()
     with pytest.raises(
-        TypeError, match=r"qid must hold strings, integers.*got object\. Pass str\(id\)"
+        TypeError, match=r"qid must hold integers, text.*got .*object\)\. Pass str\(id\)"
     ):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
     large = RankingAccumulator("cg").update([1e308], [1], qid=[0])
@@ -420,3 +423,37 @@ def test_any_two_columns_whose_rows_are_in_other_orders_are_refused(one, other):
     ):
         with pytest.raises(ValueError, match=r"must have the same index as .* different orders"):
             evaluate_columns()
+
+
+def test_times_of_different_units_are_not_added_up_as_those_of_nanoseconds():
+    # Nanoseconds of 64 bits end in 2262.
+    late, early = np.array(["9999-12-31"], "M8[us]"), np.array(["2001-02-03"], "M8[ns]")
+    total = RankingAccumulator("mrr").update([1], [1], qid=early, by=early)
+    total.update([1], [1], qid=late, by=late)
+    report = total.result()
+    expected = [datetime.datetime(2001, 2, 3), datetime.datetime(9999, 12, 31)]
+    assert report.qid.tolist() == expected
+    assert list(report.slices) == expected
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_with_a_zone_are_the_same_query_in_every_batch(unit):
+    noon = datetime.datetime(2001, 2, 3, 12, tzinfo=datetime.UTC)
+    there = pa.array([noon], pa.timestamp(unit, "Asia/Tokyo"))
+    naive = pa.array([noon.replace(tzinfo=None)], pa.timestamp(unit))
+    total = RankingAccumulator("mrr").update([1], [1], qid=[noon])
+    with pytest.raises(ValueError, match=r"^query .*2001.* came back"):
+        total.update([1], [1], qid=there)
+    assert total.update([1], [1], qid=naive).n_queries == 2
+
+
+@pytest.mark.parametrize("order", ["check", "shuffle"])
+def test_slices_of_times_with_a_zone_keep_their_day_in_batches(order):
+    tokyo = ZoneInfo("Asia/Tokyo")
+    evening = [datetime.datetime(2001, 2, 3, 23, minute, tzinfo=tokyo) for minute in (0, 30)]
+    table = pa.table({"y": [1, 1], "s": [2.0, 1.0], "q": evening, "day": evening})
+    columns = {"label": "y", "score": "s", "qid": "q", "by": "day"}
+    report = evaluate_batches(table, **columns, metrics="mrr", order=order, verbose=0)
+    assert sorted(report.slices) == evening
+    assert {one.day for one in report.slices} == {3}
+    assert sorted(report.qid.tolist()) == evening

@@ -12,7 +12,7 @@ IDS = {
     "str": lambda number: f"q {number}",
     "tuple": lambda number: (number // 2, number % 2),
     "bytes": lambda number: bytes([number, 255]),
-    "float": lambda number: number / 4,
+    "float": float,
     "date": lambda number: datetime.date(2001, 2, 1 + number),
     "second": lambda number: datetime.datetime(2001, 2, 3, 4, 5, number, 6),
 }

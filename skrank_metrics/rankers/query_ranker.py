@@ -365,7 +365,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
         scores = model.predict(X)
-        if scores.shape[1:] == (1,):
+        if getattr(scores, "shape", ())[1:] == (1,):
             scores = np.ravel(scores)
         # Predictions are remembered by identity, so each call must return a new array.
         return to_float64(scores, "y_score").copy()

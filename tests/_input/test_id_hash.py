@@ -17,8 +17,6 @@ import pytest
 
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics._input.id_hash import hash_arrow, hash_ids
-from skrank_metrics.sources import RankingAccumulator
-from skrank_metrics.splitters import query_fold
 
 
 class Grade(enum.IntEnum):

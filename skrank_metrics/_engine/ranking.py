@@ -85,7 +85,7 @@ class Ranking:
     def by_id(self) -> Ranking:
         """The same in descending order of score and id, as in trec_eval, which also compares scores in float32."""
         ids = self.documents.document_ids
-        if ids is None or self.exact is not None:
+        if ids is None or self.is_by_id:
             return self
         scores = self.scores
         if ids.in_float32:
@@ -110,6 +110,11 @@ class Ranking:
         places = np.argsort(np.array(descending, dtype=np.intp))
         order[tied] = rows[np.lexsort((places, -keys[tied], codes[tied]))]
         return replace(self._in_order(order), scores=scores[order], exact=self.scores[order])
+
+    @property
+    def is_by_id(self) -> bool:
+        """Whether tied documents are in the order of their ids."""
+        return self.exact is not None
 
     def as_given(self) -> Ranking:
         """The same with scores and order of the run, whatever ``by_id`` did."""

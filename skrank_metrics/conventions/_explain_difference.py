@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -21,6 +22,8 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 # The parameter that is the value of undefined queries.
 UNDEFINED = "replace_undefined_by"
+# What keeps the order of tied documents.
+STABLE = ("ties", "stable")
 # Parameters in which conventions differ, and their names in the explanation.
 CAUSES = {
     "k": "cutoff",
@@ -115,7 +118,7 @@ def explain_difference(
     ----------
     y_true, y_score, qid : array-like
         As in evaluate. For weights, masks and lists by id, pass only a RankingReport, that of evaluate or evaluate_run,
-        as y_true.
+        as y_true. Of lists by id, the ids are known, by which some libraries order tied documents.
     metric : str, metric function or bound metric, default="ndcg@10"
         Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
@@ -150,11 +153,14 @@ def explain_difference(
     first, second = (in_convention(metric, convention) for convention in conventions)
     first.check_one_value()
     ranking = rows_or_report(y_true, y_score, qid)
+    # What each library sees: some order tied documents by their ids.
+    by_id = [orders_by_id(convention, ranking) for convention in conventions]
+    rankings = [ranking.by_id() if one else ranking.as_given() for one in by_id]
+    texts = [partial(option_in_words, *pair) for pair in zip((first, second), by_id, strict=True)]
     changed: list[tuple[str, ...]] = [
         (name,)
         for name in CAUSES
-        # As text, NaN equals NaN.
-        if name in first.record.parameters and str(first.get(name)) != str(second.get(name))
+        if name in first.record.parameters and texts[0](name) != texts[1](name)
     ]
     # The ideal of the first k does not go with averaged ties, so the two change together.
     ideals = (first.get("ideal"), second.get("ideal"))
@@ -162,8 +168,8 @@ def explain_difference(
         changed.remove(("ties",))
         changed[changed.index(("ideal",))] = ("ideal", "ties")
     # There are 2^n subsets of the n parameters that differ, and conventions differ in five at most.
-    means = _means_by_changes(ranking, first, second, changed)
-    causes = [_cause(names, first, second, means) for names in changed]
+    means = _means_by_changes(rankings, first, second, changed)
+    causes = [_cause(names, first, second, texts, means) for names in changed]
     remarks = []
     for convention in conventions:
         remark = CONVENTIONS[convention].differs.get(first.record.name)
@@ -191,24 +197,43 @@ def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:
     return ranking_from_rows(y_true, y_score, qid=qid)
 
 
+def orders_by_id(convention: str, ranking: Ranking) -> bool:
+    """Whether a library orders tied documents of a ranking by their ids."""
+    has_ids = ranking.documents.document_ids is not None
+    return has_ids and CONVENTIONS[convention].ties_by_id == "id"
+
+
+def option_in_words(metric: BoundMetric, by_id: bool, name: str) -> str:
+    """A parameter of a metric, equal if it is computed alike: as text, NaN equals NaN."""
+    value = str(metric.get(name))
+    return "by document id" if by_id and (name, value) == STABLE else value
+
+
 def _means_by_changes(
-    ranking: Ranking, first: BoundMetric, second: BoundMetric, changed: Sequence[tuple[str, ...]]
+    rankings: Sequence[Ranking],
+    first: BoundMetric,
+    second: BoundMetric,
+    changed: Sequence[tuple[str, ...]],
 ) -> dict[frozenset[tuple[str, ...]], float]:
-    """The mean of a metric by each set of changes."""
-    metrics: dict[frozenset[tuple[str, ...]], BoundMetric] = {}
+    """The mean of a metric by each set of changes; with the ties, the ranking changes."""
+    metrics: list[dict[frozenset[tuple[str, ...]], BoundMetric]] = [{}, {}]
     for n_changed in range(len(changed) + 1):
         for changes in combinations(changed, n_changed):
-            names = chain.from_iterable(changes)
-            metrics[frozenset(changes)] = first.replace(
-                **{name: second.get(name) for name in names}
-            )
-    return {subset: values.mean for subset, values in values_of(ranking, metrics).items()}
+            new = {name: second.get(name) for name in chain.from_iterable(changes)}
+            metrics["ties" in new][frozenset(changes)] = first.replace(**new)
+    means: dict[frozenset[tuple[str, ...]], float] = {}
+    for ranking, of_ranking in zip(rankings, metrics, strict=True):
+        if of_ranking:
+            found = values_of(ranking, of_ranking)
+            means |= {subset: values.mean for subset, values in found.items()}
+    return means
 
 
 def _cause(
     names: tuple[str, ...],
     first: BoundMetric,
     second: BoundMetric,
+    texts: Sequence[Callable[[str], str]],
     means: Mapping[frozenset[tuple[str, ...]], float],
 ) -> Cause:
     """The mean effect of a change over all orders of the changes."""
@@ -220,7 +245,7 @@ def _cause(
             # Of the n! orders, |changes|! (n - 1 - |changes|)! make exactly these before this one.
             effects.append(gain / (n * math.comb(n - 1, len(changes))))
     cause = " and ".join(CAUSES[name] for name in names)
-    change = ", ".join(f"{first.get(name)} -> {second.get(name)}" for name in names)
+    change = ", ".join(f"{texts[0](name)} -> {texts[1](name)}" for name in names)
     shown = f"{cause}: {change}"
     if names == (UNDEFINED,):
         # Parameters are those of the metric itself, of which neg_ has the negative.

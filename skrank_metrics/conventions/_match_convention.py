@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from skrank_metrics._engine.documents import taken
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._engine.ranking import Ranking
@@ -21,6 +22,8 @@ from skrank_metrics._output.result import Column, Result, Section, Table
 from skrank_metrics.conventions._explain_difference import (
     CAUSES,
     UNDEFINED,
+    option_in_words,
+    orders_by_id,
     rows_or_report,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -47,6 +50,8 @@ LARGEST_THRESHOLD = 5
 AVERAGE = "average"
 # What happens to values per query, after everything that depends on documents.
 AFTERWARDS = (UNDEFINED, AVERAGE)
+# The average reciprocal hit rank, which some call MRR.
+ARHR = "dcg(gain=binary, discount=reciprocal)"
 # Values that agree to so many decimals are equal up to rounding.
 DECIMALS = 12
 # Number of values per query that are in memory at a time.
@@ -76,6 +81,16 @@ class Way:
     distance: float
     peers: tuple[str, ...]
     metric: BoundMetric
+    by_id: bool = False
+    missing: str = "zero"
+
+    @property
+    def name(self) -> str:
+        """The metric, and what its parameters do not say."""
+        name = str(self.metric)
+        if self.by_id:
+            name += ", ties by document id"
+        return name if self.missing == "zero" else f"{name}, missing='skip'"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,8 +109,9 @@ class ConventionMatch(Result):
     ways : list of Way
         All ways that the labels allow, nearest first; among equally near ones, those of other libraries, then those
         closest to the defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``peers``, the
-        conventions that compute the metric this way, whatever the cutoff; and ``metric``, to call or to pass to
-        evaluate.
+        conventions that compute the metric this way, whatever the cutoff; ``metric``, to call or to pass to evaluate;
+        and for lists by id, ``by_id``, whether tied documents are in the order of their ids, and ``missing``, "skip" if
+        queries without a list are left out, as in evaluate_run.
     """
 
     metric: str
@@ -120,7 +136,7 @@ class ConventionMatch(Result):
         for ways in list(by_value.values())[:MOST_PRINTED]:
             found = set(chain.from_iterable(way.peers for way in ways))
             peers = ", ".join(name for name in CONVENTIONS if name in found)
-            rows.append((str(ways[0].metric), len(ways), ways[0].value, ways[0].distance, peers))
+            rows.append((ways[0].name, len(ways), ways[0].value, ways[0].distance, peers))
         within = np.format_float_positional(self.tolerance, trim="-")
         title = (
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
@@ -129,6 +145,9 @@ class ConventionMatch(Result):
         sections: list[Section] = [title, Table(COLUMNS, rows)]
         if n == 0:
             sections.append(f"These are the nearest. {CHECK}")
+        conventions = dict.fromkeys(chain.from_iterable(way.peers for way in self.matches))
+        if conventions:
+            sections.append(f"Pass convention={' or '.join(map(repr, conventions))}.")
         return sections
 
 
@@ -144,7 +163,8 @@ def match_convention(
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
     Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations except
-    those of an unusual discount with an unusual ideal. Ratios such as precision are also pooled over documents.
+    those of an unusual discount with an unusual ideal. Ratios such as precision are also pooled over documents, queries
+    without a list are also left out, and MRR is also ARHR, with a sum over hits: dcg(gain=binary, discount=reciprocal).
 
     Parameters
     ----------
@@ -178,6 +198,7 @@ def match_convention(
     metric                        ways    value  distance  as in
     ndcg(gain=exp2, ties=stable,    19  0.89835  -0.00005  lightgbm, xgboost
     replace_undefined_by=1.0)@10
+    Pass convention='lightgbm' or 'xgboost'.
     """
     bound = bind(metric)
     bound.check_one_value()
@@ -191,7 +212,15 @@ def match_convention(
         for peer, own in CONVENTIONS.items()
         if bound.record.name in own.names
     }
-    ways = list(_ways(ranking, bound, peers, value))
+    bounds = {bound: peers}
+    if bound.record.name == "mrr":
+        bounds[bind(ARHR).replace(k=bound.k)] = {}
+    rankings = [ranking.as_given()]
+    if ranking.documents.document_ids is not None:
+        rankings.append(ranking.by_id())
+    ways: list[Way] = []
+    for (one, of_one), seen in product(bounds.items(), rankings):
+        ways += _ways(seen, one, of_one, value)
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(
         key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
@@ -261,7 +290,14 @@ def _ways(
     tried = _tried(ranking, bound, peers)
     # Users of all libraries choose the cutoff.
     fixed = [name for name in tried if name != "k"]
-    settings = {peer: _setting(metric, fixed) for peer, metric in peers.items()}
+    settings = {
+        peer: _setting(metric, orders_by_id(peer, ranking), fixed) for peer, metric in peers.items()
+    }
+    listed = ranking.n_retrieved > 0
+    kept = {"zero": np.arange(len(listed))}
+    # Libraries that loop over the run never see the queries that it lacks.
+    if listed.any() and not listed.all():
+        kept["skip"] = np.flatnonzero(listed)
     # What is done with the values per query needs no second pass over the documents.
     afterwards = _combined(tried, [name for name in AFTERWARDS if name in tried])
     metrics = []
@@ -270,21 +306,23 @@ def _ways(
         with suppress(ValueError):
             metric = bound.replace(**options)
             # Nobody has both; all combinations would take too long, and match by chance.
-            if not ("ideal" in options and "discount" in options):
+            unlikely = "ideal" in options and "discount" in options
+            if not unlikely and (metric.get("ties") == "stable" or not ranking.is_by_id):
                 metrics.append(metric)
     at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
     for first in range(0, len(metrics), at_once):
         some = metrics[first : first + at_once]
         results = per_query(ranking, [metric.computation for metric in some])
         for computed, result in zip(some, results, strict=True):
-            for options in afterwards:
+            for options, (missing, places) in product(afterwards, kept.items()):
                 metric = computed.replace(**options)
-                found = float(metric.aggregate(result, ranking.documents.weights))
+                weights = taken(ranking.documents.weights, places)
+                found = float(metric.aggregate(result.take(places), weights))
                 # A mean over no defined query has no distance from the value.
                 if not math.isnan(found):
-                    setting = _setting(metric, fixed)
+                    setting = _setting(metric, ranking.is_by_id, fixed)
                     alike = tuple(peer for peer, own in settings.items() if own == setting)
-                    yield Way(found, found - value, alike, metric)
+                    yield Way(found, found - value, alike, metric, ranking.is_by_id, missing)
 
 
 def _combined(tried: Mapping[str, list[Options]], names: list[str]) -> list[dict[str, Any]]:
@@ -293,6 +331,6 @@ def _combined(tried: Mapping[str, list[Options]], names: list[str]) -> list[dict
     return [dict(chain.from_iterable(combination)) for combination in combinations]
 
 
-def _setting(metric: BoundMetric, names: list[str]) -> tuple[str, ...]:
-    """Parameters of a metric, equal if they are computed alike, also if they are NaN."""
-    return tuple(str(metric.get(name)) for name in names)
+def _setting(metric: BoundMetric, by_id: bool, names: list[str]) -> tuple[str, ...]:
+    """Parameters of a metric, equal if they are computed alike."""
+    return tuple(option_in_words(metric, by_id, name) for name in names)

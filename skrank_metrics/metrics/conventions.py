@@ -97,7 +97,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             not_imitated="""
                 - In rbp, divide labels above 1 by the largest one.
-                - Ties are broken by document id, descending; sort the rows in that order.
+                - Ties are broken by document id, descending, which rows do not have; sort them in that order.
                 - Scores of trec_eval 9 and pytrec_eval are float32, so close scores tie.
                 - trec_eval leaves topics that are missing from the run out of its mean, unless called with -c.
             """,
@@ -195,7 +195,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "auc": "Accuracy",
             },
             not_imitated="""
-                - Ties are broken by document id, descending; sort the rows in that order.
+                - Ties are broken by document id, descending, which rows do not have; sort them in that order.
                 - Scores are float32, so close scores tie, except in RR@k, ERR@k, Accuracy and nDCG(dcg='exp-log2')@k.
                 - nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.
                 - With nDCG(gains={...}), unjudged documents can have another gain than those that were judged 0.
@@ -387,10 +387,15 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 - Values are rounded to five decimals.
                 - R_cap@k is recall(normalizer=min)@k here.
                 - Hole@k is the share of documents that were judged for no query at all; judged@k looks at one query.
-                - Ties are broken by document id, descending, except in MRR@k, R_cap@k and Accuracy@k.
+                - Ties are broken by document id, descending, which rows do not have; sort them in that order.
+                - Scores are float32, so close scores tie, except in MRR@k, R_cap@k and Accuracy@k.
                 - A document with the id of its query is removed from the run.
                 - Queries without a list are left out of the means of NDCG, MAP, P and Recall.
             """,
+            differs={
+                "mrr": "MRR@k breaks ties by the order of the run.",
+                "hit_rate": "Accuracy@k breaks ties by the order of the run.",
+            },
         ),
     }
 )

@@ -330,8 +330,9 @@ def evaluate_run(
         Metrics to compute, as in evaluate. Names of trec_eval, such as "P_5" and "ndcg_cut_10", are also accepted.
     convention : default=None
         As in evaluate. The default convention is "trec_eval" if the run is in the format of TREC, else "sklearn".
-        Ties that are "stable" are in the order of the run, or in the convention "trec_eval", by document id descending.
-        That convention also compares scores in float32, unless ``trec.read_run`` says otherwise.
+        Ties that are "stable" are in the order of the run, but in the conventions "trec_eval", "ir_measures" and "beir"
+        by document id descending. These also compare scores in float32, unless ``trec.read_run`` says otherwise. In
+        these and in "ranx", labels below 0 mean that a document was not judged.
     sample_weight : dict or Series, default=None
         Weight of each query, by its id.
     missing : {"zero", "skip", "error"}, default="zero"

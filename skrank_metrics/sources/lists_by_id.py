@@ -114,8 +114,8 @@ def _check_values(lists: Lists, negative: bool) -> None:
     if np.isnan(values[row]):
         raise ValueError(f"{lists.argument} has no {what} for {pair}: NaN.")
     raise ValueError(
-        f"Labels must be finite and >= 0; got {values[row]:g} for {pair} in qrels. Only in the convention 'trec_eval', "
-        "negative labels mean 'not judged'."
+        f"Labels must be finite and >= 0; got {values[row]:g} for {pair} in qrels. In the conventions 'trec_eval', "
+        "'ir_measures', 'beir' and 'ranx', negative labels mean 'not judged'."
     )
 
 

@@ -211,6 +211,7 @@ def test_text_names_the_way_and_what_the_data_cannot_distinguish():
         "metric                        ways    value  distance  as in",
         "ndcg(gain=exp2, ties=stable,   171  0.89835  -0.00005  lightgbm, xgboost",
         "replace_undefined_by=1.0)",
+        "Pass convention='lightgbm' or 'xgboost'.",
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from metrics.test_conventions import INSTALLED
 from support import peers
 
-from skrank_metrics import get_metric
+from skrank_metrics import evaluate_run, get_metric
 from skrank_metrics.conventions import explain_difference
 from skrank_metrics.metrics import get_metric_names
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
@@ -119,6 +119,46 @@ def agrees(convention, name, expected):
 @pytest.mark.parametrize(("convention", "name"), RECORDED)
 def test_recorded_values(convention, name):
     agrees(convention, name, GOLDEN["values"][convention][name])
+
+
+# --- Lists by id, with ties and negative labels
+
+
+def agrees_by_id(convention, name, expected, seed=0):
+    qrels, run = peers.lists_by_id(seed)
+    report = evaluate_run(qrels, run, name, convention=convention)
+    found = report.mean[name] if np.isscalar(expected) else report.per_query[name]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE.get(convention, 1e-9))
+    assert report.origin.convention == convention
+
+
+@pytest.mark.parametrize("convention", peers.RECORDED_BY_ID)
+def test_recorded_values_of_lists_by_id(convention):
+    assert set(GOLDEN["by_id"][convention]) == set(peers.NAMES_BY_ID[convention].split())
+    for name, expected in GOLDEN["by_id"][convention].items():
+        agrees_by_id(convention, name, expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("convention", ["trec_eval", "ir_measures"])
+def test_the_installed_library_on_lists_by_id(convention, seed):
+    pytest.importorskip({"trec_eval": "pytrec_eval"}.get(convention, convention))
+    for name in peers.NAMES_BY_ID[convention].split():
+        expected = peers.BY_ID[convention](name, *peers.lists_by_id(seed))
+        agrees_by_id(convention, name, expected, seed)
+
+
+def test_every_convention_that_knows_ids_is_held_against_lists_by_id():
+    knowing = {name for name, convention in CONVENTIONS.items() if convention.ties_by_id}
+    assert set(peers.NAMES_BY_ID) == knowing
+    for convention, names in peers.NAMES_BY_ID.items():
+        held = {get_metric(name, convention=convention).record.name for name in names.split()}
+        # Whatever breaks ties in another way is said to differ; pytrec_eval has no rbp.
+        others = set(CONVENTIONS[convention].names) - held
+        assert others <= {*CONVENTIONS[convention].differs, "rbp"}
+
+
+# --- Rows
 
 
 # Rax and Spark take seconds to start, as does gdeval, a Perl script, for each ERR.

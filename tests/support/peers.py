@@ -1,6 +1,7 @@
 """What other libraries make of the same queries.
 
-``python -m support.peers``, where they are installed, adds their values to golden/peers.json.
+``python -m support.peers``, where they are installed, adds their values to golden/peers.json, and ``python -m
+support.peers by_id`` those of lists by id.
 """
 
 import importlib.metadata
@@ -224,6 +225,83 @@ def beir(name, labels, scores, qid):
     return {name: value for found in of_trec_eval for name, value in found.items()}[name]
 
 
+# Libraries that take judgments and runs by id, with ties and with labels of -1.
+NAMES_BY_ID = {
+    "trec_eval": "ndcg ndcg_cut_3 map map_cut_3 recip_rank P_3 recall_3 success_1 Rprec bpref",
+    "ir_measures": "nDCG nDCG@3 AP AP@3 RR P@3 R@3 Success@1 Rprec Bpref",
+    "beir": "NDCG@3 NDCG@10 MAP@3 MAP@10 P@3 Recall@3",
+    "ranx": NAMES["ranx"],
+}
+
+
+def lists_by_id(seed=0):
+    """Judgments and a run of documents in random order, partly judged; some scores tie in float32 only."""
+    rng = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in range(1, 13):
+        documents = rng.permutation([f"{letter}{number}" for letter in "ab" for number in range(7)])
+        labels = rng.choice([-1, 0, 0, 1, 2, 3], 9)
+        scores = rng.choice([0.1, 0.2, 0.3, 0.3000000001], 11)
+        qrels[f"q{query}"] = dict(zip(documents[:9].tolist(), labels.tolist(), strict=True))
+        run[f"q{query}"] = dict(zip(documents[3:].tolist(), scores.tolist(), strict=True))
+    return qrels, run
+
+
+def trec_eval_by_id(name, qrels, run):
+    import pytrec_eval
+
+    word, _, k = name.rpartition("_")
+    measure = f"{word}.{k}" if k.isdigit() else name
+    values = pytrec_eval.RelevanceEvaluator(qrels, {measure}).evaluate(run)
+    return [values[query][name] for query in qrels]
+
+
+def ir_measures_by_id(name, qrels, run):
+    import ir_measures
+
+    found = ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run)
+    values = {one.query_id: one.value for one in found}
+    return [values[query] for query in qrels]
+
+
+def beir_by_id(name, qrels, run):
+    """The mean only, with five decimals."""
+    from beir.retrieval.evaluation import EvaluateRetrieval
+
+    found = EvaluateRetrieval.evaluate(qrels, run, [int(name.partition("@")[2])])
+    return {word: value for values in found for word, value in values.items()}[name]
+
+
+def ranx_by_id(name, qrels, run):
+    import ranx
+
+    found = ranx.Run(run)
+    ranx.evaluate(ranx.Qrels(qrels), found, name)
+    return [float(found.scores[name][query]) for query in qrels]
+
+
+BY_ID = {
+    "trec_eval": trec_eval_by_id,
+    "ir_measures": ir_measures_by_id,
+    "beir": beir_by_id,
+    "ranx": ranx_by_id,
+}
+# Libraries whose values are recorded, since tests need not have them installed.
+RECORDED_BY_ID = ("beir", "ranx")
+
+
+def main_by_id():
+    """Record the values of lists by id."""
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    golden["by_id"] = {}
+    for convention in RECORDED_BY_ID:
+        golden["by_id"][convention] = {
+            name: BY_ID[convention](name, *lists_by_id())
+            for name in NAMES_BY_ID[convention].split()
+        }
+    GOLDEN.write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
+
+
 PEERS = {
     "ranx": ranx,
     "ir_measures": ir_measures,
@@ -254,4 +332,4 @@ def main(conventions):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main_by_id() if sys.argv[1:] == ["by_id"] else main(sys.argv[1:])

@@ -431,7 +431,7 @@ def test_negative_labels_mean_not_judged_only_in_trec(tmp_path):
     }
     with pytest.raises(
         ValueError,
-        match=r">= 0; got -1 for document 'b' of query '1' in qrels\. Only in .* 'trec_eval'",
+        match=r">= 0; got -1 for document 'b' of query '1' in qrels\. In the conventions .*'trec_eval'",
     ):
         evaluate_run(qrels, run)
 

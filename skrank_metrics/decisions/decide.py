@@ -201,17 +201,10 @@ class Decision:
     @cached_property
     def skew(self) -> Skew | None:
         """The most skewed pair of the family, if something is claimed that few queries could turn round."""
-        if not self._claims().any():
+        passes = {"equivalent", "not worse", "small loss"}
+        if not self.better.any() and passes.isdisjoint(self.statuses):
             return None
         return self._equal_differences() or self._largest_tail()
-
-    def _claims(self) -> Mask:
-        """Pairs about which something is claimed, the ranking that passes or is better first."""
-        claims = self.better.copy()
-        for i in set(range(len(self.means))).difference(self.baselines):
-            for j in self.baselines:
-                claims[i, j] |= self.verdict(i, j) in ("small loss", "not worse", "equivalent")
-        return claims
 
     def _equal_differences(self) -> Skew | None:
         is_equal = self.better & (self.spread == 0) & (self.n_won == self.n_units)

@@ -396,6 +396,46 @@ class Decision:
                 low = middle
         return high * self.part.n_queries / self.part.n_effective
 
+    def queries_to_decide(self, i, j):
+        """The number of queries that would show that equal rankings differ by less than the margin, if it is known."""
+        if not self.margin or self.margin >= self.part.span:
+            return None
+        own = self.tests[i, j]
+        needed = 0
+        if own.n_changed >= 30 and own.error > 0:
+            needed = self.queries_needed(i, j, self.margin, POWER)
+        if own.n_changed == 0 and math.isfinite(self.part.span):
+            # So many units hold one that differs, unless they are fewer than a share of margin / span.
+            level = self.level / 2 / self.n_tests
+            units = math.log(level) / math.log(1 - self.margin / self.part.span)
+            needed = units * self.part.n_queries / self.part.n_effective
+        needed = math.ceil(needed - 1e-6)
+        return needed if needed > self.part.n_queries else None
+
+    # What to beware of
+
+    def is_equal_claim(self, i, j):
+        own = self.tests[i, j]
+        return self.better(i, j) and own.error == 0 and (own.d > 0).all()
+
+    def tails(self):
+        """How much more the queries weigh on which the first of two rankings loses, by pair, if it is skewed."""
+        found = {}
+        pairs = self.family + [(j, i) for i, j in self.family]
+        for i, j in pairs:
+            own = self.tests[i, j]
+            wins = own.mean_size(1)
+            losses = own.mean_size(-1)
+            if own.skewness() <= -0.2 and wins and losses >= 2 * wins:
+                found[i, j] = losses / wins
+        return found
+
+    def claims_something(self):
+        if any(self.better(i, j) or self.better(j, i) for i, j in self.family):
+            return True
+        passes = ("small loss", "not worse", "equivalent")
+        return any(self.status(i) in passes for i in self.rankings)
+
 
 def decisions_of(
     values,

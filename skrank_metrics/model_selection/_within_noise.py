@@ -15,6 +15,9 @@ from skrank_metrics._input.parameters import check_number, nearest
 from skrank_metrics.model_selection._fitted_search import fold_scores, whole_rows
 from skrank_metrics.model_selection._race import leads
 
+# Random rotations of the folds.
+N_ROTATIONS = 4_000
+
 
 @dataclass(frozen=True)
 class WithinNoise:
@@ -30,8 +33,8 @@ class WithinNoise:
         folds = fold_scores(cv_results, self.metric)
         rows = whole_rows(cv_results, self.metric)
         params = cv_results["params"]
-        ahead = leads(folds[rows[0]], folds)
-        kept = [row for row in rows if _p_worse(ahead[row], self.test_ratio) > self.level]
+        p_worse = _p_worse(folds[rows], self.test_ratio)
+        kept = [row for row, p in zip(rows, p_worse, strict=True) if p > self.level]
         # The best come first, and the first of equally simple ones wins.
         return min(kept, key=lambda row: self._order(params[row]))
 
@@ -54,10 +57,34 @@ class WithinNoise:
         return -params[name] if self.prefer.startswith("-") else params[name]
 
 
-def _p_worse(ahead: FloatArray, ratio: float) -> float:
-    """One-sided p-value of differences on folds with overlapping training sets."""
-    mean, error = float(ahead.mean()), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
-    return float(stats.t.sf(mean / error, len(ahead) - 1)) if error else float(mean <= 0)
+def _p_worse(folds: FloatArray, test_ratio: float) -> FloatArray:
+    """One-sided p-values of how far each candidate, a row, is behind the first, which is the best of them.
+
+    Each is the probability that, among candidates that are equally good, the best one is as far ahead of this one. It
+    is the share of random rotations of the folds in which it is, as in a permutation test, for which there are too few
+    folds (Langsrud 2005, https://doi.org/10.1007/s11222-005-4789-5). For two candidates, it is Student's tail.
+    """
+    n_candidates, n_folds = folds.shape
+    ahead = leads(folds[0], folds)
+    errors = np.sqrt((1 / n_folds + test_ratio) * ahead.var(axis=1, ddof=1))
+    means = ahead.mean(axis=1)
+    # A lead that is the same on every fold is certain.
+    t = np.where(means > 0, 1e9, -1e9)
+    np.divide(means, errors, out=t, where=errors > 0)
+    p = np.asarray(stats.t.sf(t, n_folds - 1))
+    if n_candidates == 2:
+        return p
+
+    directions = np.random.default_rng(0).normal(size=(n_folds, N_ROTATIONS))
+    directions /= np.linalg.norm(directions, axis=0)
+    rotated = folds @ directions
+    best = rotated.argmax(axis=0)
+    for row in range(1, n_candidates):
+        distances = ((folds - folds[row]) ** 2).sum(axis=1)[best]
+        lead = rotated.max(axis=0) - rotated[row]
+        within = np.sqrt(np.maximum(distances - lead**2, 0.0) / (n_folds - 1))
+        p[row] = max(p[row], np.mean(lead > t[row] * within))
+    return p
 
 
 def within_noise(
@@ -70,8 +97,9 @@ def within_noise(
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
     Each candidate is compared with the best, fold by fold, by the corrected resampled t-test: since training sets
-    overlap, it enlarges the variance of differences, by n_test / n_train. With five folds it has little power, so small
-    differences favour the simpler candidate. Halving searches ignore a callable ``refit``; call it on their
+    overlap, it enlarges the variance of differences, by n_test / n_train. As the best of many candidates leads by
+    chance, too, p-values are those of the largest lead. With five folds the test has little power, so small differences
+    favour the simpler candidate. Halving searches ignore a callable ``refit``; call it on their
     ``cv_results_`` instead.
 
     Parameters
@@ -85,7 +113,8 @@ def within_noise(
         Number of test rows per training row in each fold of the search: 1 / (k - 1) for k folds, so 1 / 4 for five
         folds, also if they are repeated.
     level : float, default=0.05
-        Level of the one-sided test, in (0, 1). If higher, fewer candidates count as good as the best.
+        Level of the one-sided test, in (0, 1): the probability of rejecting the simplest candidate if all are equally
+        good. If higher, fewer candidates count as good as the best.
 
     Returns
     -------

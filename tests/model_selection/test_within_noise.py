@@ -48,6 +48,27 @@ def test_other_levels_and_ratios():
     assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
 
+@pytest.mark.parametrize("n_candidates", [3, 20])
+def test_the_best_of_many_equal_candidates_does_not_reject_more(n_candidates):
+    """If all are equally good, the simplest is rejected in at most 5% of the searches."""
+    random = np.random.default_rng(0)
+    chosen = []
+    for _ in range(200):
+        folds = random.normal(0.8, 0.01, (n_candidates, 5))
+        sizes = [{"size": number} for number in range(n_candidates)]
+        chosen.append(by_hand(results(*folds, params=sizes)))
+    assert np.mean(np.array(chosen) > 0) < 0.05
+
+
+def test_a_candidate_that_is_clearly_worse_than_the_best_of_many_is_rejected():
+    noise = np.random.default_rng(0).normal(0.8, 0.01, (20, 5))
+    noise[:5] -= 0.2
+    assert by_hand(results(*noise)) == 5
+    constant = np.full((4, 5), 0.7)
+    constant[1:] = 0.75
+    assert by_hand(results(*constant)) == 1
+
+
 @pytest.mark.option("within_noise.prefer")
 def test_directions_functions_and_ties_of_preference():
     params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]

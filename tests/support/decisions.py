@@ -100,7 +100,8 @@ class PairTest:
 
         near = self.mean
         far = self.mean + side * 1e6
-        if not is_rejected(far):
+        # The statistic of shifts far away, that is of the masses alone, is the root of their effective number.
+        if math.sqrt(effective(self.masses)) <= critical or not is_rejected(far):
             return side * math.inf
         for _ in range(100):
             middle = (near + far) / 2

@@ -103,7 +103,7 @@ class PairTest:
         # The statistic of shifts far away, that is of the masses alone, is the root of their effective number.
         if math.sqrt(effective(self.masses)) <= critical or not is_rejected(far):
             return side * math.inf
-        for _ in range(100):
+        for _ in range(70):
             middle = (near + far) / 2
             if is_rejected(middle):
                 far = middle
@@ -136,6 +136,9 @@ class PartTests:
         if math.isfinite(best - worst):
             largest = max(largest, best - worst)
         self.scale = 2.0 ** np.frexp(largest)[1]
+        distinct = np.unique(values)
+        # The difference of two values, if there are no others and every query is a unit.
+        self.step = np.ptp(distinct) if len(distinct) == 2 else 0.0
         self.weights = weights / weights.max()
         masses = self.masses_of(units)
         self.n_units = len(masses)
@@ -332,11 +335,10 @@ class Decision:
         n_effective = self.part.n_effective
         variance = (own.error * scale) ** 2 * n_effective
         squares = variance + difference**2
-        distinct = np.unique(self.part.values)
-        if len(distinct) == 2 and self.part.n_units == self.part.n_queries:
+        if self.part.step and self.part.n_units == self.part.n_queries:
             # Differences are 0 or the step, so their mean square is the share of queries that change.
             observed = variance + (own.mean * scale) ** 2
-            squares = max(observed, difference * np.ptp(distinct))
+            squares = max(observed, difference * self.part.step)
             variance = squares - difference**2
         mean_mass = own.mass / len(own.masses)
         largest = np.abs(own.d).max() * scale / mean_mass
@@ -369,7 +371,7 @@ class Decision:
         high = min(self.part.span, 1e6)
         if not self.is_detected(i, j, high, self.part.n_effective, POWER):
             return math.inf
-        for _ in range(100):
+        for _ in range(60):
             middle = (low + high) / 2
             if self.is_detected(i, j, middle, self.part.n_effective, POWER):
                 high = middle
@@ -389,7 +391,7 @@ class Decision:
         high = 1e12
         if self.is_detected(i, j, difference, low, power):
             high = low
-        for _ in range(200):
+        for _ in range(90):
             middle = (low + high) / 2
             if self.is_detected(i, j, difference, middle, power):
                 high = middle

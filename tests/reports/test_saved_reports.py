@@ -578,3 +578,31 @@ def test_a_frame_that_changes_later_does_not_change_its_report():
         column[:] = 1
     assert report.mean == {"mrr": (1 * 0.25 + 3 * 0.75) / (1 + 3)}
     assert report.per_query["mrr"].tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("gone", "message"),
+    [
+        ({"test": "permutation", "correction": "max"}, None),
+        ({"test": "permutation"}, None),
+        (
+            {"test": "t"},
+            r"decided with test='t', .* \(see CHANGELOG\.md\).* scipy\.stats\.ttest_rel",
+        ),
+        ({"correction": "bh"}, "decided with correction='bh', .*false_discovery_control"),
+        ({"correction": None}, "decided with correction=None, .* the column p_value"),
+    ],
+)
+def test_options_that_went_are_ignored_if_they_changed_nothing(gone, message, tmp_path):
+    comparison = compare([report_of(0), report_of(1)])
+    comparison.save(tmp_path / "comparison.json")
+    saved = json.loads((tmp_path / "comparison.json").read_text())
+    saved["contents"]["plan"] |= gone
+    text = json.dumps(saved["contents"])
+    saved["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (tmp_path / "older.json").write_text(json.dumps(saved))
+    if message is None:
+        assert str(Comparison.load(tmp_path / "older.json")) == str(comparison)
+        return
+    with pytest.raises(ValueError, match=message):
+        Comparison.load(tmp_path / "older.json")

@@ -5,7 +5,8 @@ Four look at the functions that are running:
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
-  Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
+  Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package,
+  and folds that cut queries would be scored as if their parts were queries.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
@@ -33,10 +34,12 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NoReturn
 
+import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
-from skrank_metrics._input.query_ids import check_aligned, without_labels
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import carried, check_aligned, group_ids, without_labels
 
 _VALIDATION = "sklearn.model_selection._validation"
 
@@ -68,10 +71,21 @@ class _NotANumber:
 
 
 def fail_in_search(error: Exception) -> Any:
-    """Raise an error in the set-up; in a search, which would catch it, return an object that raises it later."""
-    if any(_frames(f"{_VALIDATION}._score")):
+    """Raise an error in the set-up; to scikit-learn itself in a search, return an object that raises it later.
+
+    The search would catch the error. Scorers that users write get it.
+    """
+    if called_by_scikit_learn() and any(_frames(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
+
+
+def called_by_scikit_learn() -> bool:
+    """Whether the function of this package that is running was called by scikit-learn, not by a scorer of the user."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _full_name(frame).startswith("skrank_metrics."):
+        frame = frame.f_back
+    return frame is not None and _full_name(frame).startswith("sklearn.")
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
@@ -136,24 +150,49 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_first_warning() -> bool:
     """Whether a warning is the first one of the running search. Warnings outside a search all are."""
-    place = _place_in_race.get()
-    if place is None:
+    counted: Any = _place_in_race.get()
+    if counted is None:
         running = next(_frames(f"{_VALIDATION}._fit_and_score"), {})
-        candidate, fold = running.get("candidate_progress"), running.get("split_progress")
-        if candidate is None or fold is None:
-            return True
-        place = candidate[0], fold[0]
+        counted, fold = running.get("candidate_progress"), running.get("split_progress")
+        if counted is None or fold is None:
+            return _is_first_of_call()
+        is_first_fit = counted[0] == fold[0] == 0
+    else:
+        is_first_fit = counted == (0, 0)
     # The first fit of a search begins a new list, since the last search may have warned as well.
-    if place == (0, 0):
+    if is_first_fit and (not _warnings or _warnings[0] is not counted):
         _warnings.clear()
-    _warnings.append(place[0])
-    return _warnings == [0]
+    _warnings.append(counted)
+    return len(_warnings) == 1 and counted[0] == 0
 
 
-# Of the running search, by candidate.
-_warnings: list[int] = []
+# Those of the running search: the objects in which it counts its candidates, one per fit.
+_warnings: list[tuple[int, int]] = []
 # Candidate and fold that a race fits, since scikit-learn counts only those of each of its calls.
 _place_in_race: ContextVar[tuple[int, int] | None] = ContextVar("place_in_race", default=None)
+
+
+def _reference(thing: Any) -> Any:
+    """A reference that does not keep a thing alive; lists have none."""
+    return (lambda: None) if isinstance(thing, list) else weakref.ref(thing)
+
+
+def _is_first_of_call() -> bool:
+    """Whether a warning is the first one of a call that does not count its fits, such as cross_validate."""
+    made_by_call: dict[str, Any] = {}
+    for local in _frames("sklearn.", exact=False):
+        for name in local.keys() & {"parallel", "y"}:
+            made_by_call[name] = local[name]
+    found = made_by_call.get("parallel", made_by_call.get("y"))
+    if found is None:
+        return True
+    is_first = _last_call[0]() is not found
+    _last_call[0] = _reference(found)
+    return is_first
+
+
+# What the last call that warned made, or the labels that it got, for as long as they live.
+_last_call: list[Any] = [_reference([])]
 
 
 @contextmanager
@@ -256,3 +295,85 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
             UserWarning,
             stacklevel=2,
         )
+
+
+# Queries of which a fold has some rows, but not all
+
+
+def warn_of_cut_queries(n_rows: int, side: str, qid: Any = None, groups: Any = None) -> None:
+    """Warn once per search if scikit-learn passes only some rows of a query; an error if that is never meant.
+
+    ``qid`` and ``groups`` are the ids that were passed for these rows; otherwise, they are in the index of the labels.
+    """
+    fold = _fold_of(n_rows)
+    if fold is None:
+        return
+    whole, rows = fold
+    queries = _queries_of_rows(whole, is_passed=qid is not None, or_groups=groups is not None)
+    if queries is None:
+        return
+    inside = np.bincount(queries.codes[rows], minlength=len(queries.sizes))
+    cut = np.flatnonzero((inside > 0) & (inside < queries.sizes))
+    if not len(cut):
+        return
+    if side == "a test set":
+        _refuse_halving_of_rows()
+    first = cut[0]
+    if is_first_warning():
+        warnings.warn(
+            f"The folds cut queries: {side} has {inside[first]} of the {queries.sizes[first]} documents of query "
+            f"{queries.ids.tolist()[first]!r}. Metrics of such queries are not those of whole queries. Split by query: "
+            "cv=QueryKFold(5). If queries are cut on purpose, such as users by time, filter this warning.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _fold_of(n_rows: int) -> tuple[dict[str, Any], IntArray] | None:
+    """The arguments with rows of the innermost call of scikit-learn that chose so many of them, and which it chose."""
+    chosen: IntArray | None = None
+    found: dict[str, Any] = {}
+    for local in _frames("sklearn.", exact=False):
+        for name in ("row_indices", "test", "train"):
+            rows: Any = local.get(name)
+            if chosen is None and np.shape(rows) == (n_rows,):
+                chosen = np.asarray(rows)
+        whole = _rows_of_call(local)
+        labels: Any = whole.get("y")
+        # A function that draws rows may overwrite its labels; the whole ones are in the function that called it.
+        if chosen is None or np.ndim(labels) != 1 or len(labels) <= n_rows:
+            continue
+        # Functions further out may have ids that this one does not, or only of the fold.
+        if not found or len(labels) == len(found["y"]):
+            found |= {name: column for name, column in whole.items() if column is not None}
+    return (found, chosen) if found and chosen is not None else None
+
+
+def _queries_of_rows(
+    whole: Mapping[str, Any], *, is_passed: bool, or_groups: bool
+) -> Grouping | None:
+    """All rows of a call by query, kept for its next fold; None if their ids are unknown."""
+    labels = whole["y"]
+    source = whole.get("qid") if is_passed else labels
+    ids = carried(labels, qid=source if is_passed else None)["qid"]
+    if ids is None and or_groups:
+        ids = source = whole.get("groups")
+    # Those of a fit are replaced by the ids of the fold.
+    if ids is None or len(ids) != len(labels):
+        return None
+    if _last_grouped[0]() is not source:
+        _last_grouped[:] = [_reference(source), group_ids(ids, len(labels))]
+    queries: Grouping = _last_grouped[1]
+    return queries
+
+
+_last_grouped: list[Any] = [_reference([]), None]
+
+
+def _refuse_halving_of_rows() -> None:
+    for local in _frames("sklearn.model_selection._search_successive_halving.", exact=False):
+        if getattr(local.get("self"), "resource", None) == "n_samples":
+            raise ValueError(
+                "Successive halving with resource='n_samples' cuts queries, so that its scores are not those of whole "
+                "queries. Pass another resource, such as resource='n_estimators', or see RacingSearchCV."
+            )

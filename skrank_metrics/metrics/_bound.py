@@ -20,7 +20,11 @@ from skrank_metrics._engine.per_query import (
 from skrank_metrics._engine.ranked_blocks import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError
 from skrank_metrics._input.parameters import check_choice, check_int, check_number
-from skrank_metrics._sklearn_internals import fail_in_search
+from skrank_metrics._sklearn_internals import (
+    called_by_scikit_learn,
+    fail_in_search,
+    warn_of_cut_queries,
+)
 from skrank_metrics.metrics._record import (
     NEGATIVE,
     NO_GAIN,
@@ -236,6 +240,8 @@ class BoundMetric:
                 judged=judged,
                 documents=documents,
             )
+            if called_by_scikit_learn():
+                warn_of_cut_queries(len(y_score), "a test set", qid)
             (result,) = per_query(ranking, [bound.computation])
         # A model that predicts NaN is one failed candidate of a search, which error_score is for.
         except NaNScoreError:

@@ -37,6 +37,7 @@ from skrank_metrics._sklearn_internals import (
     how_to_pass_ids,
     kept_for_this_call,
     score_function,
+    warn_of_cut_queries,
     warn_of_fitted,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -204,6 +205,7 @@ class RankingScore:
             hint=how_to_pass_ids("qid" if self.caller else ""),
         )
         ranking = rank_rows(truth, scores, retrieved=retrieved)
+        warn_of_cut_queries(len(scores), "a test set", **ids)
         warn_of_fitted(y_score, truth.queries.ids, truth.grouping.sizes)
         return ranking
 

@@ -15,7 +15,12 @@ from skrank_metrics._input.arrays import FloatArray, check_label_column, count_r
 from skrank_metrics._input.parameters import check_seed
 from skrank_metrics._input.query_ids import group_by_query
 from skrank_metrics._input.types import Seed
-from skrank_metrics._sklearn_internals import check_rows, how_to_pass_ids, remember
+from skrank_metrics._sklearn_internals import (
+    check_rows,
+    how_to_pass_ids,
+    remember,
+    warn_of_cut_queries,
+)
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.rankers._fitting import (
@@ -276,6 +281,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         grouping = units = group_by_query(len(labels), "QueryRanker.fit", **ids)
         if hold_out and columns["groups"] is not None:
             units = group_by_query(len(labels), "QueryRanker.fit", unit=True, **ids)
+        warn_of_cut_queries(len(labels), "a training set", columns["qid"], columns["groups"])
         validate_data(self, X, skip_check_array=True)
         self.estimator_ = clone_to_fit(self.estimator)
         weights = columns["sample_weight"]

@@ -139,11 +139,7 @@ def test_one_query_of_50000_documents(problem):
 
 
 def test_ids_on_both_sides_of_a_split_are_warned_of(problem):
-    X, _, qid = problem
-    train, test = ({*qid[rows]} for rows in next(KFold(2).split(X)))
-    with pytest.warns(
-        UserWarning, match=f"^{len(train & test)} of the {len(test)} scored queries were also in"
-    ):
+    with pytest.warns(UserWarning, match="^The folds cut queries"):
         search = searched(problem, ["fine"], cv=KFold(2))
     assert split_scores(search, 0) == by_hand(problem, "fine", KFold(2))
 

@@ -1,4 +1,5 @@
 import copy
+import functools
 import gc
 import pickle
 import re
@@ -22,6 +23,7 @@ from skrank_metrics import (
     kendall_tau_distance,
     make_ranking_scorer,
     map_score,
+    mrr_score,
     ndcg_score,
     ranking_scorers,
     with_qid,
@@ -354,17 +356,36 @@ def fails(problem, match, scoring, y=None, error=ValueError, model=None):
         search.fit(X, with_qid(grades, qid) if y is None else y)
 
 
-def test_a_metric_in_make_scorer_or_a_lambda_without_ids_ends_a_search(problem):
-    fails(problem, TWO_WAYS, make_scorer(ndcg_score, k=10), problem[1], TypeError)
-    fails(
-        problem,
-        TWO_WAYS,
-        lambda model, X, y: ndcg_score(y, model.predict(X)),
-        problem[1],
-        TypeError,
-    )
+@pytest.mark.parametrize(
+    "metric", [ndcg_score, get_metric("map@5"), functools.partial(mrr_score, k=3)], ids=str
+)
+def test_a_metric_in_make_scorer_without_ids_ends_a_search(problem, metric):
+    fails(problem, TWO_WAYS, make_scorer(metric), problem[1], TypeError)
 
 
+def test_scorers_of_users_get_the_error_of_a_metric(problem):
+    X, y, _ = problem
+    caught = []
+
+    def scorer(model, X, y):
+        try:
+            return ndcg_score(y, model.predict(X))
+        except TypeError as error:
+            caught.append(str(error))
+            return 0.25
+
+    def score(y_true, y_score):
+        return scorer(LinearRegression().fit(X, y), X, y)
+
+    for scoring in (scorer, make_scorer(score)):
+        caught.clear()
+        scores = cross_val_score(LinearRegression(), X, y, scoring=scoring, cv=KFold(2))
+        assert scores.tolist() == [0.25, 0.25]
+        assert len(caught) == 2
+        assert "needs the query id of each document" in caught[0]
+
+
+@pytest.mark.filterwarnings("ignore:The folds cut queries")
 def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
     _, y, qid = problem
     scorer = make_ranking_scorer("map")

@@ -441,7 +441,7 @@ def test_what_is_no_fitted_search_or_lacks_its_data():
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*were also in the training set:UserWarning")
+@pytest.mark.filterwarnings("ignore:The folds cut queries:UserWarning")
 def test_bad_input(options, change, message):
     search = ridge_search(**options).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match=message):

@@ -274,7 +274,7 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
         QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring
     )
     search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
-    with pytest.warns(UserWarning, match="scored queries were also in"):
+    with pytest.warns(UserWarning, match="The folds cut queries: a training set has"):
         cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
     # The same queries on both sides, cut in two: the numbers of documents tell.
     few = np.arange(len(y)) % 3

@@ -300,6 +300,7 @@ def group_ids(
 
     All missing slices are one with the id None, as are missing parts of tuples.
     """
+    refuse_name(ids, name)
     refuse_masked(ids, name)
     ids = in_arrow(ids)
     codes = codes_of_library(ids)
@@ -333,6 +334,12 @@ def group_ids(
         return replace(grouping, ids=different)
     _, merged = group_codes(equal.codes[grouping.codes])
     return replace(merged, ids=equal.ids)
+
+
+def refuse_name(given: Any, name: str) -> None:
+    """Refuse the name of a column in the place of the column."""
+    if isinstance(given, str):
+        raise TypeError(f"{name} got the text {given!r}. Pass the column, df[{given!r}].")
 
 
 def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:

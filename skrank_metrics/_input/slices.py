@@ -18,6 +18,7 @@ from skrank_metrics._input.query_ids import (
     check_order_of_queries,
     group_ids,
     id_per_query,
+    refuse_name,
     to_id_array,
 )
 
@@ -34,6 +35,7 @@ def slice_of_query(
 
     A missing slice is None, one of several columns a tuple; groups must not be missing.
     """
+    refuse_name(given, name)
     columns = _labelled(given, name)
     if y_true is not None:
         check_aligned(y_true=y_true, **dict(columns))

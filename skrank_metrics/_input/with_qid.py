@@ -25,6 +25,7 @@ from skrank_metrics._input.query_ids import (
     counts_rows,
     group_by_query,
     named_columns,
+    refuse_name,
     row_labels,
     to_id_array,
 )
@@ -128,11 +129,7 @@ def _labels(y: Any, qid: Any) -> NDArray[Any]:
     """Labels as an array; refuse ids that are none, the name of a column, or numbers beside labels that are text."""
     if qid is None:
         raise TypeError("qid must hold one query id per document; got None.")
-    if isinstance(qid, str):
-        raise TypeError(
-            f"qid must hold one query id per document, not the name of a column; got {qid!r}. "
-            f"Pass the column: with_qid(y, frame[{qid!r}])."
-        )
+    refuse_name(qid, "qid")
     labels = to_array(y, "y")
     if labels.dtype.kind == "O":
         # Numbers in an array of objects are numbers.

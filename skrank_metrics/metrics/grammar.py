@@ -18,7 +18,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """The word that names the metric, and the parameters that are set, the cutoff last."""
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise ValueError(f"A metric name must be {GRAMMAR}, with k >= 1; got {spec!r}.")
+        names = spec.split(",")
+        hint = f" Pass a list: {names}." if all(map(_SPEC.fullmatch, names)) else ""
+        raise ValueError(f"A metric name must be {GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     word, inner, k = match.groups()
     params: dict[str, Any] = {} if inner is None else _params(inner, spec)
     if k is not None:

@@ -41,6 +41,11 @@ _OF_PEERS = {
     "mean_average_precision": "map",
     "reciprocal_rank": "mrr",
     "gmap": "map(average=geometric)",
+    "gm_map": "map(average=geometric)",
+    "gm_bpref": "bpref(average=geometric)",
+    "set_p": "precision(divisor=retrieved)",
+    "set_recall": "recall",
+    "set_f": "f1(divisor=retrieved)",
     "nerr": "err(normalize=true)",
     "r_cap": "recall(normalizer=min)",
 }

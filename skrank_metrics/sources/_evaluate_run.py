@@ -78,7 +78,7 @@ def _is_run(value: Any) -> bool | None:
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values())), HOLDERS)
     if isinstance(value, list | tuple):  # ids can be tuples and frozen sets
-        return isinstance(value[0], Mapping | list | np.ndarray)
+        return isinstance(value[0], list | np.ndarray)
     if isinstance(value, np.ndarray):
         return value.ndim > 1
     # Frames, what trec.read_run returns, and open files.

@@ -220,8 +220,9 @@ def find_roles(names: Sequence[Any], argument: str, given: ColumnNames, holder: 
         if label is None:
             # Interactions of RecTools have weights.
             label = find_column("weight", names, given, holder)
-        # Two columns hold relevant documents.
-        if label is None and len(names) > 2:
+        # Two columns hold relevant documents. pandas writes its index under these names.
+        others = [name for name in names if name and not str(name).startswith("__index_level_")]
+        if label is None and len(others) > 2:
             label = _needed("label", names, given, holder)
         return Roles(query, document, label)
     # Of two columns, the one that is named orders the documents.

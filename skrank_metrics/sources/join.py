@@ -230,8 +230,8 @@ def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tupl
 def refuse_twice(holder: str, pair: str) -> NoReturn:
     """Raise an error for a document that is twice in a list."""
     raise ValueError(
-        f"{holder} has {pair} twice. Keep one with duplicates='first' or duplicates='best'. If the run has passages "
-        "of documents, pass parents= to evaluate_run."
+        f"{holder} has {pair} twice. evaluate_run keeps one with duplicates='first' or duplicates='best', such as the "
+        "best label of several subtopics; if the run has passages of documents, pass parents=."
     )
 
 

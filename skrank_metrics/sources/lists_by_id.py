@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import (
     FloatArray,
+    IntArray,
     Mask,
     holds_masked,
     lengths,
+    python_list,
     refuse_lazy,
     to_float64,
 )
-from skrank_metrics._input.columns import PAGE, USUAL, ColumnNames, role_of
+from skrank_metrics._input.columns import PAGE, USUAL, ColumnNames, find_column, role_of
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.batches import read_columns
@@ -138,8 +140,10 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     if not are_dicts and kinds != {list}:
         rows = [_as_list(row, argument, query) for query, row in zip(queries, rows, strict=True)]
     names = list(chain.from_iterable(rows))
-    documents = Ids.from_values(names, argument)
     sizes = lengths(rows)
+    if argument == "run" and isinstance(next(iter(names), None), Mapping):
+        return _from_hits(queries, sizes, names)
+    documents = Ids.from_values(names, argument)
     lists = listed(argument, queries, sizes, documents)
     if are_dicts and argument != "exclude":
         values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
@@ -149,6 +153,19 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     if n_different < len(names) or not documents.kinds.isdisjoint({"time", "time span"}):
         return lists
     return replace(lists, given=dict(zip(queries, rows, strict=True)))
+
+
+def _from_hits(queries: list[Any], sizes: IntArray, hits: list[Any]) -> Lists:
+    """Lists of dicts with ids and scores, as vector databases return them."""
+    try:
+        documents = [hit["id"] for hit in hits]
+        scores = [hit["score"] for hit in hits]
+    except (LookupError, TypeError):
+        raise TypeError(
+            f"run must have dicts with 'id' and 'score' in its lists; got {hits[0]!r}. {PAGE}"
+        ) from None
+    lists = listed("run", queries, sizes, Ids.from_values(documents, "run"))
+    return replace(lists, values=_to_values(scores, "run"), ranked=False)
 
 
 def _as_list(row: Any, argument: str, query: Any) -> Collection[Any]:
@@ -293,6 +310,9 @@ def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
+    document = find_column("document", columns, names, holder)
+    if document is not None and _holds_lists(frame[document]):
+        return _from_lists(frame, argument, names, document)
     roles = find_roles(columns, argument, names, holder)
     value = roles.rank if roles.value is None else roles.value
     values = None if value is None else frame[value]
@@ -315,6 +335,39 @@ def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> L
             f"Scores and ranks of {holder} disagree, first for {pair}. Choose {by_score} or {by_rank}."
         )
     return lists
+
+
+def _holds_lists(column: Any) -> bool:
+    """Whether a column holds the documents of one query in each row."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    first = next(iter(column), None) if kind == "object" else None
+    return "list" in kind or isinstance(first, list | np.ndarray)
+
+
+def _from_lists(frame: Any, argument: str, names: ColumnNames, document: Any) -> Lists:
+    """Lists from one row per query, with a list of documents and possibly one of their scores."""
+    columns = list(getattr(frame, "column_names", None) or frame.columns)
+    query = find_column("query", columns, names, argument)
+    score = find_column("score", columns, names, argument)
+    if query is None or (score is not None and argument != "run"):
+        raise ValueError(
+            f"{argument} has lists in its column {document!r}, beside which it needs one of query ids, and may have "
+            f"scores of runs. {PAGE}"
+        )
+    queries, rows = (python_list(frame[name]) for name in (query, document))
+    if len(set(queries)) < len(queries):
+        raise ValueError(f"{argument} must have one row per query if its documents are lists.")
+    if score is not None:
+        pairs = zip(rows, python_list(frame[score]), strict=True)
+        rows = [_hits(*pair) for pair in pairs]
+    return _from_dict(dict(zip(queries, rows, strict=True)), argument)
+
+
+def _hits(documents: Any, scores: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": one, "score": score}
+        for one, score in zip(python_list(documents), python_list(scores), strict=True)
+    ]
 
 
 def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> Lists:

@@ -524,5 +524,13 @@ def _of_batch(batch: Any, columns: TableColumns) -> Any:
         return pa.table(batch)
     if not isinstance(batch, Mapping):
         raise TypeError(f"source must yield dicts or tables; got {type(batch).__name__}.")
+    if not all(_is_column(batch[name]) for name in columns.names if name in batch):
+        raise TypeError(
+            "source must yield batches, not rows; of an IterableDataset, pass dataset.iter(batch_size=100_000)."
+        )
     with reading("source"):
         return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})
+
+
+def _is_column(values: Any) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes)

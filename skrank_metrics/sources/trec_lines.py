@@ -64,6 +64,10 @@ FORMS = {
 }
 
 
+# Seconds since 1970 are larger.
+_LARGEST_GRADE = 10**6
+
+
 def read_lines(
     source: Any, kind: str, argument: str = "path", *, duplicates: str = "error"
 ) -> tuple[Lists, str]:
@@ -87,6 +91,11 @@ def read_lines(
     names = list(chain.from_iterable(topics.values()))
     found = chain.from_iterable(row.values() for row in topics.values())
     values = np.fromiter(found, np.float64, len(names))
+    if kind == "qrels" and values.max() > _LARGEST_GRADE:
+        raise ValueError(
+            f"{name} has the label {values.max():.0f}. Are its lines 'user item rating timestamp'? Judgments "
+            "are 'topic iteration document label'. Read the file with pandas, and name its columns."
+        )
     lists = listed(kind, list(topics), sizes, Ids(np.arange(len(names)), names, {"text"}))
     lists = replace(
         lists,

@@ -200,7 +200,7 @@ def test_documents_that_are_twice_in_a_list(by_id, capsys):
     Path("run").write_text(RUN + "302 Q0 a 3 9 tag\n")
     words = ["evaluate", "qrels", "run", "mrr"]
     message = error_of(capsys, *words)
-    assert "twice. Keep one with --duplicates first or --duplicates best." in message
+    assert "twice. evaluate_run keeps one with --duplicates first or --duplicates best" in message
     assert "0.7500" in output_of(capsys, *words, "--duplicates", "best")
 
 

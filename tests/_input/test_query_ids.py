@@ -267,7 +267,7 @@ def test_every_index_with_ids_must_agree():
         ),
         ([["a"], ["a", 2], ["b"]], ValueError, "qid must be 1-D.* got rows of different lengths"),
         ([("a", 1), ["a", 2], ("b", 1)], TypeError, "qid must hold hashable values"),
-        ("qid", ValueError, "qid must be 1-D, one value per document; got shape"),
+        ("qid", TypeError, r"qid got the text .qid.. Pass the column, df\[.qid.\]"),
         (pd.DataFrame.query, ValueError, "qid must be 1-D, one value per document; got shape"),
     ],
 )

@@ -95,7 +95,7 @@ def test_the_name_of_the_labels_stays():
 def test_arguments_that_look_swapped():
     with pytest.raises(TypeError, match=r"Call with_qid\(y, qid\), the labels first"):
         with_qid(["a", "a", "b"], [1, 0, 2])
-    with pytest.raises(TypeError, match=r"with_qid\(y, frame\['query'\]\)"):
+    with pytest.raises(TypeError, match=r"Pass the column, df\['query'\]"):
         with_qid([1, 0], "query")
     ids = np.repeat(np.arange(50), 4)
     grades = np.tile([0, 1, 2, 4], 50)

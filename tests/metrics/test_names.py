@@ -372,3 +372,24 @@ def test_short_queries_are_left_out_and_counted():
     shown = [True, False, True, True, False, False]
     judged = get_metric("mrr(min_documents=3)", replace_undefined_by=np.nan)
     assert judged(**rows, retrieved=shown) == 1, "documents that were not retrieved count"
+
+
+def test_several_names_in_one_text_are_a_list():
+    with pytest.raises(ValueError, match=r"Pass a list: \['ndcg@10', 'map'\]\.$"):
+        get_metric("ndcg@10,map")
+    with pytest.raises(ValueError, match=r"got 'ndcg@10,'\.$"):
+        get_metric("ndcg@10,")
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("gm_map", "map(average=geometric)"),
+        ("gm_bpref", "bpref(average=geometric)"),
+        ("set_P", "precision(divisor=retrieved)"),
+        ("set_recall", "recall"),
+        ("set_F", "f1(divisor=retrieved)"),
+    ],
+)
+def test_measures_of_trec_eval_over_the_whole_list(name, own):
+    assert get_metric(name).definition == get_metric(own).definition

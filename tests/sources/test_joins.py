@@ -407,7 +407,7 @@ def test_repeats():
             "rating": [1, 2, 3, 1],
         }
     )
-    message = "qrels has document 'a' of query 'u' twice. Keep one with duplicates='first' or"
+    message = "qrels has document 'a' of query 'u' twice. evaluate_run keeps one with duplicates='first' or"
     with pytest.raises(ValueError, match=message):
         evaluate_run(log, LISTS)
     lists = {"u": ["x", "a", "b"], "v": ["c"]}

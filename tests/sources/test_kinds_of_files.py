@@ -7,6 +7,7 @@ import json
 import lzma
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -197,3 +198,82 @@ def test_ids_of_two_types_match_as_text():
 def test_ids_that_are_equal_as_text_are_refused():
     with pytest.raises(ValueError, match="run has different query ids that are '7' as text"):
         evaluate_run({"7": ["a"]}, {b"7": ["a"], (): [], "7": ["b"]}, "mrr", ids="text")
+
+
+# --- Shapes
+
+
+def hit(document, score):
+    return {"id": document, "score": score, "text": "more"}
+
+
+LISTS = {"7": ["c", "a"], "8": ["b"]}
+SCORES = {"7": [1.5, 2.5], "8": [3.0]}
+TWO = {"7": {"a": 1, "b": 1, "c": 0}, "8": {"d": 1}}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_column_of_lists_is_a_list_per_query(kind):
+    documents = list(LISTS.values())
+    ranked = kind({"topic": list(LISTS), "item_id": documents})
+    expected = evaluate_run(TWO, LISTS, "mrr").per_query
+    assert evaluate_run(TWO, ranked, "mrr").per_query["mrr"].tolist() == expected["mrr"].tolist()
+    scored = kind({"user": list(LISTS), "doc_id": documents, "score": list(SCORES.values())})
+    # With these scores, "a" is before "c".
+    assert evaluate_run(TWO, scored, "mrr").per_query["mrr"].tolist() == [1, 0]
+    relevant = kind({"user": ["7", "8"], "doc_id": [["a", "b"], ["d"]]})
+    assert evaluate_run(relevant, LISTS, "mrr").per_query["mrr"].tolist() == [1 / 2, 0]
+    for frame, message in (
+        (kind({"user": ["7", "7"], "item": documents}), "one row per query"),
+        (kind({"other": ["7", "8"], "item": documents}), "needs one of query ids"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate_run(TWO, frame, "mrr")
+    with pytest.raises(ValueError, match="may have scores of runs"):
+        evaluate_run(scored, LISTS, "mrr")
+
+
+def test_hits_are_ordered_by_their_scores(tmp_path):
+    hits = {"7": [hit("c", 1.5), hit("a", 2.5)], "8": []}
+    found = evaluate_run(TWO, hits, "mrr")
+    assert found.per_query["mrr"].tolist() == [1, 0]
+    assert evaluate_run(TWO, hits, "mrr", missing="skip").n_queries == 2, "8 has an empty list"
+    (tmp_path / "hits").write_text(json.dumps(hits))
+    assert evaluate_run(TWO, tmp_path / "hits", "mrr").mean == found.mean
+    for wrong in ({"7": [{"_id": "a", "_score": 1}]}, {"7": [hit("a", 1), "c"]}):
+        with pytest.raises(TypeError, match="dicts with 'id' and 'score' in its lists"):
+            evaluate_run(TWO, wrong, "mrr")
+    with pytest.raises(ValueError, match="twice"):
+        evaluate_run(TWO, {"7": [hit("a", 1), hit("a", 2)]}, "mrr")
+
+
+def test_the_index_that_pandas_writes_is_no_column(tmp_path):
+    pairs = pd.DataFrame({"user_id": ["7", "7"], "item_id": ["a", "b"]}, index=[5, 9])
+    pairs.to_parquet(tmp_path / "pairs")
+    for source in (tmp_path / "pairs", pl.read_parquet(tmp_path / "pairs")):
+        assert evaluate_run(source, LISTS, "mrr").mean == {"mrr": 1 / 2}
+    pairs.to_csv(tmp_path / "pairs")
+    assert evaluate_run(tmp_path / "pairs", LISTS, "mrr").mean == {"mrr": 1 / 2}
+
+
+def test_ratings_with_times_are_no_judgments(tmp_path):
+    # As in MovieLens: user, item, rating, and seconds since 1970.
+    (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
+    with pytest.raises(
+        ValueError, match=r"has the label 891717742\. Are its lines .user item rating"
+    ):
+        evaluate_run(tmp_path / "u.data", {"196": ["3"]}, "mrr")
+
+
+def test_rows_in_place_of_batches_are_refused():
+    for rows in ([{"y": 1, "s": 2.0, "q": "a"}], iter([{"y": [1], "s": [2.0], "q": "a"}])):
+        with pytest.raises(TypeError, match=r"dataset\.iter\(batch_size=100_000\)"):
+            evaluate_batches(rows, **NAMES)
+
+
+def test_judgments_of_subtopics_are_named(tmp_path):
+    (tmp_path / "qrels").write_text("7 1 a 0\n7 2 a 2\n7 1 b 1\n")
+    with pytest.raises(ValueError, match="'best', such as the best label of several subtopics"):
+        evaluate_run(tmp_path / "qrels", LISTS, "mrr")
+    found = evaluate_run(tmp_path / "qrels", LISTS, "cg", duplicates="best")
+    assert found.mean == {"cg": 2}

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import json
 import lzma
 
@@ -113,6 +114,7 @@ def test_rows_are_read_by_the_same_rule(kind, tmp_path):
         (bz2.compress(LINES.encode())[:-9], "must be a complete bz2 file"),
         (lzma.compress(LINES.encode())[:-9], "must be a complete xz file"),
     ],
+    ids=itertools.count(),
 )
 def test_what_cannot_be_read_is_named(content, message, tmp_path):
     data = content if isinstance(content, bytes) else content.encode()

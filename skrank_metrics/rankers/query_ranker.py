@@ -245,7 +245,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rounds = check_early_stopping(self, len(pairs), given, takes_sets=takes_sets)
         fraction = self.validation_fraction
         if fraction is None and X_val is None:
-            fraction = own_fraction(self.estimator, count_rows(X))
+            fraction = own_fraction(self.estimator, np.size(y))
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         rows = self._checked_rows(X, columns, given, hold_out=fraction is not None)
         if pairs:

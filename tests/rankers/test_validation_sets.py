@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from support.rankers import RANKERS, RECORDED, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_metric, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, make_ranking_scorer, with_qid
 
 LIGHTGBM, XGBOOST, CATBOOST = RANKERS
 N_ROUNDS = {
@@ -308,7 +308,8 @@ def test_a_regressor_gets_only_sets_with_the_columns_of_the_fit(parts):
 def test_a_set_as_long_as_the_rows_is_not_split_by_a_search(problem):
     X, y, qid = problem
     X_val, labels = X[::-1].copy(), with_qid(y, np.char.mod("new %d", qid))
-    in_search = {"cv": QueryKFold(3), "error_score": "raise"}
+    scorer = make_ranking_scorer("ndcg@10")
+    in_search = {"cv": QueryKFold(3), "scoring": scorer, "error_score": "raise"}
     with sklearn.config_context(enable_metadata_routing=True):
         steps = [("scale", StandardScaler()), ("rank", QueryRanker(LIGHTGBM))]
         pipeline = Pipeline(steps, transform_input=["X_val"])

@@ -142,6 +142,10 @@ def sorted_rows(
 
 def label_column(y: Any) -> NDArray[Any]:
     """Checked labels, of their own type if they are numbers: boosters take integers for grades."""
+    if y is None:
+        raise ValueError(
+            "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
+        )
     labels = check_label_column(y)
     given = np.asarray(y)
     return given if given.dtype.kind in "biuf" else labels
@@ -176,18 +180,16 @@ class FittedQueries:
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
     """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
-    way = way_of_queries(estimator)
-    arguments: dict[str, Any] = {"sample_weight": rows.weights}
-    if way == "catboost":
-        arguments = {"group_id": rows.codes, "group_weight": rows.weights}
-    elif way == "xgboost":
-        arguments = {"qid": rows.codes, "sample_weight": rows.weights_of_queries}
-    elif way == "lightgbm":
-        arguments["group"] = rows.sizes
-    elif way == "qid":
-        arguments["qid"] = rows.codes
+    arguments: dict[str | None, dict[str, Any]] = {
+        "lightgbm": {"group": rows.sizes, "sample_weight": rows.weights},
+        "xgboost": {"qid": rows.codes, "sample_weight": rows.weights_of_queries},
+        "catboost": {"group_id": rows.codes, "group_weight": rows.weights},
+        "qid": {"qid": rows.codes, "sample_weight": rows.weights},
+        None: {"sample_weight": rows.weights},
+    }
+    own = arguments[way_of_queries(estimator)]
     # Some estimators refuse a keyword that they do not need, even if it is None.
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {name: value for name, value in own.items() if value is not None}
     return {**rows.further, **given}
 
 

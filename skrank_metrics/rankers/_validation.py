@@ -36,8 +36,8 @@ def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
             raise ValueError(
                 "Pass a validation set as eval_set or as X_val and y_val, not as both."
             )
-        if X_val is None:
-            raise TypeError("X_val must hold the rows of y_val; got None.")
+        if X_val is None or y_val is None:
+            raise TypeError("X_val and y_val must be passed together; got one of them.")
         return [(X_val, y_val)]
     if eval_set is None:
         return []
@@ -169,7 +169,7 @@ def own_fraction(estimator: Any, n_rows: int) -> float | None:
         if not value or is_off or fraction is None:
             continue
         if inner is estimator and "X_val" in taken_by_fit(estimator):
-            return float(fraction if fraction < 1 else fraction / n_rows)
+            return float(fraction)
         message = (
             f"{type(inner).__name__} with {name}={value!r} holds out single rows, and not queries, so it stops too "
             "late. Turn this off, and search for the number of iterations."
@@ -248,7 +248,6 @@ _NO_METRIC = {"None", "na", "null", "custom"}
 def _lightgbm_arguments(
     estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
 ) -> dict[str, Any]:
-    weights = [rows.weights for rows in sets]
     arguments = dict(given)
     if rounds is not None:
         estimator.set_params(early_stopping_round=rounds)
@@ -257,11 +256,10 @@ def _lightgbm_arguments(
         if metrics <= _NO_METRIC:
             estimator.set_params(metric="None")
             arguments.setdefault("eval_metric", lightgbm_metric(METRIC))
-            # LightGBM's own metrics weight queries by the mean of their rows.
-            weights = [rows.weights_of_queries_by_row for rows in sets]
     arguments |= {
         "eval_group": [rows.sizes for rows in sets],
-        "eval_sample_weight": weights,
+        # Its own metrics weight queries by the mean of their rows, those of this package by a single weight.
+        "eval_sample_weight": [rows.weights_of_queries_by_row for rows in sets],
         "eval_init_score": [rows.further.get("init_score") for rows in sets],
     }
     # Versions of LightGBM with eval_X warn of eval_set.

@@ -248,11 +248,8 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
         )
     spelled, own = names[name], get_metric(name, convention=booster)
     # CatBoost's names say which of two gains it uses; all other parameters are as in the convention.
-    if spelled.endswith("type=Base"):
-        gain = check_choice(str(bound.get("gain")), "gain", ("linear", "exp2"))
-        own = own.replace(gain=gain)
-        if gain == "exp2":
-            spelled = spelled.replace("Base", "Exp")
+    if spelled.endswith("type=Base") and str(bound.get("gain")) == "exp2":
+        spelled, own = spelled.replace("Base", "Exp"), own.replace(gain="exp2")
     for parameter, only in own.values.items():
         value = bound.get(parameter)
         if parameter == "k" or str(value) == str(only):

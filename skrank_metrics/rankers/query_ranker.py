@@ -6,6 +6,7 @@ import copy
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
@@ -138,9 +139,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_estimator(self.estimator)
         # CatBoost has no tags before 1.2.7.
         if hasattr(self.estimator, "__sklearn_tags__"):
-            inner = self.estimator.__sklearn_tags__().input_tags
-            for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
-                setattr(tags.input_tags, name, getattr(inner, name))
+            tags.input_tags = self.estimator.__sklearn_tags__().input_tags
         return tags
 
     def __sklearn_clone__(self) -> QueryRanker:
@@ -236,6 +235,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_estimator(self.estimator)
         check_gets_queries(self.estimator)
         check_seed(self.random_state)
+        labels = label_column(y)
         check_unsplit(X_val, X)
         sets = {"eval_set": eval_set, "X_val": X_val, "y_val": y_val}
         takes_sets = way_of_queries(self.estimator) in BOOSTERS
@@ -245,9 +245,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rounds = check_early_stopping(self, len(pairs), given, takes_sets=takes_sets)
         fraction = self.validation_fraction
         if fraction is None and X_val is None:
-            fraction = own_fraction(self.estimator, np.size(y))
+            fraction = own_fraction(self.estimator, len(labels))
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
-        rows = self._checked_rows(X, columns, given, hold_out=fraction is not None)
+        rows = self._checked_rows(X, labels, columns, given, hold_out=fraction is not None)
         if pairs:
             check_starts(rows.further)
         self.n_queries_ = len(rows.ids)
@@ -256,23 +256,23 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for number, pair in enumerate(pairs):
             validation.append(sorted_set(self, pair, f"eval_set[{number}]"))
         check_sets_of_lightgbm(self, given)
-        others = {name: given[name] for name in given.keys() - rows.further.keys()}
         if fraction is not None:
             rows, *validation = hold_out(rows, fraction, self.random_state)
         elif rounds is not None:
             check_new_queries(self._fitted, validation[0])
-        self._fit_sorted(rows, validation, rounds, others)
+        self._fit_sorted(rows, validation, rounds, given)
         return self
 
     def _checked_rows(
-        self, X: Any, columns: dict[str, Any], given: dict[str, Any], *, hold_out: bool
+        self,
+        X: Any,
+        labels: NDArray[Any],
+        columns: dict[str, Any],
+        given: dict[str, Any],
+        *,
+        hold_out: bool,
     ) -> SortedRows:
         """Clone the estimator, and check and sort the rows for it."""
-        if columns["y"] is None:
-            raise ValueError(
-                "QueryRanker requires y to be passed, but the target y is None. Pass relevance labels."
-            )
-        labels = label_column(columns["y"])
         check_consistent_length(X, labels)
         further = per_row(given, len(labels))
         columns = check_rows(X, **columns, **further)
@@ -298,8 +298,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("best_iteration_", None)
         if validation:
             arguments = validation_arguments(self.estimator_, validation, rounds, arguments)
-        queries = fit_arguments(self.estimator_, rows)
-        self.estimator_.fit(rows.X, rows.y, **queries, **arguments)
+        # Values per row come sorted in place of those that were given.
+        arguments = {**arguments, **fit_arguments(self.estimator_, rows)}
+        self.estimator_.fit(rows.X, rows.y, **arguments)
         if rounds is not None:
             self.best_iteration_ = best_iteration(self.estimator_)
 

@@ -1,13 +1,25 @@
 """Searches, selection and logging of other libraries: the numbers of a loop by hand, or a listed limit."""
 
+import lightgbm
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from support.consumers import CONSUMERS, CV, SCORER, WAYS, fold_scores, problem
+from xgboost import XGBRanker
 
-from skrank_metrics import QueryRanker, cross_evaluate, evaluate, make_ranking_scorer, ndcg_score
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    cross_evaluate,
+    evaluate,
+    make_ranking_scorer,
+    ndcg_score,
+    with_qid,
+)
+from skrank_metrics.rankers import lightgbm_metric
 
 MODEL = QueryRanker(LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1))
 LEAVES = "estimator__num_leaves"
@@ -157,3 +169,49 @@ def test_a_report_in_mlflow(tmp_path, monkeypatch):
     assert (
         mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == report._repr_html_()
     )
+
+
+def test_the_cross_validation_of_lightgbm_takes_a_splitter():
+    X, y, qid = problem()
+    params = {"objective": "lambdarank", "metric": "None", "verbose": -1, "num_threads": 1}
+    params["min_data_in_leaf"] = 2
+
+    def curve(folds):
+        data = lightgbm.Dataset(X, y, group=np.bincount(qid), params={"verbose": -1})
+        options = {"num_boost_round": 4, "feval": lightgbm_metric("ndcg@10")}
+        return lightgbm.cv(params, data, folds=folds, **options)["valid ndcg@10-mean"]
+
+    given = QueryKFold(5)
+    assert curve(given) == curve(list(given.split(X, qid=qid)))
+    assert curve(given) != curve(QueryKFold(4))
+
+
+def test_unbiased_lambdarank_sees_the_order_of_rows_within_queries():
+    X, y, qid = problem()
+    clicks = (y > 1).astype(int)
+    random = np.random.default_rng(0)
+    # Queries are mixed, but each keeps the order of its rows.
+    mixed = np.empty(len(qid), dtype=int)
+    places = random.permutation(qid)
+    for query in np.unique(qid):
+        mixed[places == query] = np.flatnonzero(qid == query)
+    shuffled = random.permutation(len(qid))
+    model = QueryRanker(XGBRanker(n_estimators=4, n_jobs=1, lambdarank_unbiased=True))
+
+    def predicted(rows):
+        return model.fit(X[rows], clicks[rows], qid=qid[rows]).predict(X)
+
+    expected = predicted(np.arange(len(qid)))
+    np.testing.assert_array_equal(predicted(mixed), expected)
+    assert (predicted(shuffled) != expected).any()
+
+
+@pytest.mark.slow
+def test_the_progress_bar_of_scikit_learn_shows_a_search_without_a_warning(capsys):
+    callback = pytest.importorskip("sklearn.callback")
+    pytest.importorskip("rich")
+    X, y, qid = problem()
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(2))
+    search.set_callbacks(callback.ProgressBar(max_propagation_depth=0))
+    search.fit(X, with_qid(y, qid))
+    assert "100%" in capsys.readouterr().out

@@ -327,9 +327,7 @@ def expected_sets(case, sets):
         if case.rounds:
             given["early_stopping_rounds"] = case.rounds
         return given
-    watches = case.rounds is not None and not case.metric
-    if watches:
-        weights = [of_rows(part.weights, own) if part.weighted else None for part, own in sets]
+    weights = [of_rows(part.weights, own) if part.weighted else None for part, own in sets]
     given = {
         "eval_group": [sizes(queries) for _, queries in sets],
         "eval_sample_weight": weights,

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -62,7 +63,7 @@ TYPES = {
         lambda ids: ids.astype("datetime64[D]"),
         lambda ids: pd.to_datetime(ids.astype("datetime64[D]")),
     ],
-    "frozen sets": [lambda ids: pd.Series([frozenset({int(one)}) for one in ids]).to_numpy()],
+    "UUIDs": [lambda ids: pd.Series([UUID(int=int(one)) for one in ids]).to_numpy()],
 }
 
 

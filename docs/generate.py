@@ -1,4 +1,4 @@
-"""Write what follows from the registry of metrics: a list of the documentation, and stubs for editors and checkers.
+"""Write what follows from the code: lists and tables of the documentation, and stubs for editors and checkers.
 
 python docs/generate.py           # write
 python docs/generate.py --check   # only tell what is out of date
@@ -14,9 +14,12 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
+from skrank_metrics._input.columns import USUAL
 from skrank_metrics._rooms import NAMESPACES, ROOMS, modules_of_names
 from skrank_metrics.metrics._record import Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
+from skrank_metrics.sources.tables import BINARY, DELIMITERS, PACKED
+from skrank_metrics.sources.trec_lines import FORMS
 
 ROOT = Path(__file__).parents[1]
 
@@ -28,6 +31,31 @@ def metrics_list() -> str:
         for name, function in sorted(REGISTRY.items())
     ]
     return "\n".join(textwrap.wrap(f"{', '.join(names)}.", 130, break_on_hyphens=False))
+
+
+def formats_table() -> str:
+    """The files that are read, and how they are recognized."""
+    rows = [
+        (form.capitalize(), f"begins with `{repr(start)[2:-1]}`") for start, form in BINARY.items()
+    ]
+    delimiters = {"tsv": "a tab", "csv": "a comma", "csv with semicolons": "a semicolon"}
+    rows += [
+        (name.replace("csv", "CSV").replace("tsv", "TSV"), f"a header with {delimiters[name]}")
+        for name in DELIMITERS
+    ]
+    for form in FORMS.values():
+        rows.append((form.name, f"lines of {len(form.fields)} fields: {', '.join(form.fields)}"))
+    rows.append(("a dict in JSON", "begins with `{`"))
+    rows.append((f"any of these, packed by {', '.join(PACKED.values())}", "by their first bytes"))
+    lines = [f"| {name} | {recognized} |" for name, recognized in rows]
+    return "\n".join(["| file | recognized by |", "|---|---|", *lines])
+
+
+def names_table() -> str:
+    """What a column holds by its usual name."""
+    lines = [f"| {role} | {', '.join(names)} |" for role, names in USUAL.items()]
+    lines[2] = f"{lines[2][:-2]}, else weight |"
+    return "\n".join(["| column | usual names |", "|---|---|", *lines])
 
 
 def labels_seen(record: Metric) -> str:
@@ -145,7 +173,11 @@ def _list_of(names: Iterable[str]) -> str:
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
-LISTS = [("docs/which_metric.md", "metrics", metrics_list)]
+LISTS = [
+    ("docs/which_metric.md", "metrics", metrics_list),
+    ("docs/files.md", "formats", formats_table),
+    ("docs/files.md", "names", names_table),
+]
 STUBS = {
     f"skrank_metrics/{room}/__init__.pyi".replace("//", "/"): functools.partial(room_stub, room)
     for room in ROOMS

@@ -36,7 +36,7 @@ PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd",
 }
 # What files of rows begin with, unless they are texts.
-_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
 # What separates the cells of a header; the first that occurs in it counts.
 DELIMITERS = {"tsv": "\t", "csv": ",", "csv with semicolons": ";"}
 NO_TABLES = ("json", "lines")
@@ -77,7 +77,7 @@ def file_of(source: Any, argument: str = "path") -> SourceFile:
 
 def _form_of(head: bytes) -> str:
     """What a file holds, given its first line: rows of some format, JSON, or lines of fields separated by blanks."""
-    for start, form in _BINARY.items():
+    for start, form in BINARY.items():
         if head.startswith(start):
             return form
     text = head.removeprefix(_MARK).lstrip()

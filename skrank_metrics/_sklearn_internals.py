@@ -229,10 +229,14 @@ def how_to_pass_ids(direct: str = "") -> str:
     """Say how to pass ids through model selection, given the metadata routing, and in a direct call as ``direct``."""
     if not routing_enabled():
         called = f", or in a direct call {direct}=<one query id per document>" if direct else ""
-        others = "RFECV and ensembles drop its index: enable metadata routing for them."
+        hint = f"Pass with_qid(y, qid) as y{called}."
+        routing = "sklearn.set_config(enable_metadata_routing=True)"
+        for part in ("sklearn.feature_selection.", "sklearn.ensemble."):
+            if any(_frames(part, exact=False)):
+                return f"RFECV and ensembles drop the index of y: call {routing}, and pass qid= to fit."
         if _rows_of_outermost_call().get("groups") is not None:
-            others = f"Without metadata routing, groups= reaches only the splitter. {others}"
-        return f"Pass with_qid(y, qid) as y{called}. ({others})"
+            return f"groups= reaches only the splitter. {hint} To keep groups=, call {routing}."
+        return hint
     return (
         "Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "
         f"{direct or 'qid'}=<one query id per document>. A scorer on which set_score_request was called needs qid=True "

@@ -94,7 +94,8 @@ def with_qid(
         import pandas as pd
     except ImportError:
         raise ImportError(
-            "with_qid needs pandas. Without it, enable metadata routing and pass groups=qid."
+            "with_qid needs pandas: pip install 'skrank-metrics[pandas]'. Without it, call "
+            "sklearn.set_config(enable_metadata_routing=True), and pass groups=qid instead."
         ) from None
     labels = _labels(y, qid)
     if labels.ndim != 1:

@@ -36,7 +36,6 @@ _OF_PEERS = {
     "success": "hit_rate",
     "hit": "hit_rate",
     "hr": "hit_rate",
-    "accuracy": "hit_rate",
     "ap": "map",
     "mean_average_precision": "map",
     "reciprocal_rank": "mrr",

@@ -1,9 +1,15 @@
+import sys
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
 from skrank_metrics import QueryRanker, ndcg_score, qid_from_sizes, with_qid
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_ids_of_sizes():
@@ -151,3 +157,12 @@ def test_labels_may_be_numbers_in_an_array_of_objects():
     assert ndcg_score(labels, [3, 2, 1]) == ndcg_score([0.5, 3, 1], [3, 2, 1], qid=[7, 7, 9])
     with pytest.raises(TypeError, match="got text and numbers"):
         with_qid(np.array(["u1", "u1", "u2"], dtype=object), [2, 0, 1])
+
+
+def test_without_pandas_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'skrank-metrics\[pandas\]'") as error:
+        with_qid([1, 0], ["a", "a"])
+    assert "sklearn.set_config(enable_metadata_routing=True)" in str(error.value)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["optional-dependencies"]["pandas"] == ["pandas>=2.1"]

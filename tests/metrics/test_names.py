@@ -327,7 +327,6 @@ recall_5 -> recall@5
 success_5 -> hit_rate@5
 ndcg_cut_10 -> ndcg@10
 nDCG@10 -> ndcg@10
-accuracy@5 -> hit_rate@5
 R_cap@5 -> recall(normalizer=min)@5
 AP -> map
 mean_average_precision -> map

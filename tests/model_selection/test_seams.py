@@ -280,10 +280,9 @@ def message_of(call):
 
 
 CLAIM = re.compile(
-    r"needs the query id of each document \(qid\), and got none\. Pass with_qid\(y, qid\) as y(, or in a direct call "
-    r"(qid|groups)=<one query id per document>)?\. \((Without metadata routing, groups= reaches only the "
-    r"splitter\. )?RFECV and ensembles drop its index: enable metadata routing "
-    r"for them\.\)$"
+    r"needs the query id of each document \(qid\), and got none\. (groups= reaches only the splitter\. )?"
+    r"Pass with_qid\(y, qid\) as y(, or in a direct call "
+    r"(qid|groups)=<one query id per document>)?\."
 )
 ROUTED = re.compile(
     r"and got none\. Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "
@@ -302,17 +301,22 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
         ),
         lambda: cross_val_score(Ridge(), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER),
         lambda: search(QueryRanker(Ridge()), QueryKFold(4)).fit(X, Y, qid=QID),
+    ):
+        assert CLAIM.search(message_of(call))
+    for call in (
         lambda: rfecv.fit(X, y, groups=QID),
         lambda: BaggingRegressor(QueryRanker(Ridge())).fit(X, y),
     ):
-        assert CLAIM.search(message_of(call))
+        message = message_of(call)
+        assert "RFECV and ensembles drop the index of y" in message
+        assert "sklearn.set_config(enable_metadata_routing=True)" in message
     search_by_groups = search(QueryRanker(Ridge()), GroupKFold(4))
-    assert "groups= reaches only the splitter" in message_of(
-        lambda: search_by_groups.fit(X, Y, groups=QID)
-    )
+    message = message_of(lambda: search_by_groups.fit(X, Y, groups=QID))
+    assert "groups= reaches only the splitter" in message
+    assert "To keep groups=, call sklearn.set_config(enable_metadata_routing=True)." in message
     message = message_of(lambda: QueryRanker(Ridge()).fit(X, Y))
-    reason = message.partition(". (")[2]
-    assert "groups=" not in reason
+    assert "groups=" not in message
+    assert "ensembles" not in message
     for call in (
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y)),
         lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, Y)),

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.folds [--samples N]``: errors and power of comparisons out of fold.
+"""``python -m benchmarks.folds [--samples N] [--models N ...] [--folds N]``: errors and power out of fold.
 
 All models of a sample are equal in expectation, or the first one sees its features with less noise than the others.
 """
@@ -23,7 +23,8 @@ from skrank_metrics.decisions.decide import decide
 
 Values = NDArray[np.float64]
 Random = np.random.Generator
-LEVEL, N_FOLDS, N_DOCUMENTS = 0.05, 5, 10
+Row = tuple[str, ...]
+LEVEL, N_DOCUMENTS = 0.05, 10
 WEIGHTS = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 THRESHOLDS = [0.5, 1.5, 2.5, 3.5]  # of the grades
 
@@ -74,17 +75,17 @@ def draw_queries(random: Random, n_queries: int) -> tuple[Values, Values]:
 
 
 def real_fits(
-    models: Models, random: Random, n_queries: int, n_models: int, *, better: bool
+    models: Models, random: Random, n_queries: int, n_models: int, n_folds: int, *, better: bool
 ) -> Values:
     """NDCG out of fold with one row per query and one column per model."""
     X, y = draw_queries(random, n_queries)
-    fold = np.arange(n_queries) % N_FOLDS
+    fold = np.arange(n_queries) % n_folds
     scores = np.empty((*y.shape, n_models))
     for model in range(n_models):
         noise = models.noise + (models.worse if better and model else 0.0)
         features = X + noise * random.normal(size=X.shape)
         drawn = bootstrap_of(random, n_queries)
-        for number in range(N_FOLDS):
+        for number in range(n_folds):
             train, test = fold != number, fold == number
             counts = np.ones(n_queries)
             if models.bootstrap:
@@ -104,16 +105,16 @@ def bootstrap_of(random: Random, n: int) -> Values:
 
 
 def simulated_fits(
-    random: Random, n_queries: int, n_models: int, size: float, shared: float
+    random: Random, n_queries: int, n_models: int, n_folds: int, size: float, shared: float
 ) -> Values:
     """Values of equal models whose fits vary.
 
     ``size`` is the standard deviation of fits over the error of the mean of a fold, and ``shared`` the part of its
     square that is the same in all folds.
     """
-    fold = np.arange(n_queries) % N_FOLDS
-    scale = size * 0.1 / np.sqrt(n_queries / N_FOLDS)
-    by_fold = random.normal(0, scale * np.sqrt(1 - shared), (N_FOLDS, n_models))
+    fold = np.arange(n_queries) % n_folds
+    scale = size * 0.1 / np.sqrt(n_queries / n_folds)
+    by_fold = random.normal(0, scale * np.sqrt(1 - shared), (n_folds, n_models))
     everywhere = random.normal(0, scale * np.sqrt(shared), n_models)
     return random.normal(0, 0.1, (n_queries, n_models)) + by_fold[fold] + everywhere
 
@@ -127,15 +128,15 @@ class Found:
     best_stays: bool  # the first model, in the set that contains the best
 
 
-def ours(values: Values, *, folds: bool = True) -> Found:
-    """The tests of this package, with and without the folds."""
+def ours(values: Values, n_folds: int) -> Found:
+    """The tests of this package; with one fold, over queries only."""
     n_queries = len(values)
     sample = signs.Sample(
         values,
         values.mean(axis=0),
         np.ones(n_queries),
         np.arange(n_queries, dtype=np.uint64),
-        folds=np.arange(n_queries) % N_FOLDS if folds else None,
+        folds=np.arange(n_queries) % n_folds,
     )
     (decision,) = decide([sample], level=LEVEL, seed=n_queries)
     pairs = (decision.p_value <= LEVEL).astype(float)
@@ -143,16 +144,16 @@ def ours(values: Values, *, folds: bool = True) -> Found:
     return Found(pairs, family, bool(decision.inside[0]))
 
 
-def nadeau_bengio(values: Values) -> Found:
+def nadeau_bengio(values: Values, n_folds: int) -> Found:
     """Their corrected resampled t-test of each pair, corrected by Holm's method."""
     n_models = values.shape[1]
-    means = np.stack([values[number::N_FOLDS].mean(axis=0) for number in range(N_FOLDS)])
+    means = np.stack([values[number::n_folds].mean(axis=0) for number in range(n_folds)])
     differences = means[:, :, None] - means[:, None, :]
-    error = np.sqrt((1 / N_FOLDS + 1 / (N_FOLDS - 1)) * differences.var(axis=0, ddof=1))
+    error = np.sqrt((1 / n_folds + 1 / (n_folds - 1)) * differences.var(axis=0, ddof=1))
     lead = differences.mean(axis=0)
     one, other = np.triu_indices(n_models, 1)
     t = np.abs(lead[one, other]) / error[one, other]
-    p = 2 * special.stdtr(N_FOLDS - 1, -t)
+    p = 2 * special.stdtr(n_folds - 1, -t)
     adjusted = holm(p)
     pairs, family = np.zeros((2, n_models, n_models))
     pairs[one, other] = pairs[other, one] = p <= LEVEL
@@ -169,83 +170,82 @@ def holm(p_values: Values) -> Values:
     return adjusted
 
 
-WAYS: dict[str, Callable[[Values], Found]] = {
-    "queries only": lambda values: ours(values, folds=False),
+WAYS: dict[str, Callable[[Values, int], Found]] = {
+    "queries only": lambda values, _: ours(values, 1),
     "queries and fits": ours,
     "Nadeau & Bengio": nadeau_bengio,
 }
 
 
-def measure_errors(title: str, samples: Sequence[Values]) -> list[tuple[str, ...]]:
-    """One row per way, of samples of equal models."""
+def measured(title: str, samples: Sequence[Values], n_folds: int, *, equal: bool) -> list[Row]:
+    """One row per way, of samples of equal models, or of those in which the first model is the best."""
     rows = []
+    n_models = samples[0].shape[1]
+    pairs = np.triu_indices(n_models, 1) if equal else (0, slice(1, None))
     for name, way in WAYS.items():
-        found = [way(values) for values in samples]
-        n_models = samples[0].shape[1]
-        upper = np.triu_indices(n_models, 1)
+        found = [way(values, n_folds) for values in samples]
+        of_family = [one.family.any() if equal else one.family[0, 1:] for one in found]
         shares = (
-            np.mean([one.pairs[upper] for one in found]),
-            np.mean([one.family.any() for one in found]),
+            np.mean([one.pairs[pairs] for one in found]),
+            np.mean(of_family),
             np.mean([one.best_stays for one in found]),
         )
         rows.append((title, name, *(f"{share:.3f}" for share in shares)))
     return rows
 
 
-def measure_power(title: str, samples: Sequence[Values]) -> list[tuple[str, ...]]:
-    """One row per way, of samples in which the first model is the best."""
-    rows = []
-    for name, way in WAYS.items():
-        found = [way(values) for values in samples]
-        shares = (
-            np.mean([one.pairs[0, 1:] for one in found]),
-            np.mean([one.family[0, 1:] for one in found]),
-            np.mean([one.best_stays for one in found]),
-        )
-        rows.append((title, name, *(f"{share:.3f}" for share in shares)))
-    return rows
+def measure_fits(n_models: int, options: argparse.Namespace) -> None:
+    """Real fits of so many models."""
+    errors: list[Row] = []
+    powers: list[Row] = []
+    for n_queries in options.queries:
+        for name, models in MODELS.items():
+            random = np.random.default_rng([n_queries, n_models])
+            title = f"{n_queries} queries, {name}"
+            for better, rows in ((False, errors), (True, powers)):
+                samples = [
+                    real_fits(models, random, n_queries, n_models, options.folds, better=better)
+                    for _ in range(options.samples)
+                ]
+                rows += measured(title, samples, options.folds, equal=not better)
+    heads = ("", "standard error", "pairs", "any of the family", "best stays")
+    print(
+        f"{n_models} models that are equal in expectation, {options.folds} folds: shares rejected"
+    )
+    print(Table(heads, errors).as_text())
+    print("\nThe first model is better: shares of its pairs that are found")
+    print(Table(("", "standard error", "pairs", "in the family", "best stays"), powers).as_text())
+
+
+def measure_simulated_fits(n_models: int, options: argparse.Namespace) -> None:
+    """Normal noise of equal models, whose fits vary by fold."""
+    rows: list[Row] = []
+    for size in (0.0, 0.7, 1.4, 2.8):
+        for shared in (0.0, 0.2):
+            random = np.random.default_rng(0)
+            samples = [
+                simulated_fits(random, 200, n_models, options.folds, size, shared)
+                for _ in range(options.samples)
+            ]
+            title = f"fits {size}, {shared:.0%} shared"
+            rows += measured(title, samples, options.folds, equal=True)
+    heads = ("", "standard error", "pairs", "any of the family", "best stays")
+    print(f"\nNormal noise, {n_models} equal models, 200 queries")
+    print(Table(heads, rows).as_text())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=300, help="number of data sets per row")
-    parser.add_argument("--models", type=int, default=6, help="number of models")
+    parser.add_argument("--models", type=int, nargs="*", default=[2, 6], help="number of models")
+    parser.add_argument("--folds", type=int, default=5, help="number of folds")
     parser.add_argument("--queries", type=int, nargs="*", default=[100, 400])
     options = parser.parse_args()
     signs.N_SIGNS = 2_000
     started = time.perf_counter()
-    errors, powers = [], []
-    for n_queries in options.queries:
-        for name, models in MODELS.items():
-            random = np.random.default_rng([n_queries, options.models])
-            title = f"{n_queries} queries, {name}"
-            equal, unequal = (
-                [
-                    real_fits(models, random, n_queries, options.models, better=better)
-                    for _ in range(options.samples)
-                ]
-                for better in (False, True)
-            )
-            errors += measure_errors(title, equal)
-            powers += measure_power(title, unequal)
-    heads = ("", "standard error", "pairs", "any of the family", "best stays")
-    print(
-        f"{options.models} models that are equal in expectation, {N_FOLDS} folds: shares rejected"
-    )
-    print(Table(heads, errors).as_text())
-    print("\nThe first model is better: shares of its pairs that are found")
-    print(Table(("", "standard error", "pairs", "in the family", "best stays"), powers).as_text())
-    rows = []
-    for size in (0.0, 0.7, 1.4, 2.8):
-        for shared in (0.0, 0.2):
-            random = np.random.default_rng(0)
-            samples = [
-                simulated_fits(random, 200, options.models, size, shared)
-                for _ in range(options.samples)
-            ]
-            rows += measure_errors(f"fits {size}, {shared:.0%} shared", samples)
-    print("\nNormal noise, equal models, 200 queries")
-    print(Table(heads, rows).as_text())
+    for n_models in options.models:
+        measure_fits(n_models, options)
+        measure_simulated_fits(n_models, options)
     print(f"{time.perf_counter() - started:.0f} s")
 
 

@@ -368,7 +368,9 @@ class Decision:
 
     def smallest_detected(self, i, j):
         low = 0.0
-        high = min(self.part.span, 1e6)
+        own = self.tests[i, j]
+        largest = np.abs(own.d).max() * self.part.scale * len(own.d) / own.mass
+        high = min(self.part.span, 1e3 * largest)  # larger ones are as good as unknown
         if not self.is_detected(i, j, high, self.part.n_effective, POWER):
             return math.inf
         for _ in range(60):

@@ -17,7 +17,7 @@ from skrank_metrics._input.with_qid import qid_from_sizes as qid_from_sizes
 from skrank_metrics._input.with_qid import with_qid as with_qid
 from skrank_metrics.decisions._compare import compare as compare
 from skrank_metrics.decisions._evaluate import evaluate as evaluate
-from skrank_metrics.decisions._evaluate_lists import evaluate_lists as evaluate_lists
+from skrank_metrics.decisions._evaluate import evaluate_lists as evaluate_lists
 from skrank_metrics.metrics import auc_score as auc_score
 from skrank_metrics.metrics import bpref_score as bpref_score
 from skrank_metrics.metrics import cg_score as cg_score

@@ -14,8 +14,7 @@ ROOMS = {
     "": {
         "_input.with_qid": "qid_from_sizes with_qid",
         "decisions._compare": "compare",
-        "decisions._evaluate": "evaluate",
-        "decisions._evaluate_lists": "evaluate_lists",
+        "decisions._evaluate": "evaluate evaluate_lists",
         "metrics": "get_metric make_metric",
         "model_selection._cross_evaluate": "cross_evaluate",
         "model_selection.scorers": "make_ranking_scorer ranking_scorers",

@@ -18,13 +18,12 @@ from skrank_metrics._input.arrays import (
     IntArray,
     check_label_column,
     check_weights,
-    count_rows,
     is_column,
     places_in,
     refuse_masked,
     take_rows,
 )
-from skrank_metrics._input.grouping import Grouping, query_weights, starts_of
+from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
 from skrank_metrics.splitters._base import canonical_order, mask_at, random_source
 
@@ -88,7 +87,7 @@ class SortedRows:
         """The mean weight of the rows of each query."""
         if self.weights is None:
             return None
-        return np.add.reduceat(self.weights, starts_of(self.sizes)) / self.sizes
+        return np.bincount(self.codes, self.weights) / self.sizes
 
     @property
     def weights_of_queries_by_row(self) -> FloatArray | None:
@@ -260,9 +259,7 @@ def clone_to_fit(estimator: Any) -> Any:
 
 def check_is_estimator(estimator: Any) -> None:
     """Refuse anything but an estimator object, such as a class."""
-    if isinstance(estimator, type) or not (
-        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-    ):
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise TypeError(
             f"estimator must be an estimator object with fit and get_params, such as LGBMRanker(); got {estimator!r}."
         )
@@ -317,13 +314,13 @@ def passed_on(given: dict[str, Any]) -> dict[str, Any]:
 def check_names(given: dict[str, Any], *, takes_sets: bool) -> None:
     """Refuse, with advice, arguments of ``fit`` that QueryRanker passes itself, or that do not fit sorted rows.
 
-    With ``takes_sets``, QueryRanker passes all about validation sets but ``eval_set``, which says everything.
+    With ``takes_sets``, QueryRanker passes all about validation sets itself.
     """
     for name in given:
         hint = _REFUSED.get(name)
         # eval_set, sample_weight_eval_set, X_val and so on.
         of_sets = _VALIDATION.search(name) and name not in _NOT_OF_ROWS
-        if takes_sets and (of_sets or name == "early_stopping_rounds") and name != "eval_set":
+        if takes_sets and (of_sets or name == "early_stopping_rounds"):
             hint = _OF_SETS
         if hint:
             raise TypeError(f"QueryRanker.fit got an unexpected parameter {name!r}.{hint}")
@@ -338,7 +335,7 @@ def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
             continue
         refuse_masked(value, name)
         column = value if hasattr(value, "shape") else np.asarray(value)
-        if column.ndim == 0 or count_rows(column) != n_rows:
+        if column.shape[:1] != (n_rows,):
             raise ValueError(
                 f"{name} must hold one value per document, {n_rows} in all; got shape {column.shape}."
             )

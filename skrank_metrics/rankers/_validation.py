@@ -222,14 +222,7 @@ def validation_arguments(
 
     To stop early, a metric is set on the estimator if it has none.
     """
-    make = {
-        "catboost": _catboost_arguments,
-        "xgboost": _xgboost_arguments,
-        "lightgbm": _lightgbm_arguments,
-    }
-    return make.get(str(way_of_queries(estimator)), _scikit_learn_arguments)(
-        estimator, sets, rounds, given
-    )
+    return _ARGUMENTS[way_of_queries(estimator)](estimator, sets, rounds, given)
 
 
 def _scikit_learn_arguments(
@@ -275,9 +268,8 @@ def _xgboost_arguments(
     estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
 ) -> dict[str, Any]:
     if rounds is not None:
-        if estimator.get_params().get("eval_metric") is None:
-            estimator.set_params(eval_metric=METRIC)
-        estimator.set_params(early_stopping_rounds=rounds)
+        metric = estimator.get_params().get("eval_metric") or METRIC
+        estimator.set_params(eval_metric=metric, early_stopping_rounds=rounds)
         # XGBoost would print every round.
         given = {"verbose": False} | given
     return given | {
@@ -306,3 +298,11 @@ def _catboost_arguments(
             estimator.set_params(eval_metric="NDCG:top=10;type=Base")
         arguments["early_stopping_rounds"] = rounds
     return arguments
+
+
+_ARGUMENTS = {
+    "lightgbm": _lightgbm_arguments,
+    "xgboost": _xgboost_arguments,
+    "catboost": _catboost_arguments,
+    None: _scikit_learn_arguments,
+}

@@ -243,9 +243,12 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         given = passed_on(fit_params if takes_sets else {**fit_params, **sets})
         check_names(given, takes_sets=takes_sets)
         rounds = check_early_stopping(self, len(pairs), given, takes_sets=takes_sets)
-        fraction = self.validation_fraction
+        fraction, random_state = self.validation_fraction, self.random_state
         if fraction is None and X_val is None:
             fraction = own_fraction(self.estimator, len(labels))
+            # Its own seed made its own hold-out reproducible.
+            if random_state is None:
+                random_state = self.estimator.get_params().get("random_state")
         columns = {"y": y, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         rows = self._checked_rows(X, labels, columns, given, hold_out=fraction is not None)
         if pairs:
@@ -257,7 +260,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             validation.append(sorted_set(self, pair, f"eval_set[{number}]"))
         check_sets_of_lightgbm(self, given)
         if fraction is not None:
-            rows, *validation = hold_out(rows, fraction, self.random_state)
+            rows, *validation = hold_out(rows, fraction, random_state)
         elif rounds is not None:
             check_new_queries(self._fitted, validation[0])
         self._fit_sorted(rows, validation, rounds, given)

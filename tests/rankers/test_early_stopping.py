@@ -458,6 +458,17 @@ def test_histogram_boosting_holds_out_queries(share, n_queries, problem):
 
 
 @takes_sets
+def test_the_seed_of_histogram_boosting_makes_its_hold_out_reproducible(problem):
+    X, y, qid = problem
+
+    def held(seed):
+        model = Histogram(early_stopping=True, max_iter=2, random_state=seed)
+        return QueryRanker(model).fit(X, y, qid=qid).estimator_.given_["X_val"][:, 0].tolist()
+
+    assert held(0) == held(0) != held(1)
+
+
+@takes_sets
 @pytest.mark.slow
 def test_histogram_boosting_stops_on_new_queries_above_10_000_rows():
     random = np.random.default_rng(0)

@@ -336,10 +336,14 @@ def _not_refused(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if said.get(name) is not False}
 
 
+_OF_VALIDATION = ("X_val", "y_val", "sample_weight_val")
+
+
 def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
     n_rows, params = count_rows(fit.X), dict(fit.params)
     for name, value in fit.params.items():
-        if is_column(value, n_rows):
+        # A validation set stays whole, whatever its length.
+        if is_column(value, n_rows) and not name.endswith(_OF_VALIDATION):
             params[name] = take_rows(value, train)
     of_train = take_rows(fit.X, train)
     with sklearn.config_context(enable_metadata_routing=fit.routed):

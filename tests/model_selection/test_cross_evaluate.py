@@ -274,6 +274,16 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
+def test_a_validation_set_as_long_as_the_rows_stays_whole():
+    X_val, labels = X[::-1].copy(), with_qid(Y[::-1], QID[::-1] + 1000)
+    booster = LGBMRanker(n_estimators=60, n_jobs=1, verbose=-1)
+    ranker = QueryRanker(booster, early_stopping_rounds=3)
+    options = {"qid": QID, "cv": CV, "metrics": "ndcg@10"}
+    two = cross_evaluate(ranker, X, Y, params={"X_val": X_val, "y_val": labels}, **options)
+    one = cross_evaluate(ranker, X, Y, params={"eval_set": [(X_val, labels)]}, **options)
+    np.testing.assert_array_equal(two.scores["QueryRanker"], one.scores["QueryRanker"])
+
+
 @pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
     binary = (Y > 1).astype(int)

@@ -134,64 +134,58 @@ def _nothing(model: Any, X: Any, y: Any = None) -> float:
 
 @dataclass
 class Rounds:
-    """Runs candidates on folds, and keeps the results by candidate and fold."""
+    """Runs candidates on one fold after the other, and keeps the results."""
 
     fits: Fits
     parallel: Parallel
     candidates: list[Candidate]
-    results: dict[tuple[int, int], Result] = field(default_factory=dict)
+    results: list[dict[int, Result]] = field(
+        default_factory=list
+    )  # one dict per fold, by candidate
     n_fits: int = 0
 
-    def run(self, rows: Sequence[int], fold: int, split: Split) -> None:
+    def run(self, rows: Sequence[int], split: Split) -> None:
         """Fit candidates on a fold; on the first, also the smallest of each path, to check those that share fits."""
         groups = groups_of(self.candidates, rows)
-        largest = [group[0] for group in groups]
-        smallest = [group[-1] for group in groups if fold == 0 and self._numbers(group)[1:]]
-        numbers = [self._numbers(group) for group in groups]
-        models = self._fitted(largest, numbers, fold, split)
-        found = {}
-        for group, of_model in zip(groups, models, strict=True):
-            for row in group:
-                if self.candidates[row].n_trees in of_model:
-                    found[row] = of_model[self.candidates[row].n_trees]
-        checks = self._alone(smallest, fold, split)
+        found = self._fitted(groups, split)
+        smallest = [] if self.results else [group[-1:] for group in groups if len(group) > 1]
+        checks = self._fitted(smallest, split, place=len(groups))
         for row, own in checks.items():
             if row in found and own.error is None and found[row].test_scores != own.test_scores:
                 self._share_no_more(row)
-                found = {row: found[row] for row in largest}
+                found = {group[0]: found[group[0]] for group in groups}
                 break
         found |= checks
-        found |= self._alone([row for row in rows if row not in found], fold, split)
-        self.results |= {(row, fold): result for row, result in found.items()}
+        others = [[row] for row in rows if row not in found]
+        found |= self._fitted(others, split, place=len(groups))
         errors = [result.error for result in found.values() if result.error is not None]
         if errors:
             warnings.warn(
-                f"In fold {fold}: {len(errors)} fits failed out of a total of {len(rows)}. Their scores are "
-                f"{self.fits.search.error_score}; with error_score='raise', the first error is raised:\n{errors[0]}",
+                f"In fold {len(self.results)}: {len(errors)} fits failed out of a total of {len(rows)}. Their scores "
+                f"are {self.fits.search.error_score}. The first error, which error_score='raise' would raise:\n"
+                f"{errors[0]}",
                 FitFailedWarning,
                 stacklevel=2,
             )
-
-    def _numbers(self, group: Sequence[int]) -> list[int]:
-        """Different numbers of trees of the candidates of a path, the largest first."""
-        return list(dict.fromkeys(self.candidates[row].n_trees for row in group))
-
-    def _alone(self, rows: Sequence[int], fold: int, split: Split) -> dict[int, Result]:
-        numbers = [self._numbers([row]) for row in rows]
-        models = self._fitted(rows, numbers, fold, split)
-        return {
-            row: of_model[own[0]] for row, own, of_model in zip(rows, numbers, models, strict=True)
-        }
+        self.results.append(found)
 
     def _fitted(
-        self, rows: Sequence[int], numbers: Sequence[Sequence[int]], fold: int, split: Split
-    ) -> list[dict[int, Result]]:
-        self.n_fits += len(rows)
-        run = delayed(self.fits.run)
+        self, groups: Sequence[Sequence[int]], split: Split, place: int = 0
+    ) -> dict[int, Result]:
+        """Results of candidates that share the fit of the first of their group; some may not have any."""
+        self.n_fits += len(groups)
         tasks = []
-        for place, (row, n_trees) in enumerate(zip(rows, numbers, strict=True)):
-            tasks.append(run(self.candidates[row].params, n_trees, split, (place, fold)))
-        return list(self.parallel(tasks))
+        for number, group in enumerate(groups, start=place):
+            n_trees = list(dict.fromkeys(self.candidates[row].n_trees for row in group))
+            params = self.candidates[group[0]].params
+            run = delayed(self.fits.run)
+            tasks.append(run(params, n_trees, split, (number, len(self.results))))
+        found = {}
+        for group, of_model in zip(groups, self.parallel(tasks), strict=True):
+            for row in group:
+                if self.candidates[row].n_trees in of_model:
+                    found[row] = of_model[self.candidates[row].n_trees]
+        return found
 
     def _share_no_more(self, row: int) -> None:
         """Fit each candidate on its own, since first trees predict otherwise than the smaller model."""
@@ -205,7 +199,7 @@ class Rounds:
 
     def check_any_fitted(self) -> None:
         """Raise an error, in the words of scikit-learn, if all fits failed."""
-        errors = [result.error for result in self.results.values()]
+        errors = [result.error for of_fold in self.results for result in of_fold.values()]
         if None not in errors:
             raise ValueError(
                 f"\nAll the {len(errors)} fits failed.\nIt is very likely that your model is misconfigured.\nYou can "
@@ -213,14 +207,12 @@ class Rounds:
                 f"failures:\n{errors[0]}"
             )
 
-    def values(
-        self, fold: int, split: Split, name: str, units: Any
-    ) -> tuple[dict[int, float], QueryScores]:
-        """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others.
+    def values(self, split: Split, name: str, units: Any) -> tuple[dict[int, float], QueryScores]:
+        """Scores of the candidates that did not fail on the last fold, and their values per query, NaN for the others.
 
         If all failed, these are all scores, which are equal, and no queries.
         """
-        of_fold = {row: result for (row, number), result in self.results.items() if number == fold}
+        of_fold = self.results[-1]
         known = {row: result.queries for row, result in of_fold.items() if result.queries}
         scores = {row: of_fold[row].test_scores[name] for row in known or of_fold}
         none: Any = np.empty(0, dtype=np.intp)
@@ -234,9 +226,9 @@ class Rounds:
         groups = first_rows if units is None else units[first_rows]
         return scores, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
 
-    def table(self, n_folds: int) -> list[dict[str, Any]]:
+    def table(self) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
         nothing = dict.fromkeys(self.fits.scorers, np.nan)
         blank = Result(nothing, nothing, None, np.nan, np.nan)
-        cells = product(range(len(self.candidates)), range(n_folds))
-        return [self.results.get(cell, blank)._asdict() for cell in cells]
+        cells = product(range(len(self.candidates)), self.results)
+        return [of_fold.get(row, blank)._asdict() for row, of_fold in cells]

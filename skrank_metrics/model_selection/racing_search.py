@@ -178,13 +178,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         """
         check_int(self.min_queries, "min_queries", 2)
         scorers, several = self._scorers()
-        grid = self._grid_search(cv=self._splitter(y))
+        grid = self._grid_search(self._splitter(y))
         check_parameters(grid)
-        of_model = {name: value for name, value in params.items() if name != "groups"}
-        of_scorers = of_model
-        if routing_enabled():
-            routed = process_routing(self, "fit", **params)
-            of_model, of_scorers = routed.estimator.fit, routed.scorer.score
         raced_by, metric = self._raced_by(scorers, several)
         candidates = candidates_of(self.estimator, self._drawn(), params, scorers.values())
         has_paths = any(candidate.path for candidate in candidates)
@@ -192,22 +187,18 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
             return self._fit_grid_search(grid, candidates, X, y, params)
 
         X, y = indexable(X, y)
+        of_model = of_scorers = {name: params[name] for name in params if name != "groups"}
+        if routing_enabled():
+            routed = process_routing(self, "fit", **params)
+            of_model, of_scorers = routed.estimator.fit, routed.scorer.score
+        fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by if metric else None)
         splits, units = self._split(grid.cv, X, y, params)
         if not candidates or not splits:
-            raise ValueError(
-                f"No fits were performed: param_grid gives {counted(len(candidates), 'candidate')}, and cv "
-                f"{counted(len(splits), 'fold')}."
-            )
-        fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by if metric else None)
-        with Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch) as parallel:
-            rounds = Rounds(fits, parallel, candidates)
-            race = self._run(rounds, splits, units, raced_by)
-        rounds.check_any_fitted()
-        self.cv_results_ = _table(grid, rounds, race, len(splits))
-        self.n_fits_, self.n_splits_ = rounds.n_fits, len(splits)
-        self.multimetric_ = several
+            raise ValueError("No fits were performed, as there are no candidates or no folds.")
+        self._run(fits, candidates, splits, units, raced_by)
+        self.n_splits_, self.multimetric_ = len(splits), several
         self.scorer_ = scorers if several else scorers["score"]
-        self._choose("score" if not several else self.refit)
+        self._choose(self.refit if several else "score")
         if self.refit:
             self._refit(X, y, of_model)
         return self
@@ -291,28 +282,42 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         return splits, units.codes
 
     def _run(
-        self, rounds: Rounds, splits: Sequence[Split], units: Any, raced_by: str
-    ) -> Race | None:
+        self,
+        fits: Fits,
+        candidates: list[Candidate],
+        splits: Sequence[Split],
+        units: Any,
+        raced_by: str,
+    ) -> None:
         """Fit fold after fold the candidates that remain; without a race, all."""
-        race = None
-        n_candidates = len(rounds.candidates)
+        remaining, race = list(range(len(candidates))), None
         if self.confidence is not None:
             sizes = np.array([len(np.unique(units[test])) for _, test in splits])
-            race = Race(n_candidates, sizes, self.confidence, self.min_queries)
+            race = Race(len(candidates), sizes, self.confidence, self.min_queries)
+            remaining = race.remaining
         self._fold_values, self._key_of_values = [], raced_by
-        with Progress(self.verbose) as progress:
-            for fold, split in enumerate(splits):
-                rounds.run(list(race.remaining) if race else range(n_candidates), fold, split)
-                scores, values = rounds.values(fold, split, raced_by, units)
+        parallel = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)
+        with Progress(self.verbose) as progress, parallel:
+            rounds = Rounds(fits, parallel, candidates)
+            for fold, split in enumerate(splits, start=1):
+                rounds.run(list(remaining), split)
+                scores, values = rounds.values(split, raced_by, units)
                 self._fold_values.append(values)
                 further = ""
                 if race:
                     race.finish_fold(scores, values)
-                    best = spelled_params(rounds.candidates[race.leader].params) or "the defaults"
-                    remaining = counted(len(race.remaining), "candidate")
-                    further = f"; {remaining} remaining, best: {best}"
-                progress.say_done(fold + 1, len(splits), "folds fitted", further)
-        return race
+                    best = spelled_params(candidates[race.leader].params) or "the defaults"
+                    further = f"; {counted(len(remaining), 'candidate')} remaining, best: {best}"
+                progress.say_done(fold, len(splits), "folds fitted", further)
+        rounds.check_any_fitted()
+        self.n_fits_ = rounds.n_fits
+        with warnings.catch_warnings():
+            # The means of dropped candidates are not finite, which is no cause for a warning.
+            if len(remaining) < len(candidates):
+                warnings.filterwarnings("ignore", "One or more of the", UserWarning)
+            params = [candidate.params for candidate in candidates]
+            table = results_of_fits(fits.search, params, len(splits), rounds.table())
+        self.cv_results_ = table | (race.columns if race else {})
 
     def _choose(self, key: Any) -> None:
         """Choose the best candidate, as scikit-learn does; none if several metrics are not to choose one."""
@@ -335,16 +340,3 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         self.refit_time_ = time.time() - started
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-
-
-def _table(grid: GridSearchCV, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
-    """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-    params = [candidate.params for candidate in rounds.candidates]
-    with warnings.catch_warnings():
-        # The means of dropped candidates are not finite, which is no cause for a warning.
-        if race and len(race.remaining) < len(params):
-            warnings.filterwarnings(
-                "ignore", "One or more of the (test|train) scores are non-finite", UserWarning
-            )
-        table = results_of_fits(grid, params, n_folds, rounds.table(n_folds))
-    return table | race.columns if race else table

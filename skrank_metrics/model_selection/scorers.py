@@ -227,13 +227,12 @@ def scorers_by_name(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]
     Strings name metrics of this package or of scikit-learn; the few names that both have are refused. As in
     scikit-learn, a single scorer is called "score".
     """
+    if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
+        names = list(map(check_name_in_scoring, scoring))
+        is_known = set(names) <= set(get_scorer_names())
+        scoring = dict(zip(names, names, strict=True)) if is_known else ranking_scorers(*names)
     if isinstance(scoring, Mapping) and scoring:
         return {name: _scorer(one, estimator) for name, one in scoring.items()}, True
-    if isinstance(scoring, list | tuple | set) and set(map(type, scoring)) == {str}:
-        names = [check_name_in_scoring(name) for name in scoring]
-        if not set(names) <= set(get_scorer_names()):
-            return ranking_scorers(*names), True
-        return {name: check_scoring(estimator, name) for name in names}, True
     return {"score": _scorer(scoring, estimator)}, False
 
 

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._sklearn_internals import fit_of_search
@@ -56,6 +57,8 @@ class Fits:
     ) -> dict[int, Result]:
         """Results by number of trees: of the whole model, which comes first, and of its first trees if possible."""
         model = clone(self.search.estimator).set_params(**clone(dict(params), safe=False))
+        # Parameters that contradict each other end the search, as in GridSearchCV.
+        get_tags(model)
         started = time.time()
         with fit_of_search(*place):
             try:

@@ -187,21 +187,28 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
             return self._fit_grid_search(grid, candidates, X, y, params)
 
         X, y = indexable(X, y)
-        of_model = of_scorers = {name: params[name] for name in params if name != "groups"}
-        if routing_enabled():
-            routed = process_routing(self, "fit", **params)
-            of_model, of_scorers = routed.estimator.fit, routed.scorer.score
+        of_model, of_scorers = self._routed(params)
         fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by if metric else None)
         splits, units = self._split(grid.cv, X, y, params)
         if not candidates or not splits:
             raise ValueError("No fits were performed, as there are no candidates or no folds.")
-        self._run(fits, candidates, splits, units, raced_by)
-        self.n_splits_, self.multimetric_ = len(splits), several
+        rounds, race = self._run(fits, candidates, splits, units, raced_by)
+        self.cv_results_ = _table(rounds, race, candidates)
+        self.n_fits_, self.n_splits_, self.multimetric_ = rounds.n_fits, len(splits), several
         self.scorer_ = scorers if several else scorers["score"]
         self._choose(self.refit if several else "score")
         if self.refit:
             self._refit(X, y, of_model)
         return self
+
+    def _routed(self, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Arguments of the estimator's fit, and of the scorers."""
+        if routing_enabled():
+            routed = process_routing(self, "fit", **params)
+            return routed.estimator.fit, routed.scorer.score
+        # Without routing, groups are for the splitter only.
+        of_both = {name: value for name, value in params.items() if name != "groups"}
+        return of_both, of_both
 
     def get_metadata_routing(self) -> Any:
         """Request what the estimator, the scorers and the splitter do, as GridSearchCV."""
@@ -288,7 +295,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         splits: Sequence[Split],
         units: Any,
         raced_by: str,
-    ) -> None:
+    ) -> tuple[Rounds, Race | None]:
         """Fit fold after fold the candidates that remain; without a race, all."""
         remaining, race = list(range(len(candidates))), None
         if self.confidence is not None:
@@ -310,14 +317,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
                     further = f"; {counted(len(remaining), 'candidate')} remaining, best: {best}"
                 progress.say_done(fold, len(splits), "folds fitted", further)
         rounds.check_any_fitted()
-        self.n_fits_ = rounds.n_fits
-        with warnings.catch_warnings():
-            # The means of dropped candidates are not finite, which is no cause for a warning.
-            if len(remaining) < len(candidates):
-                warnings.filterwarnings("ignore", "One or more of the", UserWarning)
-            params = [candidate.params for candidate in candidates]
-            table = results_of_fits(fits.search, params, len(splits), rounds.table())
-        self.cv_results_ = table | (race.columns if race else {})
+        return rounds, race
 
     def _choose(self, key: Any) -> None:
         """Choose the best candidate, as scikit-learn does; none if several metrics are not to choose one."""
@@ -340,3 +340,15 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         self.refit_time_ = time.time() - started
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _table(rounds: Rounds, race: Race | None, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
+    params = [candidate.params for candidate in candidates]
+    with warnings.catch_warnings():
+        # The means of dropped candidates are not finite, which is no cause for a warning.
+        if race and len(race.remaining) < len(params):
+            warnings.filterwarnings("ignore", "One or more of the", UserWarning)
+        n_folds, results = len(rounds.results), rounds.table()
+        table = results_of_fits(rounds.fits.search, params, n_folds, results)
+    return table | race.columns if race else table

@@ -11,6 +11,7 @@ from itertools import product
 from traceback import format_exc
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
@@ -111,7 +112,8 @@ class Fits:
             error_score=error_score,
             return_train_score=self.search.return_train_score,
         )
-        with warnings.catch_warnings():
+        # Values per query are kept in this process, so no other may score.
+        with joblib.parallel_config("threading"), warnings.catch_warnings():
             # The search says it once, of its own means.
             warnings.filterwarnings("ignore", "One or more of the", UserWarning)
             found = scored.fit(self.X, self.y, **self.score_params).cv_results_
@@ -123,7 +125,11 @@ class Fits:
 
 
 class FittedModel(FrozenEstimator):  # type: ignore[misc]
-    """A fitted model that a search only scores."""
+    """A fitted model that a search only scores, also if nothing shows that it is fitted."""
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> FittedModel:
+        """Keep the model."""
+        return self
 
     def set_params(self, **params: Any) -> FittedModel:
         """Return the model, which FrozenEstimator forgets."""

@@ -407,6 +407,19 @@ def test_all_candidates_fail():
         assert unscored.best_params_ == grid.best_params_
 
 
+class Stateless(Column):
+    """Nothing shows that it is fitted."""
+
+    def fit(self, X, y):
+        return self
+
+
+def test_models_that_learn_nothing_are_scored():
+    found = race(Stateless()).fit(X, LABELS).cv_results_
+    expected = race().fit(X, LABELS).cv_results_
+    np.testing.assert_array_equal(found["mean_test_score"], expected["mean_test_score"])
+
+
 def test_errors_of_the_set_up_abort_the_race():
     with_a_negative = np.where(np.arange(len(Y)) == 7, -1, Y)
     negative = with_qid(with_a_negative, QID)

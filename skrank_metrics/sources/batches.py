@@ -249,8 +249,6 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
 
 
 def read_columns(source: Any, columns: TableColumns, *, signed: bool = False) -> dict[str, Any]:
-    """Read all rows of a source into one array per column; shows progress on a terminal or in a notebook."""
-    tables = tables_of(source, columns, 1_000_000, signed=signed)
-    with Progress(None) as progress:
-        table = joined(list(_count_rows(tables, progress)))
+    """Read all rows of a source into one array per column."""
+    table = joined(list(tables_of(source, columns, 1_000_000, signed=signed)))
     return {name: array_of(table[name]) for name in columns.names}

@@ -23,8 +23,11 @@ from skrank_metrics._input.arrays import (
     python_list,
     refuse_lazy,
     to_float64,
+    to_objects,
 )
 from skrank_metrics._input.columns import PAGE, USUAL, ColumnNames, find_column, role_of
+from skrank_metrics._input.grouping import places_within
+from skrank_metrics._input.parameters import by_text
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.batches import read_columns
@@ -301,18 +304,15 @@ def _read_json(file: SourceFile) -> dict[str, Any]:
 
 def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The items of an object of JSON, of which Python alone would keep the last of two with one key."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"{max(keys, key=keys.count)!r} is twice in it")
-    return found
+    return by_text(pairs, "An object")
 
 
 def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
     document = find_column("document", columns, names, holder)
     if document is not None and _holds_lists(frame[document]):
-        return _from_lists(frame, argument, names, document)
+        frame = _one_document_per_row(frame, columns, document, argument)
+        columns = list(frame)
     roles = find_roles(columns, argument, names, holder)
     value = roles.rank if roles.value is None else roles.value
     values = None if value is None else frame[value]
@@ -344,30 +344,25 @@ def _holds_lists(column: Any) -> bool:
     return "list" in kind or isinstance(first, list | np.ndarray)
 
 
-def _from_lists(frame: Any, argument: str, names: ColumnNames, document: Any) -> Lists:
-    """Lists from one row per query, with a list of documents and possibly one of their scores."""
-    columns = list(getattr(frame, "column_names", None) or frame.columns)
-    query = find_column("query", columns, names, argument)
-    score = find_column("score", columns, names, argument)
-    if query is None or (score is not None and argument != "run"):
-        raise ValueError(
-            f"{argument} has lists in its column {document!r}, beside which it needs one of query ids, and may have "
-            f"scores of runs. {PAGE}"
-        )
-    queries, rows = (python_list(frame[name]) for name in (query, document))
-    if len(set(queries)) < len(queries):
-        raise ValueError(f"{argument} must have one row per query if its documents are lists.")
-    if score is not None:
-        pairs = zip(rows, python_list(frame[score]), strict=True)
-        rows = [_hits(*pair) for pair in pairs]
-    return _from_dict(dict(zip(queries, rows, strict=True)), argument)
-
-
-def _hits(documents: Any, scores: Any) -> list[dict[str, Any]]:
-    return [
-        {"id": one, "score": score}
-        for one, score in zip(python_list(documents), python_list(scores), strict=True)
-    ]
+def _one_document_per_row(
+    frame: Any, columns: list[Any], document: Any, argument: str
+) -> dict[Any, Any]:
+    """The columns of a frame with lists of documents, and their ranks if nothing else orders them."""
+    sizes = lengths(python_list(frame[document]))
+    found: dict[Any, Any] = {}
+    for name in columns:
+        cells = python_list(frame[name])
+        if not _holds_lists(frame[name]):
+            found[name] = to_objects(cells).repeat(sizes)
+            continue
+        if not np.array_equal(lengths(cells), sizes):
+            raise ValueError(
+                f"{argument} must have lists of equal lengths in each row of {name!r} and {document!r}."
+            )
+        found[name] = list(chain.from_iterable(cells))
+    if argument == "run" and {"score", "rank"}.isdisjoint(map(role_of, columns)):
+        found["rank"] = places_within(sizes) + 1
+    return found
 
 
 def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> Lists:

@@ -349,15 +349,13 @@ def _typed(words: Any, argument: str, name: str) -> Any:
         cells = words.cast(kind)
     except pa.ArrowInvalid as error:
         raise TypeError(f"{argument} must be a column of {what}; {name} is not: {error}") from None
-    largest = pc.max(pc.abs(cells.cast(pa.float64()))).as_py()
-    if largest is None or largest < LARGEST_EXACT_INTEGER:
-        return cells
+    largest = pc.max(pc.abs(cells.cast(pa.float64()))).as_py() or 0
     # Only the words tell whether a number was rounded.
-    for word in words.to_pylist():
-        if word and is_rounded(word):
-            raise ValueError(
-                f"column {name} must hold {EXACT_INTEGERS}; got {word}. Subtract an offset or pass ranks."
-            )
+    rounded = largest >= LARGEST_EXACT_INTEGER and list(filter(is_rounded, words.to_pylist()))
+    if rounded:
+        raise ValueError(
+            f"column {name} must hold {EXACT_INTEGERS}; got {rounded[0]}. Subtract an offset or pass ranks."
+        )
     return cells
 
 
@@ -466,13 +464,6 @@ def array_of(column: Any) -> Any:
 
 
 def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:
-    # By the name of the module, as importing Spark only to compare types takes seconds.
-    engine = {"pyspark": "spark", "dask": "dask"}.get(type(source).__module__.partition(".")[0])
-    if engine:
-        raise TypeError(
-            f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it to "
-            f"skrank_metrics.{engine}.evaluate."
-        )
     files = files_of(source)
     for file in files:
         yield Part(file.name, file.tables(columns, batch_rows), is_lent=False)
@@ -487,13 +478,11 @@ def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[P
     if not is_iterable or isinstance(source, str | bytes | Mapping | np.ndarray):
         raise TypeError(
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
-            f"frame of polars, or an iterator of batches; got {type(source).__name__}."
+            f"frame of polars, or an iterator of batches; got {type(source).__name__}. {PAGE}"
         )
     # Of an iterator, nobody can know; it may well yield one object with other content.
     if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
-        raise ValueError(
-            "source must hold each batch once; one comes again, and its rows would count twice."
-        )
+        raise ValueError("source must hold each batch once; one comes again.")
     yield Part("the source", (_of_batch(batch, columns) for batch in source), is_lent=True)
 
 

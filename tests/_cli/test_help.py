@@ -2,16 +2,14 @@
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import ROWS, code_of
+from support.command_line import code_of
 
 import skrank_metrics
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli import options
-from skrank_metrics._output import progress
 from skrank_metrics.metrics.names import bind
 
 
@@ -60,12 +58,3 @@ def test_the_workflow_of_the_documentation_runs(gate):
     for run, expected in (("better", 0), ("mixed", 3)):
         Path("run.txt").write_text(Path(run).read_text())
         assert code_of(*compared) == expected
-
-
-def test_progress_on_a_terminal(files, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    main(["evaluate", "rows.csv", "mrr", *ROWS])
-    shown = capsys.readouterr().err
-    assert f"{len(files):,} rows, " in shown
-    assert shown.endswith(progress.REPLACE)

@@ -105,8 +105,11 @@ def test_rows_are_read_by_the_same_rule(kind, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"7": {"a": 1, "b": 2, "a": 3}}', "must hold one dict in JSON: 'a' is twice in it"),
-        ('{"7": {"a": 1}, "7": {"b": 1}}', "'7' is twice in it"),
+        (
+            '{"7": {"a": 1, "b": 2, "a": 3}}',
+            "must hold one dict in JSON: .* got 'a' more than once",
+        ),
+        ('{"7": {"a": 1}, "7": {"b": 1}}', "got '7' more than once"),
         ('{"7": {"a": 1}', "must hold one dict in JSON: Expecting"),
         ("7;c\n", "the first line was read as the header: '7', 'c'"),
         ("\n# nothing\n", "must hold at least one line; got none, or only comments"),
@@ -225,14 +228,13 @@ def test_a_column_of_lists_is_a_list_per_query(kind):
     assert evaluate_run(TWO, scored, "mrr").per_query["mrr"].tolist() == [1, 0]
     relevant = kind({"user": ["7", "8"], "doc_id": [["a", "b"], ["d"]]})
     assert evaluate_run(relevant, LISTS, "mrr").per_query["mrr"].tolist() == [1 / 2, 0]
-    for frame, message in (
-        (kind({"user": ["7", "7"], "item": documents}), "one row per query"),
-        (kind({"other": ["7", "8"], "item": documents}), "needs one of query ids"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            evaluate_run(TWO, frame, "mrr")
-    with pytest.raises(ValueError, match="may have scores of runs"):
-        evaluate_run(scored, LISTS, "mrr")
+    with pytest.raises(ValueError, match="could hold ranks or scores"):
+        evaluate_run(TWO, kind({"user": ["7", "7"], "item": documents}), "mrr")
+    uneven = kind({"user": ["7", "8"], "item": documents, "score": [[1.0], [2.0, 3.0]]})
+    with pytest.raises(ValueError, match="equal lengths in each row of 'score' and 'item'"):
+        evaluate_run(TWO, uneven, "mrr")
+    with pytest.raises(ValueError, match="no column 'query'"):
+        evaluate_run(TWO, kind({"other": ["7", "8"], "item": documents}), "mrr")
 
 
 def test_hits_are_ordered_by_their_scores(tmp_path):

@@ -43,8 +43,9 @@ from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved import (
-    check_fields,
     class_of_comparison,
+    current_fields,
+    defaults_of,
     read_saved,
     restored_reports,
     saved_or_text,
@@ -404,15 +405,15 @@ class Comparison(Result):
     @staticmethod
     def load(path: Any) -> Comparison:
         """Read what ``save`` wrote, in the class that was saved; its reports keep no labels and scores."""
-        saved = read_saved("comparison", path)
+        saved, writer = read_saved("comparison", path)
         # Subclasses are higher in the package, so the file names its class.
         kind: type[Comparison] = class_of_comparison(saved.pop("class", ""))
-        names = [one.name for one in fields(kind) if not one.name.startswith("_")]
-        check_fields(saved, names, "comparison")
-        reports = restored_reports(saved["reports"])
+        saved.setdefault("plan", {})
+        saved = current_fields(saved, defaults_of(kind), "comparison", writer)
+        reports = restored_reports(saved["reports"], writer)
         saved["reports"] = {name: RankingReport(**report) for name, report in reports.items()}
         saved["metrics"] = tuple(saved["metrics"])
-        saved["plan"] = plan_from_file(saved["plan"])
+        saved["plan"] = plan_from_file(saved["plan"], writer)
         return kind(**saved)
 
     # Text and frames

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from skrank_metrics._input.parameters import (
@@ -13,7 +13,7 @@ from skrank_metrics._input.parameters import (
     check_seed,
 )
 from skrank_metrics.reports.mean_intervals import CONFIDENCES
-from skrank_metrics.reports.saved import check_fields
+from skrank_metrics.reports.saved import current_fields, defaults_of
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each by its name
 
@@ -93,25 +93,20 @@ def _as_seed(random_state: Any) -> int:
     return int.from_bytes(generator.bytes(4), "little")
 
 
-# Options of older files that went: the only value that changes nothing, and what else does the same.
+# Options that went, with the only value that changes nothing, and what else does the same.
 _GONE = {
-    "test": ("permutation", "use scipy.stats.ttest_rel(*pair.values) for a t-test of a pair"),
+    "test": (
+        "permutation",
+        "Compare its reports again, and use scipy.stats.ttest_rel(*pair.values) for a t-test of a pair.",
+    ),
     "correction": (
         "max",
-        'correct the column p_value of to_frame(pairs=True), as by scipy.stats.false_discovery_control for "bh"',
+        "Compare its reports again, and correct the column p_value of to_frame(pairs=True), as by "
+        'scipy.stats.false_discovery_control for "bh".',
     ),
 }
 
 
-def plan_from_file(saved: Mapping[str, Any]) -> Plan:
+def plan_from_file(saved: Mapping[str, Any], writer: str) -> Plan:
     """The plan of a saved comparison, also of an older one."""
-    options = dict(saved)
-    for name, (default, recipe) in _GONE.items():
-        value = options.pop(name, default)
-        if value != default:
-            raise ValueError(
-                f"The file was decided with {name}={value!r}, an option that no longer exists (see CHANGELOG.md). "
-                f"Compare its reports again, and {recipe}."
-            )
-    check_fields(options, [one.name for one in fields(Plan)], "plan")
-    return Plan(**options)
+    return Plan(**current_fields(saved, defaults_of(Plan), "plan", writer, _GONE))

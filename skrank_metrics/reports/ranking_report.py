@@ -477,7 +477,7 @@ class RankingReport(Result):
         Functions are not written to files, so an own metric, or one with a function as parameter, keeps its name,
         bounds and direction, but cannot be computed. Such metrics compare with others that were saved and loaded.
         """
-        return cls(**restored_fields(read_saved("report", path)))
+        return cls(**restored_fields(*read_saved("report", path)))
 
     @classmethod
     def from_frame(cls, frame: Any, *, metrics: Any = None) -> RankingReport:

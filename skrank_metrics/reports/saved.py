@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import datetime
 import hashlib
 import importlib
@@ -10,10 +11,11 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,8 @@ from skrank_metrics.reports.health import Health
 
 # Values in files: versioned JSON with a checksum, for types that JSON has and for those of ids and columns.
 
-# Raised by one whenever older versions of the package could not read what is written.
+# Raised by one whenever the reader of an older version could not read what is written; it then gets a reader of its own
+# in _READERS, and those of older versions stay. Fields that come and go need no new version: see current_fields.
 FORMAT_VERSION = 1
 # Kinds of arrays whose values are written as bytes.
 _NUMERIC = "biufmM"
@@ -56,8 +59,8 @@ def write_saved(kind: str, body: Mapping[str, Any], path: Any) -> None:
     write_whole(f'{json.dumps(head)[:-1]}, "contents":\n{text}}}\n', path)
 
 
-def read_saved(kind: str, path: Any) -> dict[str, Any]:
-    """Read what ``write_saved`` wrote, and refuse anything else."""
+def read_saved(kind: str, path: Any) -> tuple[dict[str, Any], str]:
+    """Read what ``write_saved`` wrote, by which version of the package, and refuse anything else."""
     with open(os.fspath(path), "rb") as file:
         data = file.read()
     try:
@@ -71,26 +74,60 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
     if not is_sound:
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
     # Only now, since the version in a damaged file means nothing.
-    if version != FORMAT_VERSION:
+    if version not in _READERS:
         raise ValueError(
             f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
-            f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
+            f"{skrank_metrics.__version__}, which reads versions up to {FORMAT_VERSION}. Update skrank_metrics."
         )
     try:
-        body: dict[str, Any] = json.loads(text, object_hook=_restored)
+        body: dict[str, Any] = json.loads(text, object_hook=_READERS[version])
     except (ValueError, LookupError, TypeError, OverflowError) as error:
         raise ValueError(f"{path} holds values that save() does not write: {error}.") from None
-    return body
+    return body, writer
 
 
-def check_fields(found: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Refuse fields that this version of the package does not know, and miss none that it does."""
-    differing = sorted(set(known) ^ set(found))
-    if differing:
+def current_fields(
+    found: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    what: str,
+    writer: str,
+    gone: Mapping[str, tuple[Any, str]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The fields that this version has, given those that a file holds.
+
+    Fields that the file does not have get their defaults, unless these are MISSING. Fields that this version no longer
+    has are in ``gone``, with the only value that changes nothing, and with advice if the file has another one.
+    """
+    fields = dict(found)
+    versions = (
+        f"The file was written by {writer}, and this is skrank_metrics {skrank_metrics.__version__}"
+    )
+    for name, (default, advice) in gone.items():
+        value = fields.pop(name, default)
+        if value != default:
+            raise ValueError(
+                f"{versions}, which no longer has {name}={value!r} in a {what} (see CHANGELOG.md). {advice}"
+            )
+    unknown = sorted(fields.keys() - defaults.keys())
+    if unknown:
         raise ValueError(
-            f"The file holds a {what} with unknown or missing fields: {', '.join(differing)}. This is skrank_metrics "
-            f"{skrank_metrics.__version__}; update it."
+            f"{versions}, which does not know these fields of a {what}: {', '.join(unknown)}. Update skrank_metrics."
         )
+    complete = {**defaults, **fields}
+    missing = [name for name, value in complete.items() if value is MISSING]
+    if missing:
+        raise ValueError(f"{versions}, which needs these fields of a {what}: {', '.join(missing)}.")
+    return complete
+
+
+def defaults_of(kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass that files hold, with their defaults; MISSING if a field has none."""
+    defaults = {}
+    for one in dataclasses.fields(kind):
+        if not one.name.startswith("_"):
+            made = one.default_factory
+            defaults[one.name] = one.default if made is MISSING else made()
+    return defaults
 
 
 def saved(value: Any) -> Any:
@@ -134,6 +171,10 @@ def _restored(value: dict[str, Any]) -> Any:
         if value.keys() == {name}:
             return read(value[name])
     return value
+
+
+# By version of the format.
+_READERS = {1: _restored}
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
@@ -255,7 +296,19 @@ def metric_of_column(name: str) -> BoundMetric:
 # The fields of reports and comparisons in files.
 
 _OF_QUERIES = ("qid", "weights", "by", "groups", "folds")
-_REPORT_FIELDS = (*_OF_QUERIES, "condensed", "metrics", "values", "kept", "health")
+# Fields of a report, with the values that they have if a file does not have them.
+_REPORT_FIELDS = {
+    "qid": MISSING,
+    "weights": None,
+    "by": None,
+    "groups": None,
+    "folds": None,
+    "condensed": False,
+    "metrics": MISSING,
+    "values": MISSING,
+    "kept": None,
+    "health": {"findings": ()},
+}
 # Fields of a report that the reports of a comparison usually share, so that they are written once.
 _SHARED = (*_OF_QUERIES, "kept")
 # Classes of comparisons that are saved, with the modules that hold them. They are higher in the package, and are
@@ -301,22 +354,21 @@ def saved_fields(
     return {name: saved(value) for name, value in fields.items()}
 
 
-def restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+def restored_fields(fields: Mapping[str, Any], writer: str) -> dict[str, Any]:
     """The fields of a report from what ``read_saved`` gives.
 
     The checksum says that save() wrote the file, so values are not checked again, only what would fail obscurely.
     """
     try:
-        return _restored_fields(fields)
+        return _restored_fields(current_fields(fields, _REPORT_FIELDS, "report", writer))
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"The file holds no report as save() writes it: {error}.") from None
 
 
 def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    check_fields(fields, _REPORT_FIELDS, "report")
-    check_fields(fields["values"], fields["metrics"], "report")
     results = {}
-    for name, (numerators, denominators) in fields["values"].items():
+    for name in fields["metrics"]:
+        numerators, denominators = fields["values"][name]
         if denominators is None:
             denominators = np.ones(len(numerators))
         results[name] = PerQuery(numerators, denominators)
@@ -343,11 +395,11 @@ def without_repetitions(reports: Mapping[str, dict[str, Any]]) -> list[list[Any]
     return written
 
 
-def restored_reports(written: Sequence[Any]) -> dict[str, dict[str, Any]]:
+def restored_reports(written: Sequence[Any], writer: str) -> dict[str, dict[str, Any]]:
     """The fields of reports by name."""
     first = written[0][1]
-    shared = {name: first[name] for name in _SHARED}
-    return {name: restored_fields({**shared, **fields}) for name, fields in written}
+    shared = {name: first[name] for name in _SHARED if name in first}
+    return {name: restored_fields({**shared, **fields}, writer) for name, fields in written}
 
 
 def class_of_comparison(name: str) -> Any:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import skrank_metrics
 from skrank_metrics import compare, evaluate, evaluate_run, get_metric, make_metric
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics.datasets import make_ranking
@@ -258,7 +259,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     )
     with pytest.raises(
         ValueError,
-        match=r"has format version 2, written by skrank_metrics .* reads version 1. Update",
+        match=r"has format version 2, written by skrank_metrics .* reads versions up to 1. Update",
     ):
         load(path)
     compare([report_of(0), report_of(1)]).save(path)
@@ -276,9 +277,9 @@ FORGED = {
     "large integers": (["qid", "$array", 1], [10**30], "values that save() does not write"),
     "no base64": (["qid", "$array", 1], "AAAA*", "values that save() does not write"),
     "half a number": (["qid", "$array", 1], "AAAA", "values that save() does not write"),
-    "an unknown field": (["colour"], "red", "a report with unknown or missing fields: colour"),
+    "an unknown field": (["colour"], "red", "does not know these fields of a report: colour"),
     "a number for values": (["values", "mrr"], 3, "The file holds no report"),
-    "no values": (["values"], {}, "a report with unknown or missing fields: mrr"),
+    "no values": (["values"], {}, "The file holds no report as save() writes it: 'mrr'"),
     "no health": (["health"], {}, "The file holds no report"),
     "no date": (["by"], {"$datetime": "x"}, "values that save() does not write"),
 }
@@ -332,6 +333,57 @@ def test_files_of_every_version_can_be_read():
     assert f"{search.naive_score:.4f}" in str(search)
 
 
+def changed_file(name, change, tmp_path):
+    """A golden file of another version, with some contents changed, and a checksum that is right."""
+    saved = json.loads((GOLDEN / name).read_text())
+    change(saved["contents"])
+    saved["written_by"] = "skrank_metrics 0.4.2"
+    text = json.dumps(saved["contents"])
+    saved["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(saved))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("field", "default"),
+    [("weights", None), ("by", None), ("groups", None), ("folds", None), ("condensed", False)],
+)
+def test_fields_that_a_file_lacks_have_their_defaults(field, default, tmp_path):
+    path = changed_file("report.1.json", lambda contents: contents.pop(field), tmp_path)
+    report = RankingReport.load(path)
+    assert getattr(report, field) is default
+    assert report.mean == RankingReport.load(GOLDEN / "report.1.json").mean
+
+
+def test_a_comparison_without_a_plan_has_the_default_one(tmp_path):
+    path = changed_file("search_report.1.json", lambda contents: contents.pop("plan"), tmp_path)
+    assert Comparison.load(path).plan == Comparison.load(GOLDEN / "search_report.1.json").plan
+
+    def without_folds_and_health(contents):
+        for _, report in contents["reports"]:
+            report.pop("health", None)
+            report.pop("kept", None)
+
+    path = changed_file("comparison.1.json", without_folds_and_health, tmp_path)
+    assert Comparison.load(path).decision == "ship"
+
+
+@pytest.mark.parametrize("field", ["qid", "metrics", "values"])
+def test_fields_that_every_report_needs_are_named_if_they_are_missing(field, tmp_path):
+    path = changed_file("report.1.json", lambda contents: contents.pop(field), tmp_path)
+    with pytest.raises(ValueError, match=f"needs these fields of a report: {field}"):
+        RankingReport.load(path)
+
+
+def test_unknown_fields_name_both_versions(tmp_path):
+    path = changed_file("report.1.json", lambda contents: contents.update(hue=1), tmp_path)
+    with pytest.raises(ValueError, match="does not know these fields of a report: hue") as error:
+        RankingReport.load(path)
+    assert "written by skrank_metrics 0.4.2" in str(error.value)
+    assert f"this is skrank_metrics {skrank_metrics.__version__}" in str(error.value)
+
+
 def test_only_pooled_metrics_keep_their_denominators(tmp_path):
     labels = [[1, 2, 0], [0, 1, 0]]
     scores = [[1, 2, 3], [3, 2, 1]]
@@ -361,9 +413,15 @@ def test_a_comparison_is_saved_in_its_class_with_all_its_fields(name, tmp_path):
     [
         ({"class": "Sandwich"}, "The class of a saved comparison must be one of"),
         ({"class": None}, "The class of a saved comparison must be one of"),
-        ({"colour": "red"}, "The file holds a comparison with unknown or missing fields: colour."),
-        ({"plan": {"patience": 3}}, "patience, random_state. This is skrank_metrics"),
-        ({"plan": {}}, "The file holds a plan with unknown or missing fields: baseline"),
+        ({"colour": "red"}, "does not know these fields of a comparison: colour. Update"),
+        (
+            {"plan": {"patience": 3, "zeal": 1}},
+            "does not know these fields of a plan: patience, zeal.",
+        ),
+        (
+            {"plan": {"test": "t"}},
+            "no longer has test='t' in a plan (see CHANGELOG.md). Compare its",
+        ),
     ],
 )
 def test_unknown_fields_of_a_comparison_are_refused(change, message, tmp_path):
@@ -587,10 +645,10 @@ def test_a_frame_that_changes_later_does_not_change_its_report():
         ({"test": "permutation"}, None),
         (
             {"test": "t"},
-            r"decided with test='t', .* \(see CHANGELOG\.md\).* scipy\.stats\.ttest_rel",
+            r"written by skrank_metrics .* this is skrank_metrics .* no longer has test='t' in a plan \(see CHANGELOG\.md\).* scipy\.stats\.ttest_rel",
         ),
-        ({"correction": "bh"}, "decided with correction='bh', .*false_discovery_control"),
-        ({"correction": None}, "decided with correction=None, .* the column p_value"),
+        ({"correction": "bh"}, "no longer has correction='bh' .*false_discovery_control"),
+        ({"correction": None}, "no longer has correction=None .* the column p_value"),
     ],
 )
 def test_options_that_went_are_ignored_if_they_changed_nothing(gone, message, tmp_path):

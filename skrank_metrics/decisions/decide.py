@@ -238,14 +238,16 @@ def decide(
     Each sample has the same rankings, at least two.
     """
     tests = [PairTests(sample) for sample in samples]
-    in_family = _members(samples[0].values.shape[1], baselines)
+    one, other = np.isin(np.triu_indices(samples[0].values.shape[1], 1), baselines)
+    in_family = (one != other) | (not baselines)
     n_tests = int(in_family.sum()) * len(tests)
     p_values, largest = _permute(tests, in_family, seed)
     largest.sort()
     critical = _quantile(largest, level)
     decisions = []
     for sample, own, p_value in zip(samples, tests, p_values, strict=True):
-        p_adjusted = np.maximum(_tail(largest, own.least_z), own.pairs.least_p)
+        n_reaching = len(largest) - np.searchsorted(largest, own.least_z, side="left")
+        p_adjusted = np.maximum(n_reaching / len(largest), own.least_p)
         p_adjusted[~in_family] = np.nan
         low, high = own.intervals(critical, level, n_tests)
         low[~in_family], high[~in_family] = -np.inf, np.inf
@@ -266,12 +268,6 @@ def decide(
     return decisions
 
 
-def _members(n_rankings: int, baselines: Sequence[int]) -> Mask:
-    """Which of the pairs are in the family, (n_pairs,)."""
-    one, other = np.isin(np.triu_indices(n_rankings, 1), baselines)
-    return np.asarray((one != other) | (not baselines))
-
-
 def _permute(
     tests: Sequence[PairTests], in_family: Mask, seed: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -285,14 +281,8 @@ def _permute(
             p_values[number, row] = np.mean(null >= own.least_z[row, None], axis=1)
             largest = np.maximum(largest, null[in_family[row]].max(axis=0, initial=0.0))
             start += len(null)
-        p_values[number] = np.maximum(p_values[number], own.pairs.least_p)
+        p_values[number] = np.maximum(p_values[number], own.least_p)
     return p_values, largest
-
-
-def _tail(ascending: FloatArray, z: FloatArray) -> FloatArray:
-    """Shares of a null distribution that are at least z."""
-    n_smaller = np.searchsorted(ascending, z, side="left")
-    return np.asarray((len(ascending) - n_smaller) / len(ascending))
 
 
 def _quantile(ascending: FloatArray, level: float) -> float:

@@ -51,10 +51,10 @@ def queries_needed(
     """The number of queries on which a difference between two rankings would be detected."""
     at = np.array([first]), np.array([second])
     effect = np.array([difference])
-    needed = float(decision.least_units)
+    needed = least = float(decision.least_units)
     for _ in range(100):  # what the largest difference counts depends on the number of units
         noise = float(_noise(decision, at, effect, needed, power)[0])
-        needed = max(decision.least_units, (noise / difference) ** 2)
+        needed = max(least, (noise / difference) ** 2)
     of_folds = _fold_quantile(decision, power) * float(decision.fold_error[at][0])
     needed = max(needed, (of_folds / difference) ** 2 * decision.n_effective)
     return math.ceil(needed * decision.n_queries / decision.n_effective)

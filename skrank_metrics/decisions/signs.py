@@ -147,16 +147,6 @@ class Pairs(NamedTuple):
     error: FloatArray  # standard error of the mean difference
     asymmetry: FloatArray  # skewness divided by the root of the number of units
 
-    @property
-    def norm(self) -> FloatArray:
-        """What the total is divided by, as if half a win and half a loss of the largest size had been seen, too."""
-        return np.asarray(np.sqrt(self.squares + self.largest**2 / 2))
-
-    @property
-    def least_p(self) -> FloatArray:
-        """The smallest p-value with so many units that differ: all win or all lose."""
-        return np.minimum(1.0, 2.0 ** (1.0 - self.n_lost - self.n_won))
-
 
 def sum_pairs(units: Units) -> Pairs:
     """Compare all rankings over units of which no value is larger than the mass."""
@@ -296,7 +286,7 @@ class PairTests:
         # This keeps the differences, and sums lose fewer digits.
         scaled -= scaled.mean(axis=1, keepdims=True)
         self._add_up(scaled, sample)
-        self._test(sample)
+        self._test()
 
     def _add_up(self, scaled: FloatArray, sample: Sample) -> None:
         """Sums over units and pairs."""
@@ -317,13 +307,17 @@ class PairTests:
                 self.pairs, self.units, sum_units(weighted, weights, sample.folds)
             )
 
-    def _test(self, sample: Sample) -> None:
+    def _test(self) -> None:
         """Statistics of all pairs, less the rounding in sums."""
+        # The smallest p-value with so many units that differ: all win or all lose.
+        self.least_p = np.minimum(1.0, 2.0 ** (1.0 - self.pairs.n_lost - self.pairs.n_won))
         sizes = np.abs(self.units.sums).sum(axis=0)
         one, other = np.triu_indices(len(sizes), 1)
         rounding = 1e-14 * (sizes[one] + sizes[other])
         self.tolerance = TIED + divided(rounding, np.sqrt(self.pairs.squares))
-        self.z_of_signs = divided(np.abs(self.pairs.total), self.pairs.norm)
+        # As if half a win and half a loss of the largest size had been seen, too.
+        self.norm = np.sqrt(self.pairs.squares + self.pairs.largest**2 / 2)
+        self.z_of_signs = divided(np.abs(self.pairs.total), self.norm)
         # A larger one rejects also shifts away from 0, so that the sign is unknown; only unequal weights allow it.
         most = np.sqrt(self.mass**2 / self.square_mass)
         z = np.minimum(self.z_of_signs, most)
@@ -341,7 +335,7 @@ class PairTests:
         hold what the numbers of wins and losses allow. Ends are infinite if nothing is known.
         """
         low, high = self._by_signs(critical)
-        few = self.pairs.least_p > level
+        few = self.least_p > level
         lowest, highest = self._by_counts(level / n_tests)
         low[few] = np.minimum(low, lowest)[few]
         high[few] = np.maximum(high, highest)[few]
@@ -361,7 +355,7 @@ class PairTests:
         a = self.mass**2 - c**2 * self.square_mass
         b = pairs.total * self.mass - c**2 * pairs.cross
         # z - c as in the test, so that its sign is the same to the last digit.
-        rest = pairs.norm**2 * (z - self.tolerance - critical) * (z + c)
+        rest = self.norm**2 * (z - self.tolerance - critical) * (z + c)
         with np.errstate(all="ignore"):
             # The root that is farther from 0, and with it the other one.
             far = b + np.copysign(np.sqrt(np.fmax(b**2 - a * rest, 0.0)), b)

@@ -218,6 +218,10 @@ class Decision:
         is_skewed = (self.asymmetry <= -0.2) & (ratio >= 2) & ~np.isnan(self.p_adjusted)
         if not is_skewed.any():
             return None
+        # A pair that is claimed says more to a reader than another one.
+        is_claimed = is_skewed & self.better
+        if is_claimed.any():
+            is_skewed = is_claimed
         i, j = np.unravel_index(np.argmax(np.where(is_skewed, ratio, 0.0)), ratio.shape)
         return Skew(int(i), int(j), int(self.n_won[j, i]), float(ratio[i, j]))
 

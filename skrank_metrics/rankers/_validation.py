@@ -32,12 +32,8 @@ _HOW_TO_PASS = "Pass eval_set=[(X_val, with_qid(y_val, qid_val))]."
 def given_sets(eval_set: Any, X_val: Any, y_val: Any) -> list[tuple[Any, Any]]:
     """The pairs of rows and labels that were passed, in either of two ways."""
     if X_val is not None or y_val is not None:
-        if eval_set is not None:
-            raise ValueError(
-                "Pass a validation set as eval_set or as X_val and y_val, not as both."
-            )
-        if X_val is None or y_val is None:
-            raise TypeError("X_val and y_val must be passed together; got one of them.")
+        if X_val is None or y_val is None or eval_set is not None:
+            raise TypeError("Pass a validation set either as eval_set, or as X_val and y_val.")
         return [(X_val, y_val)]
     if eval_set is None:
         return []
@@ -189,15 +185,11 @@ def check_early_stopping(
     If there is one, exactly one set of queries must decide when to stop.
     """
     fraction, rounds = ranker.validation_fraction, ranker.early_stopping_rounds
-    if rounds is None:
-        if fraction is not None:
-            raise ValueError(
-                "validation_fraction requires early_stopping_rounds; got "
-                f"validation_fraction={fraction!r} and early_stopping_rounds=None."
-            )
+    if rounds is None and fraction is None:
         if library_of(ranker.estimator) and not n_sets:
             _check_has_set(ranker.estimator, given)
         return None
+    # validation_fraction requires it.
     check_int(rounds, "early_stopping_rounds", 1)
     if not takes_sets:
         raise TypeError(

@@ -246,19 +246,13 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
         raise ValueError(
             f"metric must be one that {booster} computes, {', '.join(names)}; got {name}."
         )
-    spelled, own = names[name], get_metric(name, convention=booster)
+    cutoff = {"k": bound.k} if bound.k else {}
+    spelled, own = names[name], get_metric(name, convention=booster, **cutoff)
     # CatBoost's names say which of two gains it uses; all other parameters are as in the convention.
     if spelled.endswith("type=Base") and str(bound.get("gain")) == "exp2":
         spelled, own = spelled.replace("Base", "Exp"), own.replace(gain="exp2")
-    for parameter, only in own.values.items():
-        value = bound.get(parameter)
-        if parameter == "k" or str(value) == str(only):
-            continue
-        # The same value may be spelled in another way, such as 1 for 1.0.
-        if not agree(own.replace(**{parameter: value}), own):
-            raise ValueError(
-                f"metric must be one that {booster} computes: {name} with {parameter}={only}, not {value}."
-            )
+    if not agree(bound, own):
+        raise ValueError(f"metric must be as {booster} computes it, {own}; got {bound}.")
     if bound.k:
         return re.sub(r"\bk\b", str(bound.k), spelled)
     if booster == "xgboost":

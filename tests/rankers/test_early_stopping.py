@@ -188,8 +188,8 @@ def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expec
     [
         (
             {"early_stopping_rounds": None},
-            ValueError,
-            "validation_fraction requires early_stopping_rounds; got validation_fraction=0.25",
+            TypeError,
+            "early_stopping_rounds must be an int >= 1; got None",
         ),
         (
             {"validation_fraction": None},

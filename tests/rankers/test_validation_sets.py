@@ -241,9 +241,9 @@ def test_sets_that_cannot_be_used(model, parts):
     refused(TypeError, r"eval_set\[1\] must be a pair", eval_set=[(X_val, labels), X_val])
     refused(TypeError, r"eval_set\[0\] must be a pair.*got ndarray", eval_set=X_val)
     refused(ValueError, "inconsistent numbers of samples", eval_set=[(X_val[1:], labels)])
-    refused(TypeError, "X_val and y_val must be passed together", X_val=X_val)
-    refused(TypeError, "X_val and y_val must be passed together", y_val=labels)
-    refused(ValueError, "not as both", X_val=X_val, y_val=labels, eval_set=[(X_val, labels)])
+    refused(TypeError, "either as eval_set, or as X_val and y_val", X_val=X_val)
+    refused(TypeError, "either as eval_set, or as X_val and y_val", y_val=labels)
+    refused(TypeError, "either as eval_set", X_val=X_val, y_val=labels, eval_set=[(X_val, labels)])
     stop = {"early_stopping_rounds": 5}
     refused(
         ValueError,

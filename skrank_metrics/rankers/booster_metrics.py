@@ -255,10 +255,6 @@ def builtin_metric(metric: MetricLike, booster: Booster, **params: Any) -> str:
         raise ValueError(f"metric must be as {booster} computes it, {own}; got {bound}.")
     if bound.k:
         return re.sub(r"\bk\b", str(bound.k), spelled)
-    if booster == "xgboost":
-        raise ValueError(
-            f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32."
-        )
     return spelled.replace("top=k", "").replace(":;", ":").rstrip(":")
 
 

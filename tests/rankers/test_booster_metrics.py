@@ -260,7 +260,7 @@ def test_parameters_are_those_of_the_metric():
     assert builtin_metric("ndcg", "catboost") == "NDCG:type=Base"
     assert builtin_metric("ndcg", "catboost", k=3, gain="exp2") == "NDCG:top=3;type=Exp"
     assert builtin_metric("map", "xgboost", k=7) == "map@7"
-    with pytest.raises(ValueError, match="as xgboost computes it, ndcg.*@32; got ndcg"):
+    with pytest.raises(ValueError, match=r"as xgboost computes it, ndcg.*@32; got ndcg"):
         builtin_metric("ndcg", "xgboost", k=None)
     with pytest.raises(
         ValueError,

@@ -882,8 +882,8 @@ def split_by(time, **params):
         ),
         (
             lambda: PredefinedQuerySplit("ab"),
-            ValueError,
-            "parts must be 1-D, one value per document; got shape",
+            TypeError,
+            "parts got the text 'ab'. Pass the column",
         ),
     ],
 )

@@ -106,7 +106,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             peer="LightGBM 4.3 to 4.7",
             metrics={
                 "ndcg(gain=exp2, replace_undefined_by=1.0)": "ndcg",
-                "map(normalizer=min, replace_undefined_by=1.0)": "map",
+                "map(replace_undefined_by=1.0)": "map",
             },
             not_imitated="""
                 - In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.
@@ -118,7 +118,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             metrics={
                 # Names without a cutoff mean @32 there, whatever lambdarank_num_pair_per_sample is.
                 "ndcg(gain=exp2, replace_undefined_by=1.0)@32": "ndcg@k",
-                "map(normalizer=min, replace_undefined_by=1.0)@32": "map@k",
+                "map(replace_undefined_by=1.0)@32": "map@k",
                 "precision(divisor=retrieved)@32": "pre@k",
             },
             not_imitated="""
@@ -339,7 +339,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             """,
         ),
         "llama_index": Convention(
-            peer="LlamaIndex 0.11 to 0.14",
+            peer="LlamaIndex 0.12.52 to 0.14",
             metrics={
                 "ndcg(gain=binary, ideal=all)": "ndcg",
                 "map(normalizer=relevant)": "ap",
@@ -350,6 +350,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             not_imitated="""
                 - The cutoff is the length of the list, similarity_top_k of the retriever.
+                - Before 0.12.52, the ideal of ndcg took all retrieved documents for relevant: ideal=1 here.
                 - A query without relevant or without retrieved documents is an error there.
             """,
         ),

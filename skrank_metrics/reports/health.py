@@ -95,7 +95,7 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
     documents = ranking.documents
     first = documents.compact_labels[:FIRST]
     n_values = len(np.unique(first))
-    if n_values <= MANY_VALUES:
+    if n_values <= MANY_VALUES and not _all_differ(documents):
         return
     ids = documents.queries.ids
     others = {"scores": ranking.scores[:FIRST]}
@@ -113,6 +113,16 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
             )
 
 
+def _all_differ(documents: Documents) -> bool:
+    """Whether the labels of each list differ, as scores and reciprocal ranks do, among the first documents."""
+    n = min(FIRST, documents.n_documents)
+    judged = np.arange(n) if documents.judged is None else np.flatnonzero(documents.judged[:n])
+    codes = np.searchsorted(documents.grouping.starts, judged, side="right")
+    pairs = np.stack([codes, documents.compact_labels[judged]], axis=1)
+    n_values = len(np.unique(pairs[:, 1]))
+    return n_values > MOST_GRADES and len(np.unique(pairs, axis=0)) == len(pairs)
+
+
 def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> Iterator[str]:
     """Ratings from 1 on, of which binary metrics count every one as relevant."""
     binary = []
@@ -120,7 +130,8 @@ def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> 
         if own.metric.computation.options.get("relevance_threshold", 0) is None:
             binary.append(name)
     # Of lists by id, only relevant documents may be known, as of purchases.
-    is_binary = documents.judged is not None and documents.largest_label <= 1
+    is_partly_judged = documents.judged is not None or documents.document_ids is not None
+    is_binary = is_partly_judged and documents.largest_label <= 1
     if not binary or not documents.are_grades or is_binary:
         return
     if documents.n_relevant(None).sum() == documents.n_judged.sum():

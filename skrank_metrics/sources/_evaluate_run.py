@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -32,16 +33,16 @@ from skrank_metrics.sources.join import (
     check_excluded_queries,
     check_types,
     columns_by_id,
+    find_exclusions,
     find_no_hit,
     find_unmatched_queries,
-    find_unused_exclusions,
     join_documents,
     rank_lists,
     values_by_id,
     with_parents,
 )
 from skrank_metrics.sources.lists import Lists
-from skrank_metrics.sources.lists_by_id import read_lists
+from skrank_metrics.sources.lists_by_id import read_lists, refuse_text
 
 if TYPE_CHECKING:
     from skrank_metrics.decisions.comparison import Comparison
@@ -63,6 +64,8 @@ def runs_by_name(run: Any) -> dict[str, Any] | None:
     if not _is_run(first):  # the usual case, with many queries
         return None
     for name, value in run.items():
+        if isinstance(value, str) and " " in value.strip() and not os.path.exists(value):
+            refuse_text("run", name, value)
         if _is_run(value) is False:
             raise ValueError(
                 f"run must be a single run, or a dict of runs; got both: {name!r} holds the documents of a query."
@@ -212,7 +215,7 @@ def _rank(
     )
     # The findings cost a look at each document.
     if len(excluded):
-        findings += find_unused_exclusions(excluded, judged, returned)
+        findings += find_exclusions(excluded, judged, returned)
     if (labels[: len(ranked)] < 0).all():
         findings += find_no_hit(judged, returned)
     columns = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -251,6 +252,9 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     return without_duplicates(lists, keys, "best")[0]
 
 
+# What ends the id of a passage, as in doc-1::0 and doc-1#2.
+_LAST_PART = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+$")
+
 # What of judgments, runs and exclusions does not match: an error, or a finding of the report.
 
 
@@ -281,6 +285,9 @@ def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
 def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list[str]:
     """Findings about queries of one of the two; words before a colon are a kind."""
     known, ranked = set(judged.queries), set(returned.queries)
+    for lists in (judged, returned):
+        if not lists.queries:
+            raise ValueError(f"{lists.argument} is empty: it has no query.")
     refuse_unlike("run", returned.queries, "qrels has the query", judged.queries)
     refuse_unlike("qrels", judged.queries, "run has the query", returned.queries)
     if known.isdisjoint(ranked):
@@ -303,22 +310,38 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
     return found
 
 
-def find_unused_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
-    """A finding if no excluded document occurs, as in a run without them."""
+def find_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
+    """A finding if no excluded document occurs, as in a run without them, or if relevant ones are excluded."""
     # Whoever excludes judged documents has the right ids, too.
     known = [*returned.documents.different(), *judged.documents.different()]
     example = _apart(excluded.documents.different(), known)
-    if not example:
+    if example:
+        return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
+    relevant = judged.take(np.flatnonzero(judged.values > 0))
+    of_relevant, of_excluded = pair_keys([relevant, excluded.of_queries(judged.queries)])
+    n_lost = int(np.isin(of_relevant, of_excluded).sum())
+    if not n_lost:
         return []
-    return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
+    return [
+        f"Relevant documents excluded: {n_lost} of {len(relevant)} cannot be returned, but count as relevant. Remove "
+        "them from qrels if they should not count."
+    ]
 
 
 def find_no_hit(judged: Lists, returned: Lists) -> list[str]:
     """A finding if no returned document was judged for any query."""
-    example = _apart(returned.documents.different(), judged.documents.different())
+    names, known = returned.documents.different(), judged.documents.different()
+    example = _apart(names, known)
     if not example:
         return []
-    return [f"No document in common: run and qrels share none, {example}, so no list has a hit."]
+    found = f"No document in common: run and qrels share none, {example}, so no list has a hit."
+    judged_names = set(map(str, known))
+    for passage in map(str, names):
+        document = _LAST_PART.sub("", passage)
+        if document != passage and document in judged_names:
+            found += f" If {passage!r} is a passage of {document!r}, pass parents=."
+            break
+    return [found]
 
 
 def _apart(ids: Sequence[Any], others: Sequence[Any]) -> str:

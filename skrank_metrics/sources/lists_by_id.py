@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.columns import PAGE, USUAL, ColumnNames, find_column, role_of
 from skrank_metrics._input.grouping import places_within
-from skrank_metrics._input.parameters import by_text
+from skrank_metrics._input.parameters import by_text, shown
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.batches import read_columns
@@ -179,12 +179,20 @@ def _as_list(row: Any, argument: str, query: Any) -> Collection[Any]:
     # A ranked list has an order.
     if isinstance(row, list | tuple) or (argument != "run" and isinstance(row, AbstractSet)):
         return row
+    if isinstance(row, str):
+        refuse_text(argument, query, row)
     expected = "a dict or the documents"
     if argument == "run":
         expected = "a dict of scores or a ranked list"
     raise TypeError(
         f"{argument} must have {expected} for each query; got {type(row).__name__} for {query!r}."
     )
+
+
+def refuse_text(argument: str, query: Any, text: str) -> NoReturn:
+    """Refuse a text in the place of a list."""
+    holder = f"{argument}[{query!r}]"
+    raise TypeError(f"{holder} is the text {shown(text)}. Pass a list: {holder}.split().")
 
 
 def _from_pairs(pairs: list[Any]) -> Lists:

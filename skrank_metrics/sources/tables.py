@@ -62,7 +62,12 @@ def file_of(source: Any, argument: str = "path") -> SourceFile:
             f"{argument} must be a path, '-' or an open file; got {type(source).__name__}."
         )
     if isinstance(data, str):
-        data = data.encode()
+        try:
+            data = data.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{argument} must hold text; got half a character, {error.object[error.start]!r}."
+            ) from None
     with _unpacked(name, data) as file:
         head = file.readline()
         # Comments and blank lines come before the first line of TREC files.

@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.command_line import output_of
 
 from skrank_metrics import evaluate_run
 from skrank_metrics.trec import read_run
@@ -142,3 +143,118 @@ def test_a_first_line_that_is_no_header(tmp_path):
         ranks(path)
     named = {"query": "kunde", "document": "artikel", "score": "punkte"}
     assert ranks(path, columns=named) == [1, 1]
+
+
+# --- Errors and findings that say what it is
+
+
+def findings(qrels, run, **options):
+    return evaluate_run(qrels, run, "recall@5", **options).health.findings
+
+
+def test_relevant_documents_that_are_excluded_are_counted():
+    run = {"u": ["a", "b", "c"], "v": ["d", "a", "c"]}
+    qrels = {"u": ["a", "b"], "v": ["a", "d"]}
+    (found,) = findings(qrels, run, exclude={"u": ["b", "c"], "v": ["a"], "w": ["a"]})
+    assert found.startswith("Relevant documents excluded: 2 of 4 cannot be returned")
+    graded = {"u": {"a": 1, "b": 2, "c": 0}, "v": {"d": 1}}
+    found = findings(graded, run, exclude=[("u", "c"), ("v", "d")])
+    assert any("excluded: 1 of 3 cannot" in finding for finding in found)
+    assert not any("excluded" in finding for finding in findings(graded, run, exclude={"u": ["c"]}))
+
+
+@pytest.mark.parametrize("passage", ["doc-1::0", "doc-1#12", "doc-1_p3"])
+def test_ids_of_passages_suggest_parents(passage):
+    (found,) = findings({"q": ["doc-1", "doc-2"]}, {"q": [passage]})
+    assert found.endswith(f"If {passage!r} is a passage of 'doc-1', pass parents=.")
+    (found,) = findings({"q": ["doc-1"]}, {"q": ["other-1"]})
+    assert "parents" not in found
+
+
+@pytest.mark.parametrize("score", [lambda rank: 9 - rank, lambda rank: 1 / (1 + rank)])
+def test_judgments_and_runs_in_each_others_place(score):
+    judged = {q: {f"d{one}": int(one % 4 == q % 3) for one in range(9)} for q in range(20)}
+    run = {}
+    for query in judged:
+        run[query] = {f"d{(one * 2 + query) % 9}": score(one) for one in range(9)}
+    assert any("Swapped?" in found for found in findings(run, judged))
+    assert not any("Swapped?" in found for found in findings(judged, run))
+
+
+def test_purchases_need_no_grade_0():
+    bought = {query: ["a", "b", "c"] for query in range(5)}
+    # All that was returned was bought.
+    assert findings(bought, {query: ["b", "a"] for query in range(5)}) == ()
+
+
+def test_a_text_is_no_list():
+    message = r"run\['c1'\] is the text 'a c d'\. Pass a list: run\['c1'\]\.split\(\)"
+    with pytest.raises(TypeError, match=message):
+        evaluate_run({"c1": ["a"]}, {"c1": "a c d"})
+    with pytest.raises(TypeError, match=r"qrels\[7\] is the text 'a b'"):
+        evaluate_run({7: "a b"}, {7: ["a"]})
+
+
+def test_nothing_was_judged_or_returned():
+    with pytest.raises(ValueError, match="qrels is empty: it has no query"):
+        evaluate_run({}, {"q": ["a"]})
+    with pytest.raises(ValueError, match="run is empty: it has no query"):
+        evaluate_run({"q": ["a"]}, {})
+
+
+def test_ways_out_of_documents_that_are_twice():
+    subtopics = "q 1 d 1\nq 2 d 1\n"
+    with pytest.raises(ValueError, match="such as the best label of several subtopics"):
+        evaluate_run(io.StringIO(subtopics), {"q": ["d"]})
+    with pytest.raises(ValueError, match="evaluate_run keeps one with duplicates='first'"):
+        read_run(io.StringIO("q Q0 d 1 2 t\nq Q0 d 2 1 t\n"))
+    with pytest.raises(ValueError, match="passages of documents, pass parents="):
+        evaluate_run({"q": ["d"]}, {"q": ["d", "d"]})
+    found = evaluate_run(io.StringIO(subtopics), {"q": ["d"]}, "mrr", duplicates="best")
+    assert found.mean == {"mrr": 1.0}
+
+
+def test_text_that_cannot_be_encoded_names_the_argument():
+    with pytest.raises(ValueError, match="run must hold text; got half a character"):
+        evaluate_run({"q": ["a"]}, io.StringIO("q Q0 a\ud800 1 2 t\n"))
+    # In dicts, such ids are ids.
+    assert evaluate_run({"q": ["a\ud800"]}, {"q": ["a\ud800"]}, "mrr").mean == {"mrr": 1.0}
+
+
+# --- What was taken is said
+
+
+def test_a_report_says_its_convention_and_how_files_were_read(tmp_path):
+    qrels, run, table = tmp_path / "qrels.txt", tmp_path / "prod.txt", tmp_path / "run.csv"
+    qrels.write_text("7 0 c 1\n8 0 b 1\n9 0 a 1\n")
+    run.write_text("7 Q0 c 1 3 t\n8 Q0 b 1 2 t\n")
+    table.write_text("qid,docno,score\n7,c,3\n8,b,2\n9,a,1\n")
+    report = evaluate_run(qrels, run, "mrr")
+    assert report.origin.convention == "trec_eval"
+    names = [(file.name, file.form, file.n_queries) for file in report.origin.files]
+    assert names == [(str(qrels), "TREC judgments", 3), (str(run), "a TREC run", 2)]
+    text = " ".join(str(report).split())
+    assert text.partition(" metric ")[0].endswith(", convention trec_eval")
+    assert "Read: qrels.txt as TREC judgments (3 queries), prod.txt as a TREC run (2)." in text
+    of_table = evaluate_run(TRUTH, table, "mrr")
+    (file,) = of_table.origin.files
+    assert file.form == "query 'qid', document 'docno', score"
+    # The default is not named, nor are dicts.
+    text = str(evaluate_run(TRUTH, {"7": ["c"], "8": ["b"]}, "mrr"))
+    assert "convention" not in text
+    assert "Read:" not in text
+
+
+@pytest.mark.parametrize("name", ["run.txt", "run.tsv", "run"])
+@pytest.mark.parametrize("judged", ["qrels.txt", "qrels.tsv", "qrels.csv"])
+def test_the_content_decides_the_convention_for_every_door(name, judged, tmp_path, capsys):
+    lines = "7\t0\tc\t1\n7\t0\td\t1\n8\t0\tb\t1\n"
+    if judged.endswith("csv"):
+        lines = "query,document,label\n7,c,1\n7,d,1\n8,b,1\n"
+    (tmp_path / judged).write_text(lines)
+    (tmp_path / name).write_text("7\tQ0\tc\t1\t3\tt\n8\tQ0\ta\t1\t2\tt\n8\tQ0\tb\t1\t2\tt\n")
+    paths = [str(tmp_path / judged), str(tmp_path / name)]
+    report = evaluate_run(*paths, ["map_cut_2", "P_5"])
+    assert report.origin.convention == "trec_eval"
+    printed = output_of(capsys, "evaluate", *paths, "map_cut_2", "P_5")
+    assert printed == f"{report}\n"

@@ -95,11 +95,13 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
     documents = ranking.documents
     first = documents.compact_labels[:FIRST]
     n_values = len(np.unique(first))
-    if n_values <= MANY_VALUES and not _all_differ(documents):
+    # A run in the place of qrels may have the scores 10 - rank or 1 / rank.
+    by_id = documents.document_ids is not None
+    if n_values <= MANY_VALUES and not (by_id and _all_differ(documents)):
         return
     ids = documents.queries.ids
     others = {"scores": ranking.scores[:FIRST]}
-    if len(ids) <= MOST_GRADES and ids.dtype.kind in "iuf":
+    if not by_id and len(ids) <= MOST_GRADES and ids.dtype.kind in "iuf":
         others["query ids"] = ids
     for name, column in others.items():
         values = np.unique(column)

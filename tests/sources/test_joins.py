@@ -678,7 +678,7 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
     assert mrr({"u": [("a", 1)]}, {"u": {("b", 2): 2.0, ("a", 1): 1.0}}) == [1 / 2]
     with pytest.raises(ValueError, match="run must have different names; got '1' more than once"):
         evaluate_run(TRUTH, {1: {"u": ["a"]}, "1": {"u": ["b"]}})
-    with pytest.raises(ValueError, match="run and qrels share no query: None"):
+    with pytest.raises(ValueError, match="run is empty: it has no query"):
         evaluate_run(TRUTH, {"empty": {}, "als": {"u": ["a"]}})
     path = tmp_path / "run.txt"
     path.write_text("u Q0 a 1 1.5 t\n")

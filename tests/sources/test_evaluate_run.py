@@ -554,7 +554,7 @@ WRONG = [
     (FRAME, FRAME[:0], "run is empty: it has no query"),
     (A, {"q": {"a": "1.5"}}, "scores of run must hold real numbers"),
     ({"q": ["a"], "r": {"a": 1}}, A, "qrels must have dicts for all queries, or for none"),
-    ({"q": "a"}, A, "qrels\['q'\] is the text 'a'"),
+    ({"q": "a"}, A, r"qrels\['q'\] is the text 'a'"),
     (A, {"q": {"a"}}, f"run must have {LISTS} for each query; got set for 'q'"),
     (A, {"q": pd.Series({"a": 1})}, f"run must have {LISTS} for each query; got Series for 'q'"),
     (

@@ -194,9 +194,10 @@ def refuse_unlike(
             continue
         if whole_kind or _text(one) in texts:
             example = texts.get(_text(one), next(iter(others)))
+            way_out = ", or pass ids='text'" if name in ("qrels", "run", "exclude") else ""
             raise ValueError(
-                f"{name} has {one!r}, but {of_others} {example!r}. The ids are of different types; convert "
-                "one of the two."
+                f"{name} has {one!r}, but {of_others} {example!r}. The ids are of different types; convert one of the "
+                f"two{way_out}."
             )
 
 

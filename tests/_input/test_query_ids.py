@@ -345,7 +345,7 @@ def test_with_qid_refuses(y, qid, message):
 
 def test_with_qid_without_pandas_names_the_other_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="metadata routing"):
+    with pytest.raises(ImportError, match="enable_metadata_routing"):
         with_qid([1, 0], [1, 1])
 
 

@@ -320,3 +320,16 @@ def test_decimals_and_nan_are_errors(on_spark):
         ValueError, match=r"column 's' must hold numbers .* got nan for query '[ab]'"
     ):
         spark.evaluate(frame.selectExpr("q", "y", "double('NaN') s"), label="y", score="s", qid="q")
+
+
+def test_times_with_a_zone_are_instants(engine, tmp_path):
+    # In New York, the day is the one before; wherever the engine runs, the ids are those of one machine.
+    times = pd.to_datetime(["2024-01-02 04:30", "2024-01-02 05:30"]).tz_localize("UTC")
+    times = times.tz_convert("America/New_York").repeat(2)
+    rows = pd.DataFrame({"q": times, "y": [1, 0, 0, 1], "s": [2.0, 1.0, 2.0, 1.0]})
+    pq.write_table(pa.Table.from_pandas(rows), tmp_path / "rows.parquet")
+    found = engine.evaluate(engine.read(tmp_path), **NAMES, metrics="mrr", by="q")
+    expected = evaluate_batches(rows, **NAMES, metrics="mrr", by="q")
+    assert set(found.qid) == set(expected.qid) == set(times)
+    assert found.mean == expected.mean == {"mrr": (1 + 1 / 2) / 2}
+    assert set(found.slices) == set(times)

@@ -200,6 +200,15 @@ def test_ids_of_two_types_match_as_text():
         evaluate_run(qrels, numbers, "mrr", ids="string")
 
 
+def test_an_error_of_unlike_ids_says_how_they_match(tmp_path):
+    (tmp_path / "qrels").write_text("7 0 1 1\n")
+    pd.DataFrame({"qid": [7], "item": [1], "score": [2.5]}).to_parquet(tmp_path / "run")
+    paths = tmp_path / "qrels", tmp_path / "run"
+    with pytest.raises(ValueError, match=r"convert one of the two, or pass ids='text'\.$"):
+        evaluate_run(*paths, "mrr")
+    assert evaluate_run(*paths, "mrr", ids="text").mean == {"mrr": 1}
+
+
 def test_ids_that_are_equal_as_text_are_refused():
     with pytest.raises(ValueError, match="run has different query ids that are '7' as text"):
         evaluate_run({"7": ["a"]}, {b"7": ["a"], (): [], "7": ["b"]}, "mrr", ids="text")

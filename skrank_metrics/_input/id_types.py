@@ -121,6 +121,8 @@ def check_ids(ids: NDArray[Any], name: str) -> None:
     """Refuse ids that are not the same everywhere: sets and objects are compared by inclusion, or by their address."""
     if ids.dtype.kind not in "fO":
         return
+    if ids.dtype.kind == "f":
+        ids = ids[(ids != np.floor(ids)) | np.isinf(ids)]
     values = ids.tolist()
     if set(map(type, values)) <= PLAIN:
         return

@@ -165,6 +165,8 @@ def match_convention(
     Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations except
     those of an unusual discount with an unusual ideal. Ratios such as precision are also pooled over documents, queries
     without a list are also left out, and MRR is also ARHR, with a sum over hits: dcg(gain=binary, discount=reciprocal).
+    No further ways are tried if the value has six digits or more, and a convention or the change of one parameter besides
+    the cutoff gives it.
 
     Parameters
     ----------
@@ -219,8 +221,13 @@ def match_convention(
     if ranking.documents.document_ids is not None:
         rankings.append(ranking.by_id())
     ways: list[Way] = []
-    for (one, of_one), seen in product(bounds.items(), rankings):
-        ways += _ways(seen, one, of_one, value)
+    # A match of six digits or more is no coincidence.
+    is_exact = tolerance <= LEAST_TOLERANCE * max(1.0, abs(value))
+    for likely in (True, False):
+        for (one, of_one), seen in product(bounds.items(), rankings):
+            ways += _ways(seen, one, of_one, value, likely)
+        if is_exact and ConventionMatch(str(bound), value, tolerance, ways).matches:
+            break
     # The nearest up to rounding, then the ways of other libraries, then those with few changes.
     ways.sort(
         key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
@@ -284,9 +291,13 @@ def _is_open(bound: BoundMetric, name: str) -> bool:
 
 
 def _ways(
-    ranking: Ranking, bound: BoundMetric, peers: Mapping[str, BoundMetric], value: float
+    ranking: Ranking,
+    bound: BoundMetric,
+    peers: Mapping[str, BoundMetric],
+    value: float,
+    likely: bool,
 ) -> Iterator[Way]:
-    """All combinations that are valid and have a value."""
+    """The likely combinations that are valid and have a value, or all others."""
     tried = _tried(ranking, bound, peers)
     # Users of all libraries choose the cutoff.
     fixed = [name for name in tried if name != "k"]
@@ -300,15 +311,7 @@ def _ways(
         kept["skip"] = np.flatnonzero(listed)
     # What is done with the values per query needs no second pass over the documents.
     afterwards = _combined(tried, [name for name in AFTERWARDS if name in tried])
-    metrics = []
-    for options in _combined(tried, [name for name in tried if name not in AFTERWARDS]):
-        # Some are words of other metrics, or do not go together.
-        with suppress(ValueError):
-            metric = bound.replace(**options)
-            # Nobody has both; all combinations would take too long, and match by chance.
-            unlikely = "ideal" in options and "discount" in options
-            if not unlikely and (metric.get("ties") == "stable" or not ranking.is_by_id):
-                metrics.append(metric)
+    metrics = _metrics(ranking, bound, peers, tried, likely)
     at_once = max(1, MOST_VALUES // ranking.documents.n_queries)
     for first in range(0, len(metrics), at_once):
         some = metrics[first : first + at_once]
@@ -323,6 +326,33 @@ def _ways(
                     setting = _setting(metric, ranking.is_by_id, fixed)
                     alike = tuple(peer for peer, own in settings.items() if own == setting)
                     yield Way(found, found - value, alike, metric, ranking.is_by_id, missing)
+
+
+def _metrics(
+    ranking: Ranking,
+    bound: BoundMetric,
+    peers: Mapping[str, BoundMetric],
+    tried: Mapping[str, list[Options]],
+    likely: bool,
+) -> list[BoundMetric]:
+    """The metrics of conventions and those with one change besides the cutoff, or all others."""
+    before = [name for name in tried if name not in AFTERWARDS]
+    fixed = [name for name in before if name != "k"]
+    of_peers = {_setting(metric, False, fixed) for metric in peers.values()}
+    metrics = []
+    for options in _combined(tried, before):
+        # Nobody has both; all combinations would take too long, and match by chance.
+        if "ideal" in options and "discount" in options:
+            continue
+        # Some are words of other metrics, or do not go together.
+        with suppress(ValueError):
+            metric = bound.replace(**options)
+            n_changed = len(options.keys() - {"k"})
+            is_likely = n_changed <= 1 or _setting(metric, False, fixed) in of_peers
+            has_order = metric.get("ties") == "stable" or not ranking.is_by_id
+            if is_likely == likely and has_order:
+                metrics.append(metric)
+    return metrics
 
 
 def _combined(tried: Mapping[str, list[Options]], names: list[str]) -> list[dict[str, Any]]:

@@ -254,9 +254,13 @@ def _ranked(ranking: Ranking, metric: BoundMetric) -> IntArray:
         is_ranked &= ranking.retrieved
     if documents.judged is not None and ranking.sight(metric.record.unjudged) == "judged":
         is_ranked &= documents.judged
+    labels = documents.labels
+    if documents.judged is not None:
+        # An order by label puts documents that were not judged last.
+        labels = np.where(documents.judged, labels, -1.0)
     sign = {"best": -1.0, "worst": 1.0}.get(metric.computation.ties, 0.0)
     # The sort is stable, so tied documents stay in the order of the rows unless labels decide.
-    order = np.lexsort((sign * documents.labels, -ranking.scores))
+    order = np.lexsort((sign * labels, -ranking.scores))
     return order[is_ranked[order]]
 
 

@@ -329,3 +329,23 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
 def test_bad_input(options, error, message):
     with pytest.raises(error, match=message):
         match_convention(Y, SCORES, **{"qid": QID, **options})
+
+
+def test_no_unlikely_way_is_tried_if_a_likely_one_gives_all_digits(rng):
+    qid = np.repeat(np.arange(40), 10)
+    rows = {"y_true": rng.integers(0, 5, 400), "y_score": rng.random(400).round(1), "qid": qid}
+    lightgbm = get_metric("ndcg@10", convention="lightgbm")
+    value = lightgbm(**rows)
+    found = match_convention(**rows, metric="ndcg", value=value)
+    assert "lightgbm" in found.matches[0].peers
+    # Each cutoff, with one other change, or as a convention has it.
+    assert all(
+        len(way.metric.params.keys() - {"k", "replace_undefined_by"}) <= 1
+        or way.metric.get("ties") != "average"
+        for way in found.ways
+    )
+    every = match_convention(**rows, metric="ndcg", value=round(value, 4))
+    assert len(every.ways) > 2 * len(found.ways)
+    # A way that nobody takes has to be looked for among all.
+    unlikely = get_metric("ndcg(gain=exp2, discount=reciprocal, ties=best)@5")(**rows)
+    assert len(match_convention(**rows, metric="ndcg", value=unlikely).ways) == len(every.ways)

@@ -30,7 +30,9 @@ def ranked_rows(rows, scores, query, ties):
     if rows.get("condense"):
         is_ranked &= judged
     found = np.flatnonzero(is_ranked)
-    second = {"stable": 0 * found, "worst": relevance[found], "best": -relevance[found]}[ties]
+    # To both, a document that nobody judged is below those of label 0.
+    by_label = np.where(judged, relevance, -1)[found]
+    second = {"stable": 0 * found, "worst": by_label, "best": -by_label}[ties]
     return found[np.lexsort((second, -scores[found]))], np.flatnonzero(inside), relevance
 
 

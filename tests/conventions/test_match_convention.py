@@ -337,7 +337,7 @@ def test_no_unlikely_way_is_tried_if_a_likely_one_gives_all_digits(rng):
     lightgbm = get_metric("ndcg@10", convention="lightgbm")
     value = lightgbm(**rows)
     found = match_convention(**rows, metric="ndcg", value=value)
-    assert "lightgbm" in found.matches[0].peers
+    assert any("lightgbm" in way.peers for way in found.matches)
     # Each cutoff, with one other change, or as a convention has it.
     assert all(
         len(way.metric.params.keys() - {"k", "replace_undefined_by"}) <= 1

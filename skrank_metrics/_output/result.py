@@ -12,7 +12,7 @@ from functools import cached_property
 from html import escape
 from itertools import chain, takewhile, zip_longest
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -452,3 +452,20 @@ class QueryValues(_Small, dict[Any, float]):
 
     def _table(self) -> Table:
         return Table((Column("qid", str), self._name), list(self.items()))
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class ReadOnly(dict[K, V]):
+    """A dict of a result, which others read, too."""
+
+    def _refuse(self, *args: Any, **keywords: Any) -> NoReturn:
+        raise TypeError("A dict of a report is read-only; change a copy, dict(...).")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReadOnly, (dict(self),)

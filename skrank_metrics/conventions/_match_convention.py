@@ -165,8 +165,8 @@ def match_convention(
     Tries the parameters of explain_difference: common values, and those of all conventions, in all combinations except
     those of an unusual discount with an unusual ideal. Ratios such as precision are also pooled over documents, queries
     without a list are also left out, and MRR is also ARHR, with a sum over hits: dcg(gain=binary, discount=reciprocal).
-    No further ways are tried if the value has six digits or more, and a convention or the change of one parameter besides
-    the cutoff gives it.
+    No further ways are tried if the value has six digits or more, and a convention, or the change of one parameter
+    besides the cutoff, gives it.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import (
     LIBRARIES,
     QueryValues,
+    ReadOnly,
     Result,
     Section,
     counted,
@@ -227,6 +228,9 @@ class RankingReport(Result):
     left_out: tuple[str, ...] = ()
     origin: Origin = UNKNOWN
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", ReadOnly(self.metrics))
+
     @property
     def qid(self) -> NDArray[Any]:
         """Query ids."""
@@ -237,7 +241,11 @@ class RankingReport(Result):
     @property
     def weights(self) -> FloatArray | None:
         """Weights of the queries."""
-        return self.queries.weights
+        if self.queries.weights is None:
+            return None
+        weights = self.queries.weights.view()
+        weights.setflags(write=False)
+        return weights
 
     @property
     def by(self) -> NDArray[Any] | None:
@@ -275,7 +283,7 @@ class RankingReport(Result):
     @cached_property
     def mean(self) -> dict[str, float]:
         """Mean over queries by name of the metric, or another average if the metric has one."""
-        return {name: values.mean for name, values in self.values.items()}
+        return ReadOnly({name: values.mean for name, values in self.values.items()})
 
     @cached_property
     def per_query(self) -> dict[str, FloatArray]:
@@ -364,7 +372,8 @@ class RankingReport(Result):
         """One report per slice, keyed by the value of ``by``, sorted if possible; empty without ``by``."""
         if self.by is None:
             return {}
-        return {name: self.subset(places) for name, places in queries_of_slices(self.by)}
+        places = dict(queries_of_slices(self.by))
+        return ReadOnly({name: self.subset(of_slice) for name, of_slice in places.items()})
 
     def subset(self, places: IntArray) -> RankingReport:
         """The report of some of the queries, by position, without slices."""

@@ -337,3 +337,18 @@ def test_a_ranking_with_documents_of_its_own_beside_one_without():
 def test_no_query_to_inspect_is_an_error():
     with pytest.raises(ValueError, match="qid must name at least one query; got none"):
         report_of().inspect([])
+
+
+@pytest.mark.parametrize(("ties", "order"), [("best", [2, 1, 0]), ("worst", [0, 1, 2])])
+def test_unjudged_documents_are_below_those_of_label_0_if_labels_decide(ties, order):
+    # The value counts the same document: judged@1 is 1 only if a judged one comes first.
+    report = evaluate(
+        [0, 0, 1],
+        [1, 1, 1],
+        qid=[7] * 3,
+        judged=[False, True, True],
+        metrics=f"judged(ties={ties})@1",
+    )
+    shown = only(report.inspect(7, n_ranks=3)).columns
+    assert shown["row"].tolist() == order
+    assert report.mean == {f"judged(ties={ties})@1": float(order[0] != 0)}

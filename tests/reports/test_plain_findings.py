@@ -165,7 +165,9 @@ def test_inspections_are_loops_over_ranks(seed):
         ranked &= judged
     rows = np.flatnonzero(ranked)
     relevance = np.where(judged, y, 0)
-    second = {"stable": rows * 0, "worst": relevance[rows], "best": -relevance[rows]}[ties]
+    # To both, a document that nobody judged is below those of label 0.
+    by_label = np.where(judged, y, -1)[rows]
+    second = {"stable": rows * 0, "worst": by_label, "best": -by_label}[ties]
     in_order = rows[np.lexsort((second, -scores[rows]))]
     shown = in_order[:k] if k else in_order
     labels = np.where(judged, y.astype(float), np.nan)

@@ -201,3 +201,36 @@ def test_groups_that_do_not_fit(groups, message):
     labels = pd.Series([1, 0, 0, 1], index=list("abcd"))
     with pytest.raises(ValueError, match=message):
         evaluate(labels, [2, 1, 2, 1], qid=[7, 7, 8, 8], metrics="mrr", groups=groups)
+
+
+def test_what_a_report_holds_cannot_be_written():
+    report = evaluate(
+        [1, 0, 0, 1],
+        [2, 1, 2, 1],
+        qid=[0, 0, 1, 1],
+        metrics=["mrr", "map"],
+        by=[5, 5, 6, 6],
+        sample_weight=[1, 1, 2, 2],
+    )
+    for name in ("mean", "slices", "metrics"):
+        of_report = getattr(report, name)
+        before = dict(of_report)
+        key = next(iter(before))
+        with pytest.raises(
+            TypeError, match=r"A dict of a report is read-only; change a copy, dict"
+        ):
+            of_report[key] = 0
+        for change in (
+            of_report.clear,
+            of_report.popitem,
+            lambda own=of_report: own.update({1: 1}),
+        ):
+            with pytest.raises(TypeError, match="read-only"):
+                change()
+        assert of_report == before
+        assert repr(of_report) == repr(before)
+        assert list(pickle.loads(pickle.dumps(report)).__getattribute__(name)) == list(before)
+    for column in (report.weights, report.qid, report.per_query["mrr"]):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 5
+    assert report.mean["mrr"] == (1 * 1 + 2 * (1 / 2)) / 3

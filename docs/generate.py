@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -173,6 +174,11 @@ def _list_of(names: Iterable[str]) -> str:
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
+def with_number(readme: str) -> str:
+    """The README with the number of metrics that it does not name."""
+    return re.sub(r"\d+ other metrics", f"{len(REGISTRY) - 3} other metrics", readme)
+
+
 LISTS = [
     ("docs/which_metric.md", "metrics", metrics_list),
     ("docs/files.md", "formats", formats_table),
@@ -197,6 +203,8 @@ def generated() -> dict[Path, str]:
                 f"{name} must have lines <!-- {part} --> and <!-- /{part} --> with a line between them"
             )
         files[ROOT / name] = before + begin + make() + end + after
+    readme = ROOT / "README.md"
+    files[readme] = with_number(files.get(readme) or readme.read_text(encoding="utf-8"))
     return files
 
 

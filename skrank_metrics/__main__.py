@@ -1,4 +1,4 @@
-"""Command line: ``python -m skrank_metrics`` with the commands evaluate, compare, explain, match, metrics and demo."""
+"""Command line: ``python -m skrank_metrics`` with the commands evaluate, compare, metrics and demo."""
 
 from __future__ import annotations
 

@@ -16,19 +16,21 @@ from skrank_metrics.metrics._registry import REGISTRY
 
 def public_options():
     """Names such as "metrics.ndcg_score.k", "QueryKFold.shuffle" and "QueryKFold.split.groups", sorted."""
-    return sorted(
-        {f"{path}.{option}" for path, function in _callables() for option in _options(function)}
-    )
+    found = set()
+    for path, function, held in _callables():
+        found |= {f"{path}.{option}" for option in _options(function) if option not in held}
+    return sorted(found)
 
 
 def _callables():
     for function in REGISTRY.values():
-        yield f"metrics.{function.__name__}", function
+        # What belongs to single metrics is held by the enumeration of their orders, which has all of it.
+        yield f"metrics.{function.__name__}", function, function.record.options.keys()
     for name in splitters.__all__:
         value = getattr(splitters, name)
-        yield name, value
+        yield name, value, ()
         for method in {"split", "split_in_three"} & set(dir(value)):
-            yield f"{name}.{method}", getattr(value, method)
+            yield f"{name}.{method}", getattr(value, method), ()
 
 
 def _options(function):

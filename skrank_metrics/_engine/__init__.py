@@ -1,1 +1,1 @@
-"""From query lists to one value per query: order, ties, cutoff and gains, each in one place."""
+"""From documents and scores to one value per query: order, ties, cutoff and gains, each in one place."""

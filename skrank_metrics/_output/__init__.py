@@ -1,1 +1,1 @@
-"""Output of all results as text, HTML and frames."""
+"""What all results share: text, frames, HTML pages and files."""

@@ -46,7 +46,8 @@ class Reference:
         return f"https://doi.org/{self.doi}"
 
 
-# The record is what tests, documentation and reports know about a metric: no list of metrics is kept elsewhere.
+# The record is what tests, documentation and reports know about a metric. Only its independent computation, in the
+# tests, and the names of other tools are kept elsewhere.
 @dataclass(frozen=True)
 class Metric:
     """A kernel with its properties, for callers, tests and documentation."""

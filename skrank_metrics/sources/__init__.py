@@ -1,4 +1,4 @@
-"""Evaluation of data that do not fit into memory, in batches or on several machines."""
+"""Lists by id, files, tables, batches and partitions: whatever is not rows in memory."""
 
 from skrank_metrics._rooms import open_room
 

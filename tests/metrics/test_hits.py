@@ -7,7 +7,6 @@ from sklearn.metrics import confusion_matrix, fbeta_score
 from skrank_metrics import f1_at_k_score, fall_out_score, rbp_score
 
 
-@pytest.mark.option("metrics.*.beta")
 @pytest.mark.parametrize("k", [1, 4, 9])
 def test_the_first_k_are_those_that_scikit_learn_takes_for_positive(k, rng):
     for _ in range(12):

@@ -1,4 +1,4 @@
-"""The metrics of one long list to thirty digits, by mpmath. Nothing here imports the package.
+"""One metric for each way of averaging over ties, of one long list to thirty digits. Nothing here imports the package.
 
 Small groups of tied documents are enumerated order by order as the list is walked from the top: what an order adds to a
 metric depends on what is above the group, never on its order. For one large group there are formulas.
@@ -91,9 +91,6 @@ class LongList:
         self.n_relevant = sum(map(relevant, self.labels))
         self.ideal = [(label,) for label in self.labels]
 
-    def cg(self, k):
-        return walk(self.groups, lambda label, last, now: label, k)
-
     def dcg(self, k, gain=exp2, groups=None):
         return walk(
             groups or self.groups, lambda label, last, now: gain(label) / log2(now.rank + 1), k
@@ -102,46 +99,11 @@ class LongList:
     def ndcg(self, k, gain=exp2):
         return self.dcg(k, gain) / self.dcg(k, gain, self.ideal)
 
-    def hits(self, k):
-        return walk(self.groups, lambda label, last, now: relevant(label), k)
-
-    def precision(self, k):
-        return self.hits(k) / (k or self.n)
-
-    def recall(self, k):
-        return self.hits(k) / self.n_relevant
-
-    def neg_fall_out(self, k):
-        return -((k or self.n) - self.hits(k)) / (self.n - self.n_relevant)
-
-    def f1(self, k):
-        return 2 * self.hits(k) / ((k or self.n) + self.n_relevant)
-
-    def judged(self, k):
-        return 1
-
-    def r_precision(self, k):
-        return self.hits(self.n_relevant) / self.n_relevant
-
-    def hit_rate(self, k):
-        return walk(self.groups, lambda label, last, now: now.stopped, k, stop=relevant)
-
-    def mrr(self, k):
-        return walk(self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=relevant)
-
     def map(self, k):
         total = walk(
             self.groups, lambda label, last, now: relevant(label) * mpf(now.hits) / now.rank, k
         )
         return total / min(k or self.n, self.n_relevant)
-
-    def q_measure(self, k):
-        ideal = list(itertools.accumulate(self.labels))
-
-        def term(label, last, now):
-            return relevant(label) * (now.hits + now.gains) / (now.rank + ideal[now.rank - 1])
-
-        return walk(self.groups, term, k) / min(k or self.n, self.n_relevant)
 
     def bpref(self, k):
         bound = min(self.n_relevant, self.n - self.n_relevant)
@@ -151,59 +113,18 @@ class LongList:
 
         return walk(self.groups, term, k) / self.n_relevant
 
-    def err(self, k, groups=None):
-        return walk(
-            groups or self.groups,
-            lambda label, last, now: now.stopped / now.rank,
-            k,
-            stop=satisfied,
-        )
+    def err(self, k):
+        return walk(self.groups, lambda label, last, now: now.stopped / now.rank, k, stop=satisfied)
 
-    def nerr(self, k):
-        return self.err(k) / self.err(k, groups=self.ideal)
-
-    def pfound(self, k, p=0.9999):
-        return walk(self.groups, lambda label, last, now: now.stopped, k, stop=satisfied, p=p)
-
-    def rbp(self, k, p=0.9999):
-        return (1 - mpf(p)) * walk(
-            self.groups, lambda label, last, now: last.reads * relevant(label), k, p=p
-        )
-
-    def inversions(self, binary=False):
-        if binary:
-            return walk(
-                self.groups, lambda label, last, now: relevant(label) * (last.rank - last.hits)
-            )
+    def inversions(self):
         return walk(self.groups, lambda label, last, now: sum(last.labels[:label]))
 
     def pairs(self, labels):
         return (self.n**2 - sum(labels.count(label) ** 2 for label in set(labels))) // 2
 
-    def neg_kendall_tau_distance(self, k):
-        return -self.inversions()
-
     def kendall_tau(self, k):
         pairs = mpf(self.pairs(self.labels))
         return (pairs - 2 * self.inversions()) / sqrt(pairs * (self.n * (self.n - 1) // 2))
-
-    def pairwise_accuracy(self, k):
-        return 1 - self.inversions() / self.pairs(self.labels)
-
-    def auc(self, k):
-        return 1 - self.inversions(binary=True) / (self.n_relevant * (self.n - self.n_relevant))
-
-    def spearman(self, k):
-        middle = mpf(self.n + 1) / 2
-        deviation = {}
-        squares = mpf(0)
-        for label in set(self.labels):
-            times = self.labels.count(label)
-            # Documents of one label share their mean rank.
-            deviation[label] = self.labels.index(label) + mpf(times + 1) / 2 - middle
-            squares += times * deviation[label] ** 2
-        total = walk(self.groups, lambda label, last, now: deviation[label] * (now.rank - middle))
-        return total / sqrt(squares * mpf(self.n) * (self.n**2 - 1) / 12)
 
 
 def constant_mrr(n, r):

@@ -1,7 +1,8 @@
 """The metrics once more, independently: plain Python on one list of labels in ranked order.
 
 Ties are dealt with by enumerating every order of the tied documents. Arithmetic is that of fractions, so that
-nothing but logarithms and square roots is rounded. Nothing here imports the package.
+nothing but logarithms and square roots is rounded. Nothing here is calculated by the package: its registry says only
+which metrics need a relevant document.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from fractions import Fraction
 
 import scipy.stats
 
-# They have a value without relevant documents, too, but are left out of the mean with the other metrics.
-ZERO_BY_FORMULA = ("cg", "dcg", "precision", "err", "rbp", "pfound")
+from skrank_metrics.metrics._record import NO_RELEVANT
+from skrank_metrics.metrics._registry import REGISTRY
 
 
 @functools.cache
@@ -255,7 +256,9 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
     known = [0 if label is None else label for label in labels]
     if name != "judged" and all(label is None for label in labels):
         return math.nan
-    if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
+    # By their formulas, some have the value 0.
+    has_hits = any(_hits(known, params.get("relevance_threshold")))
+    if _needs_relevant(name) and not has_hits:
         return math.nan
     rankings = orders(tuple(labels), tuple(scores), ties)
     given = sorted(params.items())
@@ -263,6 +266,11 @@ def expected(name, labels, scores, ties="average", condense=False, **params):
     for ranked, times in rankings.items():
         total += times * of_ranking(name, _as_seen(name, ranked, condense), *given)
     return float(total / rankings.total())
+
+
+def _needs_relevant(name):
+    metric = REGISTRY.get(name) or REGISTRY[f"neg_{name}"]
+    return metric.record.undefined == NO_RELEVANT
 
 
 def _as_seen(name, ranked, condense):

@@ -1,6 +1,6 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these eight things.
 
-Four look at the functions that are running:
+Five look at the functions that are running:
 
 - Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
   search without query ids would return its first candidate as the best.
@@ -10,6 +10,8 @@ Four look at the functions that are running:
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
 - Scorers of a dict rank the documents once, but scikit-learn calls one after the other. Otherwise, six scorers take six
   times as long as one scorer.
+- A validation set of a fit must stay whole, but scikit-learn splits whatever is as long as the rows. Otherwise, early
+  stopping would see a part of the set.
 
 Three use private attributes or methods, or the identity of arrays:
 

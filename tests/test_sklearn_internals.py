@@ -4,6 +4,7 @@ import functools
 import itertools
 import re
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -142,6 +143,21 @@ def test_a_scorer_hands_on_the_very_array_that_was_predicted():
     assert seen[0] is seen[1], (
         "scorers no longer hand on what predict returns, by which fitted queries are recognised"
     )
+
+
+def test_a_fit_knows_whether_scikit_learn_split_its_rows():
+    class Watching(Ridge):
+        seen: ClassVar[list] = []
+
+        def fit(self, X, y):
+            self.seen.append((len(X), _sklearn_internals.fits_fold()))
+            return super().fit(X, y)
+
+    X = np.arange(12.0)[:, None]
+    GridSearchCV(Watching(), {"alpha": [1]}, cv=KFold(3)).fit(X, X[:, 0])
+    Watching().fit(X, X[:, 0])
+    # Three folds, the refit of the search, and a fit alone.
+    assert Watching.seen == [(8, True)] * 3 + [(12, False)] * 2
 
 
 def test_rows_of_groups_are_those_of_a_search():

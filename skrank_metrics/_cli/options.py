@@ -218,7 +218,7 @@ OPTIONS = [
     ),
     CommandOption(
         name="output",
-        choices=["table", "json", "html"],
+        choices=["table", "markdown", "json", "html"],
         default="table",
         help="format of the output",
     ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import chain, takewhile, zip_longest
+from itertools import takewhile
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -23,15 +23,16 @@ WIDTH = 80
 GAP = "  "
 # Smaller numbers print as 0.0000.
 ROUNDED_TO_0 = 5e-5
-# Names and words of heads are broken at these widths if there is no room, and names beyond the longest are cut.
-NARROWEST_NAME, NARROWEST_HEAD, LONGEST_NAME = 20, 36, 240
-_LONG_WORDS = re.compile(rf"(\S{{{LONGEST_NAME - 3}}})\S{{4,}}")
+# Names in tables, and heads, that do not fit are cut in the middle to these widths, and words beyond the longest are.
+LONGEST_NAME, NARROWEST_HEAD, LONGEST_WORD = 24, 16, 240
+_LONG_WORDS = re.compile(rf"(\S{{{LONGEST_WORD - 3}}})\S{{4,}}")
 # Characters that are not printable are not shown as they are, since a terminal or browser may act on them. But these
 # are text: joiners, which are part of words in many scripts, and the blanks that are not broken or of full width.
 _TEXT = "\u200c\u200d\xa0\u3000"
 # Sentences below a table; more would hide the important ones.
 MOST_NOTES = 4
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
+_BOLD = "font-weight:600"
 LIBRARIES = ("pandas", "polars")
 
 
@@ -60,18 +61,26 @@ def readable(text: str) -> str:
 def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
-        low, high = (_end_as_text(end, spec) for end in value)
-        return "none" if low.endswith("nan") else f"[{low}, {high}]"
+        low, high = value
+        if np.isnan(low):
+            return "none"
+        sign = "+" if spec.startswith("+") else ""
+        return f"[{exact_end(low, sign)}, {exact_end(high, sign)}]"
     if isinstance(value, float):
         return format(value, spec)
     return str(value)
 
 
-def _end_as_text(end: float, spec: str) -> str:
-    """An end of an interval, which shows whether 0 is inside, however near it is."""
-    if 0 < abs(end) < ROUNDED_TO_0:
-        return ">0" if end > 0 else "<0"
-    return format(end, spec)
+def exact_end(end: float, sign: str = "", limits: Sequence[float] = (0.0,)) -> str:
+    """Format an end of an interval with four decimals, or as many as show on which side of each limit it is."""
+    for decimals in range(4, 16):
+        text = format(end, f"{sign}z.{decimals}f")
+        rounded = float(text)
+        if np.isinf(end) or all(
+            np.sign(rounded - limit) == np.sign(end - limit) for limit in limits
+        ):
+            return text
+    return format(end, f"{sign}.1e")
 
 
 def signed(value: Any) -> str:
@@ -88,22 +97,36 @@ def plus_minus(value: tuple[float, float]) -> str:
 
 
 def p_text(p: float) -> str:
-    """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
+    """Format a p-value with four decimals, at least 0.0001, since none is 0; NaN means not tested."""
     if np.isnan(p):
         return "none"
-    # No p-value is 0.
-    if p < ROUNDED_TO_0:
-        return "<0.0001"
-    return f"{p:.4f}"
+    return f"{max(p, 0.0001):.4f}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Put a number before its noun: "1 query", "2 queries"."""
+    """Put a number before its noun: "1 query", "2,940 queries"."""
     if number == 1:
         return f"1 {noun}"
     if noun.endswith("y"):
         noun = noun[:-1] + "ie"
-    return f"{number} {noun}s"
+    return f"{number:,} {noun}s"
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text in the middle if it is longer than the width."""
+    if len(text) <= width:
+        return text
+    n_last = (width - 3) * 3 // 7
+    return f"{text[: width - 3 - n_last]}...{text[len(text) - n_last :]}"
+
+
+def cut_names(names: Sequence[str], width: int) -> list[str]:
+    """Cut names to a width, or to twice as much if different ones would become the same."""
+    for times in (1, 2):
+        short = [cut(name, times * width) for name in names]
+        if len(set(short)) == len(set(names)):
+            break
+    return short
 
 
 # Tables
@@ -121,17 +144,19 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under columns; a string is a column with this head, and None an empty cell."""
+    """Rows of values under columns, and a title; a string is a column with this head, and None an empty cell."""
 
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[Any]]
+    title: str = ""
 
     @property
     def _declared(self) -> list[Column]:
         return [Column(column) if isinstance(column, str) else column for column in self.columns]
 
     @cached_property
-    def _shown(self) -> list[_Shown]:
+    def shown(self) -> list[ShownColumn]:
+        """The columns that have a head, as text."""
         shown = []
         for number, column in enumerate(self._declared):
             # Columns without a head are in frames only.
@@ -139,7 +164,7 @@ class Table:
                 values = [row[number] for row in self.rows]
                 cells = ["" if value is None else readable(column.text(value)) for value in values]
                 is_name = all(value is None or isinstance(value, str) for value in values)
-                shown.append(_Shown(readable(column.head), cells, is_name))
+                shown.append(ShownColumn(readable(column.head), cells, is_name))
         return shown
 
     @property
@@ -157,22 +182,40 @@ class Table:
     def as_text(self) -> str:
         """Lines of at most 80 characters; columns that do not fit follow below, beside the names again."""
         # They are repeated beside each block of columns, so more than two would leave little room.
-        names = list(takewhile(lambda column: column.is_name, self._shown))[:2] or self._shown[:1]
-        lines, block = [], names
-        for column in self._shown[len(names) :]:
-            if len(block) > len(names) and _room_beside([*block, column]) < 0:
-                lines += _beside(block)
-                block = names
-            block = [*block, column]
-        return "\n".join([*lines, *_beside(block)])
+        names = list(takewhile(lambda column: column.is_name, self.shown))[:2] or self.shown[:1]
+        others = self.shown[len(names) :]
+        if _width([*names, *others]) > WIDTH:
+            names = [column.cut(LONGEST_NAME) for column in names]
+        room = WIDTH - _width(names) - len(GAP)
+        blocks = [names]
+        for column in others:
+            column = column.cut(room)
+            is_first = len(blocks[-1]) == len(names)
+            if not is_first and _width([*blocks[-1], column]) > WIDTH:
+                blocks.append(names)
+            blocks[-1] = [*blocks[-1], column]
+        lines = [textwrap.fill(readable(self.title), WIDTH)] if self.title else []
+        for block in blocks:
+            lines += _beside(block)
+        return "\n".join(lines)
 
     def as_html(self) -> str:
         """A table that takes its colours from what surrounds it."""
-        texts = [[column.head, *column.cells] for column in self._shown]
-        return html_table(texts, [column.is_name for column in self._shown])
+        texts = [[column.head, *column.cells] for column in self.shown]
+        return html_table(texts, [column.is_name for column in self.shown])
+
+    def as_markdown(self) -> str:
+        """A table of GitHub's Markdown, whose first head is the title."""
+        heads = [column.head for column in self.shown]
+        heads[0] = heads[0] or self.title
+        rules = ["---" if column.is_name else "--:" for column in self.shown]
+        lines = [f"| {' | '.join(map(_markdown, heads))} |", f"|{'|'.join(rules)}|"]
+        for cells in zip(*(column.cells for column in self.shown), strict=True):
+            lines.append(f"| {' | '.join(map(_markdown, cells))} |")
+        return "\n".join(lines)
 
 
-class _Shown(NamedTuple):
+class ShownColumn(NamedTuple):
     """A column as text."""
 
     head: str
@@ -180,71 +223,60 @@ class _Shown(NamedTuple):
     is_name: bool
 
     @property
-    def narrowest(self) -> int:
-        """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
-        words = wrapped(self.head, 1, break_long_words=False)
-        longest_cell = _longest(self.cells)
-        if self.is_name:
-            longest_cell = min(longest_cell, NARROWEST_NAME)
-        return max(min(_longest(words), NARROWEST_HEAD), longest_cell)
+    def width(self) -> int:
+        """Characters of the longest text."""
+        return max(len(text) for text in [self.head, *self.cells])
+
+    def cut(self, width: int) -> ShownColumn:
+        """The column with shorter texts; numbers are not cut."""
+        cells = cut_names(self.cells, width) if self.is_name else self.cells
+        return ShownColumn(cut(self.head, max(width, NARROWEST_HEAD)), cells, self.is_name)
 
 
-class _Wrapper(textwrap.TextWrapper):
-    # Class names may also break between their words.
-    wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
+def _width(columns: Sequence[ShownColumn]) -> int:
+    """Characters of a line."""
+    return sum(column.width for column in columns) + len(GAP) * (len(columns) - 1)
 
 
-def wrapped(text: str, width: int, **options: Any) -> list[str]:
-    """Lines of a text; words that are longer are broken."""
-    return _Wrapper(width, break_on_hyphens=False, **options).wrap(text)
-
-
-def _longest(texts: Sequence[str]) -> int:
-    return max([1, *map(len, texts)])
-
-
-def _room_beside(columns: Sequence[_Shown]) -> int:
-    """How much of the line columns leave if they are as narrow as possible."""
-    widths = [column.narrowest for column in columns]
-    return WIDTH - sum(widths) - len(GAP) * (len(widths) - 1)
-
-
-def _beside(columns: Sequence[_Shown]) -> list[str]:
-    """Lines of the heads and of each row.
-
-    Columns get their narrowest width first; what is left goes to cells from left to right, then to heads.
-    """
-    widths = [column.narrowest for column in columns]
-    left = max(0, _room_beside(columns))
-    of_cells = [_longest(column.cells) for column in columns]
-    of_heads = [len(column.head) for column in columns]
-    for wanted in (of_cells, of_heads):
-        for place, width in enumerate(wanted):
-            more = min(max(0, width - widths[place]), left)
-            widths[place] += more
-            left -= more
-    formats, columns_of_lines = [], []
-    for column, width in zip(columns, widths, strict=True):
-        # The lines of each cell; a short one is not changed in its blanks.
-        texts = [column.head, *column.cells]
-        cells = [[text] if len(text) <= width else wrapped(text, width) for text in texts]
+def _beside(columns: Sequence[ShownColumn]) -> list[str]:
+    """Lines of the heads and of each row."""
+    formats = []
+    for column in columns:
         align = "<" if column.is_name else ">"
-        formats.append(f"{{:{align}{_longest(list(chain.from_iterable(cells)))}}}")
-        columns_of_lines.append(cells)
+        formats.append(f"{{:{align}{column.width}}}")
     line_format = GAP.join(formats)
-    heads, *rows = zip(*columns_of_lines, strict=True)
-    # Heads are aligned at the bottom.
-    upside_down = list(zip_longest(*map(reversed, heads), fillvalue=""))
-    lines = upside_down[::-1]
-    for row in rows:
-        lines += zip_longest(*row, fillvalue="")
-    return [line_format.format(*line).rstrip() for line in lines]
+    lines = [line_format.format(*(column.head for column in columns)).rstrip()]
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        lines.append(line_format.format(*cells).rstrip())
+    return lines
 
 
 # Results
 
 
-Section: TypeAlias = str | Table
+class Terms(NamedTuple):
+    """Decisions, each with what it is about, one below the other."""
+
+    items: Sequence[tuple[str, str]]
+    width: int  # of the longest decision that there may be
+
+
+class Note(NamedTuple):
+    """A sentence, and what to call in Python to know more; pages and Markdown have the sentence alone."""
+
+    text: str  # without its full stop; empty if there is nothing but the hint
+    hint: str
+
+    @property
+    def sentence(self) -> str:
+        """The sentence without the hint."""
+        return f"{self.text}." if self.text else ""
+
+    def __str__(self) -> str:
+        return f"{self.text}; {self.hint}." if self.text else self.hint
+
+
+Section: TypeAlias = str | Table | Terms | Note
 
 
 class Result(ABC):
@@ -255,7 +287,11 @@ class Result(ABC):
 
     @abstractmethod
     def _sections(self) -> Sequence[Section]:
-        """The title, then tables and sentences."""
+        """What is printed: the title or verdict, then tables and sentences."""
+
+    def _whole(self) -> Sequence[Section]:
+        """What pages and Markdown show, by default the same."""
+        return self._sections()
 
     def _columns(self) -> Mapping[str, Any]:
         """Columns of the frame by name, by default those of the first table."""
@@ -282,9 +318,9 @@ class Result(ABC):
         return text_of(self._sections())
 
     def _repr_html_(self) -> str:
-        title, *sections = self._sections()
-        shown = "".join(map(_section_as_html, sections))
-        return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{shown}</div>'
+        first, *sections = self._sections()
+        shown = "".join(_section_as_html(section, str(section)) for section in sections)
+        return f'<div style="{_BOX}">{_section_as_html(first, str(first), _BOLD)}{shown}</div>'
 
     def plot(self, **options: Any) -> Any:
         """Draw the result with matplotlib; returns the display, with the attributes ``ax_`` and ``figure_``.
@@ -308,13 +344,27 @@ class Result(ABC):
         """
         write_whole(self._page(title), path)
 
+    def to_markdown(self) -> str:
+        """The tables and sentences that the result prints as GitHub's Markdown, such as for the summary of a job."""
+        first, *sections = self._whole()
+        blocks = [_section_as_markdown(first)]
+        if not isinstance(first, Table):
+            blocks = [f"**{blocks[0]}**"]
+        tables = [place for place, section in enumerate(sections) if isinstance(section, Table)]
+        last = max(tables, default=-1)
+        for place, section in enumerate(sections):
+            text = _section_as_markdown(section)
+            # What follows the last table are notes.
+            blocks.append(f"- {text}" if text and place > last else text)
+        return "\n\n".join(filter(None, blocks)) + "\n"
+
     def _page(self, title: str | None = None) -> str:
-        first, *sections = self._sections()
+        first, *sections = self._whole()
         headline = title or self._headline()
-        if headline:
+        if headline or not isinstance(first, str):
             sections = [first, *sections]
         tables = [section for section in sections if isinstance(section, Table)]
-        blocks = list(map(_section_as_html, sections))
+        blocks = [_section_as_html(section, _sentence(section)) for section in sections]
         # Below the first table.
         place = sections.index(tables[0]) + 1 if tables else 0
         displays = importlib.import_module("skrank_metrics.displays")
@@ -367,15 +417,6 @@ def rows_of(columns: Mapping[str, Any], keys: Mapping[str, Any]) -> list[dict[st
     return [{**keys, **dict(zip(columns, row, strict=True))} for row in rows]
 
 
-def most_important(notes: Iterable[str], everywhere: str) -> list[str]:
-    """The first four notes, and in which attribute of the result all are."""
-    sentences = list(notes)
-    n_more = len(sentences) - MOST_NOTES
-    if n_more <= 0:
-        return sentences
-    return [*sentences[:MOST_NOTES], f"For {counted(n_more, 'further note')}, see {everywhere}."]
-
-
 def extended(result: Result, *further: Section) -> Sections:
     """A result with further tables and sentences below."""
     return Sections([*result._sections(), *further], result._headline())
@@ -391,26 +432,77 @@ def page_of(result: Result) -> str:
     return result._page()
 
 
-def _html(text: str) -> str:
-    return escape(readable(text))
-
-
-def _section_as_html(section: Section) -> str:
-    if isinstance(section, Table):
-        # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
-        return f'<div class="wide" tabindex="0">{section.as_html()}</div>'
-    return f'<div style="margin:.3em 0;max-width:46rem">{_html(section)}</div>'
+def text_on_command_line(result: Result) -> str:
+    """The text of a result without what to call in Python."""
+    return text_of(_sentence(one) if isinstance(one, Note) else one for one in result._sections())
 
 
 def text_of(sections: Iterable[Section]) -> str:
     """Join tables and sentences into lines of at most 80 characters."""
-    return "\n".join(map(_section_as_text, sections))
+    blocks: list[str] = []
+    before: Section = ""
+    for section in sections:
+        text = _section_as_text(section)
+        # An empty line is above a table that has a title, or that follows another one.
+        if isinstance(section, Table) and before and (section.title or isinstance(before, Table)):
+            text = f"\n{text}"
+        if text:
+            blocks.append(text)
+        before = section
+    return "\n".join(blocks)
 
 
 def _section_as_text(section: Section) -> str:
     if isinstance(section, Table):
         return section.as_text()
-    return textwrap.fill(readable(section), WIDTH, break_on_hyphens=False)
+    if isinstance(section, Terms):
+        indent = " " * (section.width + len(GAP))
+        lines = []
+        for term, text in section.items:
+            line = f"{term:<{section.width}}{GAP}{readable(text)}"
+            lines.append(
+                textwrap.fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+            )
+        return "\n".join(lines)
+    return textwrap.fill(readable(str(section)), WIDTH, break_on_hyphens=False)
+
+
+def _sentence(section: Section) -> str:
+    """A section as it is where nothing can be called."""
+    return section.sentence if isinstance(section, Note) else str(section)
+
+
+def _html(text: str) -> str:
+    return escape(readable(text))
+
+
+def _section_as_html(
+    section: Section, text: str, style: str = "margin:.3em 0;max-width:46rem"
+) -> str:
+    """A section as HTML; sentences are given as text."""
+    if isinstance(section, Table):
+        title = f'<div style="{_BOLD}">{_html(section.title)}</div>' if section.title else ""
+        # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
+        return f'{title}<div class="wide" tabindex="0">{section.as_html()}</div>'
+    if isinstance(section, Terms):
+        return "".join(
+            f"<div><strong>{term}</strong> {_html(text)}</div>" for term, text in section.items
+        )
+    return f'<div style="{style}">{_html(text)}</div>' if text else ""
+
+
+def _markdown(text: str) -> str:
+    """A text in which Markdown formats nothing."""
+    return re.sub(r"[\\`*|<>~]|\](?=[(\[])", r"\\\g<0>", readable(text))
+
+
+def _section_as_markdown(section: Section) -> str:
+    if isinstance(section, Table):
+        title = section.title if section.shown and section.shown[0].head else ""
+        return f"{_markdown(title)}\n\n{section.as_markdown()}".lstrip()
+    if isinstance(section, Terms):
+        return "\n".join(f"- **{term}**: {_markdown(text)}" for term, text in section.items)
+    return _markdown(_sentence(section))
 
 
 # Lists and dicts that print as tables.

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import (
+    MOST_NOTES,
     Result,
     Section,
     Sections,
     counted,
     make_frame,
-    most_important,
     visible,
 )
 from skrank_metrics.decisions import comparison_columns, planning, wording
@@ -425,7 +425,7 @@ class Comparison(Result):
         of_slices = {name: part.outcome() for name, part in largest(self.named_slices).items()}
         sections: list[Section] = [self.verdict] if self.verdict else []
         sections += [self._brief(), wording.table_of_rankings(self.outcomes)]
-        sections += most_important(self._notes(), ".details()")
+        sections += self.notes()[:MOST_NOTES]
         return [*sections, *wording.slices(of_slices, len(self.slices))]
 
     def _notes(self) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._output.result import visible, wrapped
+from skrank_metrics._output.result import visible
 
 # Width of new figures, in inches.
 WIDTH = 8.0
@@ -151,6 +152,16 @@ def broken(text: str) -> str:
     for line in text.split("\n"):
         lines += wrapped(plain(line), LONGEST)
     return "\n".join(lines)
+
+
+class _Wrapper(textwrap.TextWrapper):
+    # Class names may also break between their words.
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of a text; words that are longer are broken."""
+    return _Wrapper(width, break_on_hyphens=False).wrap(text)
 
 
 def height_of(names: Sequence[str], row: float = _ROW) -> float:

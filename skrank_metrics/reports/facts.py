@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import Column, Table, counted
+from skrank_metrics._output.result import Column, Note, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.metrics.conventions import ConventionName
@@ -198,12 +198,7 @@ FACTS = (
         of_slices=True,
         is_optional=True,
     ),
-    Fact(
-        ("std",),
-        "std over queries",
-        lambda values: values.std,
-        "Standard deviation, which shows how much the values of single queries differ.",
-    ),
+    Fact(("std",), None, lambda values: values.std),
     Fact(("median",), None, lambda values: values.median),
     Fact(
         ("n_undefined",),
@@ -228,7 +223,7 @@ def facts_of(values: MetricValues) -> dict[str, float]:
 # Parts of the queries of a report: slices from ``by``, their order and their names.
 
 # Number of slices shown: the largest ones, since the mean of a few queries says little.
-MOST_SLICES = 20
+MOST_SLICES = 12
 # Name of all queries together, beside slices.
 ALL = "all"
 
@@ -288,11 +283,11 @@ def largest(slices: Mapping[Any, T]) -> dict[Any, T]:
     return {value: part for value, part in slices.items() if value in shown}
 
 
-def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> list[str]:
-    """Say where all slices are in Python; no sentence if all are shown."""
+def note_on_largest(n_shown: int, n_all: int, everywhere: str) -> list[Note]:
+    """Say where all slices are; no sentence if all are shown."""
     if n_shown == n_all:
         return []
-    return [f"These are the largest {n_shown} of {n_all}; {everywhere} has all."]
+    return [Note(f"These are the largest {n_shown} of {n_all} slices", f"{everywhere} has all")]
 
 
 def flat_slice(value: Any) -> str:
@@ -357,12 +352,12 @@ def fact_columns(whole: ByMetric, slices: Mapping[Any, ByMetric]) -> dict[str, l
     return columns
 
 
-def table_of_facts(whole: ByMetric) -> Table:
+def table_of_facts(whole: ByMetric, title: str) -> Table:
     """One row per metric."""
     printed = [fact for fact in FACTS if fact.head]
     heads = [fact.column for fact in printed]
     rows = [(name, *(fact.compute(values) for fact in printed)) for name, values in whole.items()]
-    return Table(("metric", *heads), rows)
+    return Table(("metric", *heads), rows, title)
 
 
 def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
@@ -375,20 +370,3 @@ def table_of_slices(slices: Mapping[str, ByMetric]) -> Table:
             facts = [fact.compute(values) for fact in printed]
             rows.append((name, metric, values.n_queries, *facts))
     return Table(("slice", "metric", "queries", *heads), rows)
-
-
-def interval_method(whole: ByMetric) -> str:
-    """Which interval is printed."""
-    over = "queries"
-    groups = next(iter(whole.values())).groups
-    if groups is not None:
-        over = counted(len(set(groups.tolist())), "group")
-    # Unbounded metrics have the plain interval, so they do not change the name of the method.
-    bounds = {bounds_of(values.metric) for values in whole.values()}
-    bounded = {ends for ends in bounds if np.isfinite(ends).all()}
-    method = f"Student's t over {over}"
-    if bounded == {(0.0, 1.0)}:
-        method += ", widened for metrics between 0 and 1"
-    elif bounded:
-        method += ", widened for metrics with two bounds"
-    return method

@@ -14,8 +14,9 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import ROUNDED_TO_0, Result, Section, counted
-from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.facts import MetricValues
 
 # Findings about input that looks like a mistake: reversed scores, swapped arguments, labels without a grade 0.
@@ -147,7 +148,17 @@ def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> 
 
 # Ties are not reported if they move a mean by less than this share of its interval, or by less than is shown.
 SHARE_OF_INTERVAL = 0.1
-_NOT_COUNTED = "Ties were not counted, since the documents were not kept."
+# More ids of queries are not listed.
+MOST_IDS = 4
+_NOT_COUNTED = "Not checked for tied scores, because the rows were not kept."
+
+# How tied documents are ordered, and what else could be.
+_ORDERS = {
+    "average": ("averaged over all orders", "single orders"),
+    "stable": ("whose order is that of the documents", "other orders"),
+    "best": ("ordered by label, the highest first", "other orders"),
+    "worst": ("ordered by label, the lowest first", "other orders"),
+}
 
 # Counts that add up over batches, such as "n_ranked".
 Counts: TypeAlias = Counter[str]
@@ -155,7 +166,7 @@ Counts: TypeAlias = Counter[str]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Health(Result):
-    """Findings about labels and scores that affect how to read the values: ties, queries without a value, mistakes.
+    """Findings about labels and scores that affect how to read the values: mistakes, queries without a value, ties.
 
     Prints as sentences. ``to_frame()`` has the column "finding".
 
@@ -203,22 +214,39 @@ def _ranked_scores(ranking: Ranking) -> FloatArray:
     return np.where(ranking.retrieved, ranking.scores, np.nan)
 
 
-def describe(counts: Counts, values: Mapping[str, MetricValues], condense: bool) -> Health:
+def describe(
+    counts: Counts, values: Mapping[str, MetricValues], ids: NDArray[Any], *, condense: bool
+) -> Health:
     """Put counts of documents that were not kept into sentences."""
-    return Health((*_about_counts(counts, values, condense), _NOT_COUNTED))
+    return Health((*_about_counts(counts, values, ids, condense=condense), _NOT_COUNTED))
 
 
 def examine(
     ranking: Ranking, values: Mapping[str, MetricValues], left_out: tuple[str, ...]
 ) -> Health:
-    """Describe ties and degenerate queries in sentences, before those on queries left out."""
+    """Describe likely mistakes, queries left out, unjudged documents, degenerate queries and ties, in this order."""
+    documents = ranking.documents
+    counts = count(ranking)
+    top = _unjudged_at_the_top(ranking, values) if counts["n_unjudged"] else ""
+    about_counts = _about_counts(
+        counts, values, documents.queries.ids, condense=documents.condense, top=top
+    )
     findings = [
         *suspicions(ranking, values),
-        *_about_ties(ranking, values),
-        *_about_counts(count(ranking), values, ranking.documents.condense),
         *left_out,
+        *about_counts,
+        *_about_ties(ranking, values),
     ]
     return Health(tuple(findings))
+
+
+def _unjudged_at_the_top(ranking: Ranking, values: Mapping[str, MetricValues]) -> str:
+    """The share of the first ranks that nobody judged, for the largest cutoff; nothing without one."""
+    cutoff = max([own.metric.k or 0 for own in values.values()])
+    if not cutoff:
+        return ""
+    (judged,) = per_query(ranking, [get_metric("judged", k=cutoff).computation])
+    return f", {1 - np.nanmean(judged.values):.0%} of the top {cutoff}"
 
 
 # --- Ties
@@ -238,10 +266,12 @@ def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterato
         distance = np.fmax(abs(worst[name] - own.mean), abs(best[name] - own.mean))
         # Some means have no interval, and then four decimals alone decide.
         if distance >= ROUNDED_TO_0 and not distance <= SHARE_OF_INTERVAL * (high - low):
+            have = "has" if len(tied) == 1 else "have"
+            order, others = _ORDERS[own.metric.computation.ties]
+            lowest, highest = sorted((worst[name], best[name]))
             yield (
-                f"Ties: {counted(len(tied), 'query')} with documents of equal scores; {name} is {own.mean:.4f}, and "
-                f"would be {worst[name]:.4f} with tied documents in ascending order of their labels and "
-                f"{best[name]:.4f} in descending order."
+                f"{counted(len(tied), 'query')} {have} tied scores, {order}; {others} give {name} from {lowest:.4f} "
+                f"to {highest:.4f}."
             )
             return
 
@@ -276,11 +306,25 @@ def _means(
 
 
 def _about_counts(
-    counts: Counts, values: Mapping[str, MetricValues], condense: bool
+    counts: Counts,
+    values: Mapping[str, MetricValues],
+    ids: NDArray[Any],
+    *,
+    condense: bool,
+    top: str = "",
 ) -> Iterator[str]:
+    n_unjudged = counts["n_unjudged"]
+    # Purchases name only what is relevant, so that all other documents are unjudged.
+    if n_unjudged and (condense or counts["n_judged_irrelevant"]):
+        share = f"{n_unjudged / counts['n_ranked']:.0%} of the ranked documents{top}"
+        way = "they are left out."
+        if not condense:
+            way = "they count as not relevant. condense=True leaves them out."
+        yield f"Nobody judged {share}; {way}"
+    yield from _about_undefined(values, ids, counts["n_not_judged"])
     if counts["n_constant"]:
-        queries = counted(counts["n_constant"], "query")
-        yield f"Constant scores: {queries} with the same score for all documents."
+        have = "has" if counts["n_constant"] == 1 else "have"
+        yield f"{counted(counts['n_constant'], 'query')} {have} the same score for all documents."
     cut = []
     for name, own in values.items():
         if own.metric.record.needs_cutoff and own.metric.k is None:
@@ -291,32 +335,41 @@ def _about_counts(
             f"No cutoff: without a cutoff rank, {', '.join(cut)} is the same for every order of the documents. Pass "
             f"one, as in {values[cut[0]].metric.replace(k=10)}."
         )
-    n_unjudged = counts["n_unjudged"]
-    # Purchases name only what is relevant, so that all other documents are unjudged.
-    if n_unjudged and (condense or counts["n_judged_irrelevant"]):
-        documents = counted(n_unjudged, "ranked document")
-        share = n_unjudged / counts["n_ranked"]
-        way = "are left out" if condense else "count as not relevant"
-        yield f"Unjudged: nobody judged {documents} ({share:.1%}); they {way}."
+
+
+def _about_undefined(
+    values: Mapping[str, MetricValues], ids: NDArray[Any], n_not_judged: int
+) -> Iterator[str]:
+    """Why queries are undefined, what they count as, and in which metrics, unless in all."""
     names_of: dict[str, list[str]] = {}
     for name, own in values.items():
         # Pooled queries have no value to replace.
         if own.n_undefined and own.metric.average != "micro":
-            sentence = _undefined(own.n_undefined, own.metric, counts["n_not_judged"])
+            sentence = _undefined(own, ids, n_not_judged)
             names_of.setdefault(sentence, []).append(name)
     for sentence, names in names_of.items():
-        yield f"{sentence} {', '.join(names)}."
+        where = "" if len(names) == len(values) else f" in {', '.join(names)}"
+        yield f"{sentence}{where}."
 
 
-def _undefined(number: int, metric: BoundMetric, n_not_judged: int) -> str:
+def _undefined(own: MetricValues, ids: NDArray[Any], n_not_judged: int) -> str:
     """Why queries are undefined and what they count as, up to the name of the metric."""
+    number, metric = own.n_undefined, own.metric
     have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
-    queries = f"{counted(number, 'query')} {have} {metric.undefined}"
+    queries = counted(number, "query") + named_ids(ids[np.isnan(own.result.values)])
+    why = f"{queries} {have} {metric.undefined}"
     if n_not_judged:
-        queries += " or no judged document"
+        why += " or no judged document"
     value = metric.replace_undefined_by
     if np.isnan(value):
-        return f"{queries} and {are} left out of"
+        return f"{why} and {are} left out"
     if metric.negative:
         value = 0.0 - value
-    return f"{queries} and {count_as} as {value:g} in"
+    return f"{why} and {count_as} as {value:g}"
+
+
+def named_ids(ids: Any) -> str:
+    """Ids in parentheses; none if there are more than four."""
+    if len(ids) > MOST_IDS:
+        return ""
+    return f" ({', '.join(sorted(map(str, as_python(ids))))})"

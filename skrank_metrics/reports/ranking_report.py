@@ -28,13 +28,14 @@ from skrank_metrics._input.query_ids import as_python, check_aligned, counts_row
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._output.result import (
     LIBRARIES,
+    MOST_NOTES,
+    Note,
     QueryValues,
     ReadOnly,
     Result,
     Section,
     counted,
     make_frame,
-    most_important,
 )
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column, get_metric
@@ -45,7 +46,6 @@ from skrank_metrics.reports.facts import (
     Origin,
     fact_columns,
     flat_facts,
-    interval_method,
     largest,
     name_of_slice,
     names_of_slices,
@@ -549,18 +549,32 @@ class RankingReport(Result):
         return {names[value]: part for value, part in largest(self.slices).items()}
 
     def _sections(self) -> list[Section]:
+        tables, notes = self._printed()
+        more = "More: pass two rankings to compare them; intervals of single ones cannot do that"
+        n_further = len(notes) - MOST_NOTES
+        if n_further > 0:
+            more = f"More: .health has {counted(n_further, 'more finding')}"
+        return [*tables, *notes[:MOST_NOTES], *self.origin.note, Note("", more)]
+
+    def _whole(self) -> list[Section]:
+        tables, notes = self._printed()
+        return [*tables, *notes, *self.origin.note]
+
+    def _printed(self) -> tuple[list[Section], list[Section]]:
+        """The tables, and the sentences below them."""
         title = counted(self.n_queries, "query")
+        if self.groups is not None:
+            title += f" in {counted(len(set(self.groups.tolist())), 'group')}"
         if self.n_documents is not None:
             title += f", {counted(self.n_documents, 'document')}"
         title += self.origin.title
-        sections: list[Section] = [title, table_of_facts(self.values)]
+        tables: list[Section] = [table_of_facts(self.values, title)]
         slices = {name: report.values for name, report in self.shown_slices.items()}
+        notes: list[Section] = [*weighting(self.weights), *self.health.findings]
         if slices:
-            note = note_on_largest(len(slices), len(self.slices), "to_frame('means')")
-            sections += [table_of_slices(slices), *note]
-        method = f"Intervals: {interval_method(self.values)}."
-        notes = most_important(self.health.findings, ".health")
-        return [*sections, method, *weighting(self.weights), *notes, *self.origin.note]
+            tables.append(table_of_slices(slices))
+            notes = [*note_on_largest(len(slices), len(self.slices), '.to_frame("means")'), *notes]
+        return tables, notes
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

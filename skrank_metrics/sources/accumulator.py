@@ -270,7 +270,7 @@ class Evaluation:
             recorded_counts=DocumentCounts(kept["sizes"], kept["n_judged"], kept["digests"]),
         )
         report.mean  # noqa: B018  sums that overflow raise here
-        health = describe(values.counts[ranking], report.values, self.condense)
+        health = describe(values.counts[ranking], report.values, report.qid, condense=self.condense)
         return replace(report, recorded_health=health)
 
 

@@ -27,6 +27,7 @@ from skrank_metrics._input.columns import ColumnNames, document_columns, find_co
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._output.result import counted
+from skrank_metrics.reports.health import named_ids
 from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
 
 # Values by the ids of documents or queries: columns for custom metrics, weights, slices and groups.
@@ -300,10 +301,13 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
         )
     found = []
     if absent:
-        fate = "counted as empty lists."
+        is_one = len(absent) == 1
+        are, count, them = ("is", "counts", "it") if is_one else ("are", "count", "them")
+        fate = f"{count} as 0; missing='skip' leaves {them} out."
         if missing == "skip":
-            fate = "left out; missing='zero' counts them as 0."
-        found.append(f"Queries without a list: {len(absent)}, {fate}")
+            fate = f"{are} left out; missing='zero' counts {them} as 0."
+        queries = counted(len(absent), "query") + named_ids(to_objects(absent))
+        found.append(f"{queries} {are} not in the run and {fate}")
     # Files of judgments often cover only some queries of a run, so this is no error.
     if not ranked <= known:
         found.append(f"Queries without judgments: {len(ranked - known)}, ignored.")

@@ -246,7 +246,7 @@ def in_options(message: str) -> str:
     """A message for whoever typed a command: it names options, where Python names the arguments of functions."""
     message = _SUBJECTS.sub(_named, message)
     message = _PURPOSE.sub(lambda found: _NAMES[found[1]], message)
-    message = _SETTING.sub(_set, message)
+    message = _SETTING.sub(_set, message).replace("condense=True", "--condense")
     return _EVERYWHERE.sub("--output json", message)
 
 

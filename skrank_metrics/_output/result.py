@@ -210,8 +210,8 @@ class Table:
         heads[0] = heads[0] or self.title
         rules = ["---" if column.is_name else "--:" for column in self.shown]
         lines = [f"| {' | '.join(map(_markdown, heads))} |", f"|{'|'.join(rules)}|"]
-        for cells in zip(*(column.cells for column in self.shown), strict=True):
-            lines.append(f"| {' | '.join(map(_markdown, cells))} |")
+        rows = zip(*(column.cells for column in self.shown), strict=True)
+        lines += [f"| {' | '.join(map(_markdown, cells))} |" for cells in rows]
         return "\n".join(lines)
 
 
@@ -245,10 +245,8 @@ def _beside(columns: Sequence[ShownColumn]) -> list[str]:
         align = "<" if column.is_name else ">"
         formats.append(f"{{:{align}{column.width}}}")
     line_format = GAP.join(formats)
-    lines = [line_format.format(*(column.head for column in columns)).rstrip()]
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        lines.append(line_format.format(*cells).rstrip())
-    return lines
+    rows = zip(*([column.head, *column.cells] for column in columns), strict=True)
+    return [line_format.format(*cells).rstrip() for cells in rows]
 
 
 # Results
@@ -346,17 +344,7 @@ class Result(ABC):
 
     def to_markdown(self) -> str:
         """The tables and sentences that the result prints as GitHub's Markdown, such as for the summary of a job."""
-        first, *sections = self._whole()
-        blocks = [_section_as_markdown(first)]
-        if not isinstance(first, Table):
-            blocks = [f"**{blocks[0]}**"]
-        tables = [place for place, section in enumerate(sections) if isinstance(section, Table)]
-        last = max(tables, default=-1)
-        for place, section in enumerate(sections):
-            text = _section_as_markdown(section)
-            # What follows the last table are notes.
-            blocks.append(f"- {text}" if text and place > last else text)
-        return "\n\n".join(filter(None, blocks)) + "\n"
+        return markdown_of(self._whole())
 
     def _page(self, title: str | None = None) -> str:
         first, *sections = self._whole()
@@ -432,9 +420,15 @@ def page_of(result: Result) -> str:
     return result._page()
 
 
-def text_on_command_line(result: Result) -> str:
-    """The text of a result without what to call in Python."""
-    return text_of(_sentence(one) if isinstance(one, Note) else one for one in result._sections())
+def sections_on_command_line(
+    result: Result, spelled: Callable[[str], str], *, whole: bool
+) -> list[Section]:
+    """What a result prints without what to call in Python; sentences are spelled for whoever typed a command."""
+    sections = []
+    for section in result._whole() if whole else result._sections():
+        is_text = isinstance(section, str | Note)
+        sections.append(spelled(_sentence(section)) if is_text else section)
+    return sections
 
 
 def text_of(sections: Iterable[Section]) -> str:
@@ -494,6 +488,20 @@ def _section_as_html(
 def _markdown(text: str) -> str:
     """A text in which Markdown formats nothing."""
     return re.sub(r"[\\`*|<>~]|\](?=[(\[])", r"\\\g<0>", readable(text))
+
+
+def markdown_of(sections: Iterable[Section]) -> str:
+    """GitHub's Markdown: the first sentence in bold, tables, and what follows them as a list."""
+    first, *others = sections
+    blocks = [_section_as_markdown(first)]
+    if not isinstance(first, Table):
+        blocks = [f"**{blocks[0]}**"]
+    tables = [place for place, section in enumerate(others) if isinstance(section, Table)]
+    last = max(tables, default=-1)
+    for place, section in enumerate(others):
+        text = _section_as_markdown(section)
+        blocks.append(f"- {text}" if text and place > last else text)
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _section_as_markdown(section: Section) -> str:

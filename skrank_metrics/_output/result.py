@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -149,6 +149,7 @@ class Table:
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[Any]]
     title: str = ""
+    wraps: bool = False  # names that are too long; by default, they are cut
 
     @property
     def _declared(self) -> list[Column]:
@@ -184,7 +185,10 @@ class Table:
         # They are repeated beside each block of columns, so more than two would leave little room.
         names = list(takewhile(lambda column: column.is_name, self.shown))[:2] or self.shown[:1]
         others = self.shown[len(names) :]
-        if _width([*names, *others]) > WIDTH:
+        if self.wraps:
+            width = max(2 * LONGEST_NAME, WIDTH - _width([*names[1:], *others]) - len(GAP))
+            names = [names[0].wrapped(width), *names[1:]]
+        elif _width([*names, *others]) > WIDTH:
             names = [column.cut(LONGEST_NAME) for column in names]
         room = WIDTH - _width(names) - len(GAP)
         blocks = [names]
@@ -224,8 +228,15 @@ class ShownColumn(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Characters of the longest text."""
-        return max(len(text) for text in [self.head, *self.cells])
+        """Characters of the longest line."""
+        return max(len(line) for text in [self.head, *self.cells] for line in text.split("\n"))
+
+    def wrapped(self, width: int) -> ShownColumn:
+        """The column with texts on several lines."""
+        cells = [
+            "\n".join(textwrap.wrap(cell, width, break_on_hyphens=False)) for cell in self.cells
+        ]
+        return ShownColumn(self.head, cells, self.is_name)
 
     def cut(self, width: int) -> ShownColumn:
         """The column with shorter texts; numbers are not cut."""
@@ -245,8 +256,11 @@ def _beside(columns: Sequence[ShownColumn]) -> list[str]:
         align = "<" if column.is_name else ">"
         formats.append(f"{{:{align}{column.width}}}")
     line_format = GAP.join(formats)
-    rows = zip(*([column.head, *column.cells] for column in columns), strict=True)
-    return [line_format.format(*cells).rstrip() for cells in rows]
+    lines = []
+    for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
+        parts = zip_longest(*(cell.split("\n") for cell in cells), fillvalue="")
+        lines += [line_format.format(*part).rstrip() for part in parts]
+    return lines
 
 
 # Results

@@ -88,7 +88,7 @@ class Difference(Result):
         rows.append(("gap", self.end - self.start))
         sections: list[Section] = [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
-            Table(("", Column("effect", signed)), rows),
+            Table(("", Column("effect", signed)), rows, wraps=True),
         ]
         if self.causes:
             sections.append(f"To get {second}'s value, pass convention={second!r}.")

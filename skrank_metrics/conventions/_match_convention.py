@@ -142,7 +142,7 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}"
         )
-        sections: list[Section] = [title, Table(COLUMNS, rows)]
+        sections: list[Section] = [title, Table(COLUMNS, rows, wraps=True)]
         if n == 0:
             sections.append(f"These are the nearest. {CHECK}")
         conventions = dict.fromkeys(chain.from_iterable(way.peers for way in self.matches))

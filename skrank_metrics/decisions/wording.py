@@ -38,9 +38,10 @@ _STATUSES = (
 _AGAINST = "The baseline that says least in favour of the ranking."
 # What some rankings have, by the first word of a finding of their reports.
 _HAVE = {
-    "Ties": "tied scores",
-    "Constant scores": "queries with equal scores only",
-    "Unjudged": "returned documents that nobody judged",
+    "have tied scores": "tied scores",
+    "has tied scores": "tied scores",
+    "the same score for": "queries with equal scores only",
+    "Nobody judged": "ranked documents that nobody judged",
 }
 
 
@@ -219,7 +220,8 @@ def findings(reports: Mapping[str, RankingReport]) -> Iterator[str]:
         for finding in found:
             if finding in of_all:
                 continue
-            what = _HAVE.get(finding.partition(":")[0], finding)
+            kinds = (kind for words, kind in _HAVE.items() if words in finding)
+            what = next(kinds, finding)
             names = names_of.setdefault(what, [])
             # A ranking has ties once, however many findings say so.
             if name not in names:

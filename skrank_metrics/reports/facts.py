@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import Column, Note, Table
+from skrank_metrics._output.result import Column, Note, Table, counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.metrics.conventions import ConventionName

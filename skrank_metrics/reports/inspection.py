@@ -64,7 +64,7 @@ class InspectedQuery:
             _PRINTED.get(name, Column(name.removeprefix(OF_DOCUMENTS), str))
             for name in self.columns
         ]
-        yield Table(heads, list(zip(*self.columns.values(), strict=True)))
+        yield Table(heads, list(zip(*self.columns.values(), strict=True)), wraps=True)
         if abs(self.rest) >= ROUNDED_TO_0:
             yield f"Ranks below {len(self.columns['rank'])} add {self.rest:.4f}."
         if self.unranked:

@@ -310,7 +310,10 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
         found.append(f"{queries} {are} not in the run and {fate}")
     # Files of judgments often cover only some queries of a run, so this is no error.
     if not ranked <= known:
-        found.append(f"Queries without judgments: {len(ranked - known)}, ignored.")
+        others = ranked - known
+        have, are = ("has", "is") if len(others) == 1 else ("have", "are")
+        queries = counted(len(others), "query") + named_ids(to_objects(others))
+        found.append(f"{queries} of the run {have} no judgments and {are} ignored.")
     return found
 
 

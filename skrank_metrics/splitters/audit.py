@@ -82,9 +82,11 @@ class SplitReport(Result):
                 yield f"fold {fold} has {found} {_WHAT[name]}: {names}"
 
     def _sections(self) -> list[Section]:
-        columns = [Column(name.replace("_", " "), name=name) for name in self.table]
+        # Shorter heads keep the table in one piece.
+        heads = [name.removeprefix("share_").replace("_", " ") for name in self.table]
+        columns = [Column(head, name=name) for head, name in zip(heads, self.table, strict=True)]
         rows = list(zip(range(len(self.ids["leaking"])), *self.table.values(), strict=True))
-        table = Table(["fold", *columns], rows)
+        table = Table(["fold", *columns], rows, wraps=True)
         findings = [
             f"Column {name} of X holds the query ids, which say nothing of other queries: leave it out."
             for name in self.id_columns

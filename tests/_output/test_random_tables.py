@@ -17,10 +17,18 @@ def number_text(value, sign=""):
 
 
 def end_text(value, sign):
-    """An end that rounds to 0 shows its side."""
+    """An end that would round to 0 has another digit."""
     if value and abs(value) < 5e-5:
-        return ">0" if value > 0 else "<0"
+        return f"{value:{sign}.5f}"
     return number_text(value, sign)
+
+
+def cut(text, width):
+    """A text without its middle."""
+    if len(text) <= width:
+        return text
+    n_last = (width - 3) * 3 // 7
+    return text[: width - 3 - n_last] + "..." + text[-n_last:]
 
 
 def cell_text(value, sign):
@@ -90,12 +98,26 @@ class Random:
             first.append(place)
         return first or [0]
 
+    def cut(self, place, width):
+        """The texts of a column; numbers are not cut, and heads of 16 characters neither."""
+        cells = self.cells[place]
+        if self.are_names[place]:
+            cells = [cut(cell, width) for cell in cells]
+        return [cut(self.heads[place], max(width, 16)), *cells]
+
     def lines(self):
         """The text: as many columns beside each other as fit into 80 characters, then the others below."""
-        widths = []
-        for head, cells in zip(self.heads, self.cells, strict=True):
-            widths.append(max(map(len, [head, *cells])))
         names = self.names()
+        columns = [[head, *cells] for head, cells in zip(self.heads, self.cells, strict=True)]
+        widths = [max(map(len, column)) for column in columns]
+        if sum(widths) + 2 * (len(widths) - 1) > 80:
+            for place in names:
+                columns[place] = self.cut(place, 24)
+                widths[place] = max(map(len, columns[place]))
+        room = 80 - sum(widths[place] + 2 for place in names)
+        for place in range(len(names), len(columns)):
+            columns[place] = self.cut(place, room)
+            widths[place] = max(map(len, columns[place]))
         blocks = [list(names)]
         for place in range(len(names), len(self.heads)):
             block = [*blocks[-1], place]
@@ -109,7 +131,7 @@ class Random:
             for row in range(len(self.cells[0]) + 1):
                 texts = []
                 for place in block:
-                    text = [self.heads[place], *self.cells[place]][row]
+                    text = columns[place][row]
                     is_name = self.are_names[place]
                     texts.append(
                         f"{text:<{widths[place]}}" if is_name else f"{text:>{widths[place]}}"

@@ -18,7 +18,7 @@ from skrank_metrics import (
     ranking_scorers,
     with_qid,
 )
-from skrank_metrics._output.result import Result, Table, text_of
+from skrank_metrics._output.result import Note, Result, Table, Terms, text_of
 from skrank_metrics.conventions import explain_difference, match_convention
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.model_selection import search_report
@@ -126,8 +126,9 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     } == set()
     assert numbers(str(result)) <= numbers(re.sub(r"<[^>]*>", " ", page))
     assert all(
-        isinstance(section, Table) or escape(section) in page for section in result._sections()
+        isinstance(section, Table) or escape(str(section)) in page for section in result._whole()
     )
+    assert "More: " not in page
 
 
 def test_frames_of_both_libraries_agree(result):
@@ -174,16 +175,50 @@ def report_with(monkeypatch):
 @pytest.mark.parametrize("n_findings", range(7))
 def test_a_print_has_at_most_four_notes_and_says_where_the_others_are(n_findings, report_with):
     report = report_with(n_findings)
-    further = {5: ["For 1 further note, see .health."], 6: ["For 2 further notes, see .health."]}
+    more = "pass two rankings to compare them; intervals of single ones cannot do that"
+    further = {5: ".health has 1 more finding", 6: ".health has 2 more findings"}
     shown = FINDINGS[: min(n_findings, 4)]
-    lines = str(report).splitlines()[3:]
-    assert lines[1:] == shown + further.get(n_findings, [])
-    assert lines[0].startswith("Intervals: ")
+    assert str(report).splitlines()[3:] == [*shown, f"More: {further.get(n_findings, more)}"]
     assert all(finding in str(report.health) for finding in FINDINGS[:n_findings])
 
 
-def test_a_comparison_says_where_further_notes_are(report_with):
-    reports = {"one": report_with(6), "other": report_with(6)}
-    comparison = compare(reports)
-    assert str(comparison).endswith("further notes, see .details().")
+def test_a_comparison_has_four_notes_and_details_all(report_with):
+    comparison = compare({"one": report_with(6), "other": report_with(6)})
+    assert str(comparison).count("Finding") < len(FINDINGS)
     assert all(finding in str(comparison.details()) for finding in FINDINGS)
+
+
+def test_markdown_has_tables_and_sentences_without_calls():
+    class Plain(Result):
+        def _sections(self):
+            return [
+                "Ship new|er.",
+                Terms([("Ship", "a (better)")], 11),
+                Table(("", "mean"), [("a*b", 0.5), ("c", None)], "2 runs"),
+                Note("c has tied scores", "see .reports"),
+                Note("", "More: .details()"),
+            ]
+
+    assert Plain().to_markdown().splitlines() == [
+        "**Ship new\\|er.**",
+        "",
+        "- **Ship**: a (better)",
+        "",
+        "| 2 runs | mean |",
+        "|---|--:|",
+        "| a\\*b | 0.5000 |",
+        "| c |  |",
+        "",
+        "- c has tied scores.",
+    ]
+    assert str(Plain()).splitlines() == [
+        "Ship new|er.",
+        "Ship         a (better)",
+        "",
+        "2 runs",
+        "       mean",
+        "a*b  0.5000",
+        "c",
+        "c has tied scores; see .reports.",
+        "More: .details()",
+    ]

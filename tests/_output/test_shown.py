@@ -36,13 +36,12 @@ def report():
 
 def test_report(report):
     intervals = report.intervals()
-    means = [["metric", "mean", "95% interval", "std over queries", "undefined queries"]]
+    means = [["metric", "mean", "95% interval", "undefined queries"]]
     means += [
         [
             name,
             number(mean),
             ends(intervals[name]),
-            number(report.std[name]),
             str(report.n_undefined[name]),
         ]
         for name, mean in report.mean.items()
@@ -56,9 +55,9 @@ def test_report(report):
     for row in means[1:] + slices[1:]:
         assert len(set(row)) == len(row), "no number can be in the place of another"
     title = "6 queries, 36 documents"
-    method = "Intervals: Student's t over queries, widened for metrics between 0 and 1."
     weighted = "Weighted by sample_weight."
-    assert_shown(report, [means, slices], [title, method, weighted, *report.health.findings])
+    more = "More: pass two rankings to compare them; intervals of single ones cannot do that"
+    assert_shown(report, [means, slices], [title, weighted, *report.health.findings, more])
     assert report.health.findings
     by = ["de", "fr", "fr", "de", "de", "fr"]
     values = {name: values.tolist() for name, values in report.per_query.items()}
@@ -96,5 +95,5 @@ def test_difference():
 
 def test_names_are_left_and_numbers_right_in_html(report):
     means, slices = alignments_of(report._repr_html_())
-    assert means == [["left", *["right"] * 4]] * 4
+    assert means == [["left", *["right"] * 3]] * 4
     assert slices == [["left", "left", *["right"] * 3]] * 7

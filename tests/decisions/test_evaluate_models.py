@@ -183,8 +183,9 @@ def test_documents_without_a_score_are_like_those_that_were_not_retrieved(seed):
         documents = "1 document" if n_missing == 1 else f"{n_missing} documents"
         told = f"No score (NaN) for {documents}, counted as not returned."
         expected = said_by(alone)
-        expected["health"] += (told,) if n_missing else ()
+        expected["health"] = sorted([*expected["health"], *[told] * bool(n_missing)])
         report = said_by(found.reports[name])
+        report["health"] = sorted(report["health"])
         del report["text"], expected["text"]  # a sentence more
         assert_alike(report, expected)
 
@@ -261,7 +262,7 @@ def test_findings_of_all_models_come_once():
     labels = np.array([1, 0, 0, 0, 1, 0])
     scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}
     text = words(evaluate(labels, scores, qid=[0, 0, 1, 1, 2, 2], metrics="mrr"))
-    assert text.count("1 query has no relevant document") == 1
+    assert text.count("1 query (1) has no relevant document") == 1
     assert "constant has tied scores; see the report of constant." in text
 
 

@@ -7,7 +7,7 @@ from support.ranks import report_of_ranks
 from skrank_metrics import compare, evaluate
 from skrank_metrics.decisions.wording import findings
 
-TIES = "Ties: 2% of the documents are tied."
+TIES = "2% of the queries have tied scores."
 
 
 def reports_with(**sentences):

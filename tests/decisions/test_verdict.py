@@ -378,8 +378,8 @@ def test_another_leader_is_marked():
 
 
 def test_ends_of_intervals_next_to_0_show_their_side():
-    assert as_text((1e-300, 0.5)) == "[>0, 0.5000]"
-    assert as_text((-1e-6, 0.5)) == "[<0, 0.5000]"
+    assert as_text((1e-300, 0.5)) == "[1.0e-300, 0.5000]"
+    assert as_text((-1e-6, 0.5)) == "[-0.000001, 0.5000]"
     assert as_text((0.0, np.inf)) == "[0.0000, inf]"
     assert as_text((np.nan, np.nan)) == "none"
 

@@ -65,21 +65,6 @@ def test_a_frame_has_a_row_per_query_by_default(report):
     assert report.to_frame("queries", "polars").equals(report.to_frame("polars"))
 
 
-@pytest.mark.parametrize(
-    ("metrics", "method"),
-    [
-        ("mrr", "Student's t over queries, widened for metrics between 0 and 1."),
-        ("kendall_tau", "Student's t over queries, widened for metrics with two bounds."),
-        ("dcg", "Student's t over queries."),
-    ],
-)
-def test_the_interval_is_named(metrics, method):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 60)
-    text = str(evaluate(y, rng.random(60), qid=np.arange(60) // 6, metrics=metrics))
-    assert f"Intervals: {method}" in " ".join(text.split())
-
-
 def test_the_short_name_of_a_report_computes_nothing(monkeypatch):
     def compute(*_):
         raise AssertionError("nothing is to be computed")

@@ -61,6 +61,13 @@ def counts_of(y, scores, qid, options):
     return counts
 
 
+def unjudged_share(y, scores, qid, options, cutoff):
+    """Mean share of the first ranks of a query that nobody judged."""
+    metrics = {"judged": f"judged(replace_undefined_by=nan)@{cutoff}"}
+    report = evaluate(y, scores, qid=qid, metrics=metrics, **options)
+    return 1 - np.nanmean(report.per_query["judged"])
+
+
 def queries(number):
     return f"{number} query" if number == 1 else f"{number} queries"
 
@@ -75,16 +82,16 @@ def test_findings_are_loops_over_queries(seed):
     report = evaluate(y, scores, qid=qid, metrics=metrics, **options)
     counts = counts_of(y, scores, qid, options)
     expected = []
-    if counts["constant"]:
-        n = queries(counts["constant"])
-        expected.append(f"Constant scores: {n} with the same score for all documents.")
     if counts["unjudged"] and (options["condense"] or counts["irrelevant"]):
-        n = counts["unjudged"]
-        documents = "document" if n == 1 else "documents"
-        share = n / counts["ranked"]
-        way = "are left out" if options["condense"] else "count as not relevant"
-        finding = f"Unjudged: nobody judged {n} ranked {documents} ({share:.1%}); they {way}."
-        expected.append(finding)
+        cutoffs = [report.metrics[name].k for name in metrics if report.metrics[name].k]
+        top = ""
+        if cutoffs:
+            top = f", {unjudged_share(y, scores, qid, options, max(cutoffs)):.0%} of the top {max(cutoffs)}"
+        share = counts["unjudged"] / counts["ranked"]
+        way = "count as not relevant. condense=True leaves them out."
+        if options["condense"]:
+            way = "are left out."
+        expected.append(f"Nobody judged {share:.0%} of the ranked documents{top}; they {way}")
     relevant = (y > 0) & options.get("judged", True)
     n_undefined = len(set(qid) - set(qid[relevant]))
     assert set(report.n_undefined.values()) == {n_undefined}
@@ -92,14 +99,23 @@ def test_findings_are_loops_over_queries(seed):
         why = "no relevant document"
         if counts["blank"]:
             why += " or no judged document"
-        plural = ("have", "count as 0 in", "count as 1 in", "are left out of")
-        singular = ("has", "counts as 0 in", "counts as 1 in", "is left out of")
+        plural = ("have", "count as 0", "count as 1", "are left out")
+        singular = ("has", "counts as 0", "counts as 1", "is left out")
         have, *ways = singular if n_undefined == 1 else plural
         way_of = dict(zip(names, ways, strict=True))
-        start = f"{queries(n_undefined)} {have} {why} and"
-        expected += [f"{start} {way_of[name]} {name}." for name in metrics]
-    skipped = ("Ties", "No grade 0", "Reversed?")
-    found = [line for line in report.health.findings if not line.startswith(skipped)]
+        ids = sorted(set(map(str, qid.tolist())) - set(map(str, qid[relevant].tolist())))
+        named = f" ({', '.join(ids)})" if len(ids) <= 4 else ""
+        start = f"{queries(n_undefined)}{named} {have} {why} and"
+        where = [f" in {name}" if len(metrics) > 1 else "" for name in metrics]
+        expected += [
+            f"{start} {way_of[name]}{end}." for name, end in zip(metrics, where, strict=True)
+        ]
+    if counts["constant"]:
+        have = "has" if counts["constant"] == 1 else "have"
+        expected.append(f"{queries(counts['constant'])} {have} the same score for all documents.")
+    skipped = ("tied scores", "No grade 0", "Reversed?")
+    lines = report.health.findings
+    found = [line for line in lines if not any(words in line for words in skipped)]
     assert found == expected
     check_ties(report, (y, scores, qid, options), counts["tied"])
 
@@ -107,7 +123,7 @@ def test_findings_are_loops_over_queries(seed):
 def check_ties(report, given, n_tied):
     """The first mean that the order of ties moves by a tenth of its interval."""
     y, scores, qid, options = given
-    ties = [line for line in report.health.findings if line.startswith("Ties")]
+    ties = [line for line in report.health.findings if "tied scores" in line]
     for name, metric in report.metrics.items():
         extremes = {}
         for policy in ("worst", "best"):
@@ -119,10 +135,10 @@ def check_ties(report, given, n_tied):
         is_shown = distance >= 5e-5
         if not is_shown or distance <= (high - low) / 10:
             continue
+        have = "has" if n_tied == 1 else "have"
         assert ties == [
-            f"Ties: {queries(n_tied)} with documents of equal scores; {name} is {mean:.4f}, and would be "
-            f"{extremes['worst']:.4f} with tied documents in ascending order of their labels and "
-            f"{extremes['best']:.4f} in descending order."
+            f"{queries(n_tied)} {have} tied scores, averaged over all orders; single orders give {name} from "
+            f"{extremes['worst']:.4f} to {extremes['best']:.4f}."
         ]
         return
     assert ties == []

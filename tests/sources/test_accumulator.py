@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import with_policies
-from support.tables import check
+from support.tables import check, without_top
 
 from skrank_metrics import compare, evaluate, make_metric
 from skrank_metrics.decisions import Comparison
@@ -97,7 +97,7 @@ def test_equals_evaluate_on_all_documents(every_column, columns):
     )
     for name, part in report.slices.items():
         check(part, whole.slices[name], 1e-14)
-    unjudged = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
+    unjudged = [without_top(finding) for finding in whole.health.findings if "Nobody" in finding]
     assert len(unjudged) == ("judged" in columns)
     assert set(unjudged) <= set(report.health.findings)
 
@@ -134,7 +134,7 @@ def test_cuts_and_the_order_of_merges_change_no_bit(data, cuts, random):
 def test_slices_and_groups_are_shown(every_column):
     report = accumulated(without(every_column, "documents"), [17, 80]).result()
     assert "long" in str(report)
-    assert "Student's t over 30 groups" in str(report)
+    assert " in 30 groups, " in str(report)
     assert report.to_frame().columns.tolist() == ["by", "group", "weight", *METRICS]
 
 
@@ -169,9 +169,12 @@ def test_health_adds_up(data):
         evaluate(**data, metrics=METRICS).health,
         accumulated(data, [17, 80]).result().health,
     )
-    assert any(finding.startswith("Constant scores: ") for finding in health.findings)
-    shared = [finding for finding in whole.findings if not finding.startswith("Ties")]
-    assert health.findings == (*shared, "Ties were not counted, since the documents were not kept.")
+    assert any("the same score" in finding for finding in health.findings)
+    shared = [finding for finding in whole.findings if "tied scores" not in finding]
+    assert health.findings == (
+        *shared,
+        "Not checked for tied scores, because the rows were not kept.",
+    )
 
 
 def test_what_needs_rows_says_so(data):

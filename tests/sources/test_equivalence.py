@@ -284,7 +284,7 @@ def with_repeats(run, random, duplicates):
     return pd.concat([frame, again])
 
 
-FINDINGS_OF_RUNS = ("Queries without a list", "Queries without judgments")
+FINDINGS_OF_RUNS = ("not in the run", "of the run")
 
 
 def as_given(run, random):

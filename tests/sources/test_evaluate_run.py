@@ -306,15 +306,15 @@ def test_queries_without_a_list():
     zero = evaluate_run(QRELS, RUN, "recall@2")
     assert zero.qid.tolist() == ["q 1", "q2", "q3"]
     assert zero.mean == {"recall@2": ((1 / 2 * (1 / 2)) + 1 + 0) / 3}, "a and b tie for rank 2"
-    assert zero.health.findings[-2:] == (
-        "Queries without a list: 1, counted as empty lists.",
-        "Queries without judgments: 1, ignored.",
+    assert zero.health.findings[:2] == (
+        "1 query (q3) is not in the run and counts as 0; missing='skip' leaves it out.",
+        "1 query (q4) of the run has no judgments and is ignored.",
     )
     skip = evaluate_run(QRELS, RUN, "recall@2", missing="skip")
     assert skip.qid.tolist() == ["q 1", "q2"]
     assert (
-        skip.health.findings[-2]
-        == "Queries without a list: 1, left out; missing='zero' counts them as 0."
+        skip.health.findings[0]
+        == "1 query (q3) is not in the run and is left out; missing='zero' counts it as 0."
     )
     assert evaluate_run(QRELS, RUN | {"q3": {}}, "mrr", missing="error").n_queries == 3
     assert evaluate_run({"q": ["a"], "none": []}, {"q": ["a"]}, "mrr").per_query[

@@ -473,13 +473,11 @@ def expected_findings(given, problem, rows):
     found, truth = [], problem.truth
     n_absent = len(set(truth) - set(given.lists))
     if n_absent:
-        fate = "counted as empty lists."
-        if problem.options["missing"] == "skip":
-            fate = "left out; missing='zero' counts them as 0."
-        found.append(f"Queries without a list: {n_absent}, {fate}")
+        skips = problem.options["missing"] == "skip"
+        found.append("left out; missing='zero' counts" if skips else "as 0; missing='skip' leaves")
     n_more = len(set(given.lists) - set(truth))
     if n_more:
-        found.append(f"Queries without judgments: {n_more}, ignored.")
+        found.append("no judgments and")
     judged = {one for row in truth.values() for one, _ in row}
     returned = {one for row in given.lists.values() for one, _ in row}
     if problem.parents is not None:
@@ -494,15 +492,21 @@ def expected_findings(given, problem, rows):
 
 def check_report(report, expected, rows, findings):
     """Compare a report with that of its rows."""
-    own = ("Queries without", "Nothing excluded", "No document in common")
+    own = (
+        "not in the run",
+        "of the run has",
+        "of the run have",
+        "Nothing excluded",
+        "No document in",
+    )
     assert_same(report, expected, own)
     assert report.qid.tolist() == list(dict.fromkeys(row[0] for row in rows))
     for name, values in expected.per_query.items():
         np.testing.assert_allclose(report.per_query[name], values, rtol=1e-12)
-    said = [line for line in report.health.findings if line.startswith(own)]
+    said = [line for line in report.health.findings if any(words in line for words in own)]
     assert len(said) == len(findings)
-    for line, start in zip(said, findings, strict=True):
-        assert line.startswith(start)
+    for line, words in zip(said, findings, strict=True):
+        assert words in line
     if report.condensed:
         return
     query = rows[-1][0]

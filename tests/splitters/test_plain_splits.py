@@ -291,7 +291,8 @@ def line_of_leaks(fold, kind, ids):
 
 def table_of(report):
     """The heads and rows of the table that is shown."""
-    heads = ["fold", *[name.replace("_", " ") for name in report.table]]
+    heads = ["fold"]
+    heads += [name.replace("_", " ").removeprefix("share ") for name in report.table]
     rows = []
     for fold in range(len(report.table["queries"])):
         cells = [str(fold)]

@@ -50,7 +50,7 @@ def test_missing_values_are_a_slice_of_their_own_and_come_last(values, named):
     assert list(report.slices) == [named, None]
     assert report.slices[named].mean == {"mrr": 1}
     assert report.slices[None].mean == {"mrr": 1 / 4}
-    row = str(report).splitlines()[5]
+    row = str(report).splitlines()[6]
     assert row.split()[:4] == ["missing", "mrr", "2", "0.2500"]
 
 
@@ -85,7 +85,7 @@ def test_integers_stay_integers_next_to_a_missing_value(make, values):
     assert list(map(repr, report.slices)) == [str(low), str(high), "None"]
     queries = [part.qid.tolist() for part in report.slices.values()]
     assert queries == [[1, 3], [0], [2]]
-    assert [line.split()[0] for line in str(report).splitlines()[4:7]] == [
+    assert [line.split()[0] for line in str(report).splitlines()[5:8]] == [
         str(low),
         str(high),
         "missing",
@@ -169,7 +169,7 @@ def test_several_columns_at_once(make):
     ]
     queries = [(value, part.qid.tolist()) for value, part in report.slices.items()]
     assert queries == expected
-    lines = str(report).splitlines()[4:8]
+    lines = str(report).splitlines()[5:9]
     names = [line.split("mrr")[0].strip() for line in lines]
     assert names == ["de, 8", "de, 9", "de, 10", "missing, 8"]
     for frame in (report.to_frame(), report.to_frame("polars")):
@@ -206,9 +206,11 @@ def test_of_many_slices_the_largest_are_shown():
     lines = str(many).splitlines()
     heads = [number for number, line in enumerate(lines) if line.startswith("slice")]
     first = heads[0] + 1
-    shown = [line.split()[0] for line in lines[first : first + 20]]
-    assert shown == [str(value) for value in range(11, 31)]
-    assert lines[first + 20] == "These are the largest 20 of 30; to_frame('means') has all."
+    shown = [line.split()[0] for line in lines[first : first + 12]]
+    assert shown == [str(value) for value in range(19, 31)]
+    assert lines[first + 12] == (
+        'These are the largest 12 of 30 slices; .to_frame("means") has all.'
+    )
     assert len(many.slices) == 30
     assert len(many.to_frame("means")) == 1 + 30
 

@@ -23,7 +23,6 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    slices = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=[0, 1, 1], groups=[0, 1, 2])
     assert repr(report) == "<RankingReport: mrr of 1 query>"
     assert report.to_dict(flat=True) == {
         "mrr": 1.0,

@@ -196,7 +196,7 @@ def test_pages_say_what_the_columns_mean(tmp_path):
     heads = {"mean", "95% interval", "undefined queries", "mrr"}
     assert heads <= explained(page_of(report, tmp_path)).keys()
     found = evaluate(labels, scores, qid=qid, metrics="mrr")
-    heads = {"behind leader", "95% interval", "status", "mrr"}
+    heads = {"minus good", "95% interval", "status", "mrr"}
     assert heads <= explained(page_of(found, tmp_path)).keys()
     against = compare(found, baseline="bad")
     meaning = "The mean minus that of the baseline."

@@ -14,14 +14,17 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import (
     MOST_NOTES,
+    Note,
     Result,
     Section,
     Sections,
+    Table,
+    Terms,
     counted,
     make_frame,
     visible,
 )
-from skrank_metrics.decisions import comparison_columns, planning, wording
+from skrank_metrics.decisions import comparison_columns, planning, words
 from skrank_metrics.decisions.outcome import (
     Gate,
     Outcome,
@@ -36,9 +39,8 @@ from skrank_metrics.decisions.outcome import (
     worst_of,
 )
 from skrank_metrics.decisions.plan import Plan, plan_from_file
-from skrank_metrics.decisions.verdict import verdict_of
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.facts import largest, names_of_slices, queries_of_slices
+from skrank_metrics.reports.facts import names_of_slices, queries_of_slices
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -240,8 +242,18 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> str:
-        """What is known, in a few sentences that name their metric if there are several."""
-        return visible(verdict_of(self.outcomes))
+        """What to do and what is known, in a few sentences that name their metric if there are several."""
+        texts = []
+        for section in self._verdict():
+            if isinstance(section, Terms):
+                texts += [f"{term}: {text}." for term, text in section.items]
+            else:
+                texts.append(str(section))
+        return visible(" ".join(texts))
+
+    def _verdict(self) -> list[Section]:
+        of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
+        return words.verdict_of(self.outcomes, of_slices, self._noun)
 
     @property
     def decisions(self) -> dict[str, Gate]:
@@ -421,30 +433,60 @@ class Comparison(Result):
     def _brief(self) -> str:
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
-    def _sections(self) -> list[Section]:
-        of_slices = {name: part.outcome() for name, part in largest(self.named_slices).items()}
-        sections: list[Section] = [self.verdict] if self.verdict else []
-        sections += [self._brief(), wording.table_of_rankings(self.outcomes)]
-        sections += self.notes()[:MOST_NOTES]
-        return [*sections, *wording.slices(of_slices, len(self.slices))]
+    @property
+    def _noun(self) -> str:
+        """What the rankings are called."""
+        origin = self._first.origin
+        return "run" if origin.files or origin.convention == "trec_eval" else "ranking"
 
-    def _notes(self) -> Iterator[str]:
+    def _title(self) -> str:
+        return words.title_of(self.outcomes, self._noun, self._first.origin.title)
+
+    def _sections(self) -> list[Section]:
+        notes = self._notes()
+        more = words.more_of(self.outcomes, can_inspect=self._first.has_documents)
+        n_further = len(notes) - MOST_NOTES
+        if n_further > 0 and not more:
+            more = f".details() has {counted(n_further, 'more note')}"
+        hints = [Note("", f"More: {more}")] if more else []
+        return [*self._above(), *notes[:MOST_NOTES], *words.read_of(self.reports), *hints]
+
+    def _whole(self) -> list[Section]:
+        return [*self._above(), *self._notes(), *words.read_of(self.reports)]
+
+    def _above(self) -> list[Section]:
+        """What is printed above the notes: verdict, tables, and what these queries can show."""
+        outcome = self.outcome()
+        of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
+        found = [*words.tables_of(self.outcomes, self._title()), *self._further_tables()]
+        found += words.slices_of(outcome, of_slices)
+        tables = [section for section in found if isinstance(section, Table)]
+        lines = [section for section in found if not isinstance(section, Table)]
+        if outcome.tested:
+            lines += words.can_show(self.outcomes)
+        return [*self._verdict(), *tables, *lines]
+
+    def _further_tables(self) -> list[Section]:
+        """Tables of subclasses."""
+        return []
+
+    def _notes(self) -> list[Section]:
         """Sentences below the table, the most important first; subclasses add theirs."""
-        return wording.notes(self.outcomes, self.reports)
+        return list(words.notes_of(self.outcomes, self.reports, has_slices=bool(self.slices)))
 
     def _explanations(self) -> list[str]:
         return self._first._explanations()
 
     def notes(self) -> list[str]:
         """All sentences on what to keep in mind, the most important first; the print has four."""
-        return list(self._notes())
+        return list(map(str, self._notes()))
 
     def details(self) -> Sections:
-        """What the print leaves out: p-values, letters and regret by each metric, and all notes."""
-        return Sections([self._brief(), *self._details(), *self.notes()])
+        """What the print leaves out: p-values, effects, letters, a sentence for a paper, and all notes."""
+        return Sections([*self._details(), *self._notes()])
 
     def _details(self) -> Iterator[Section]:
-        return wording.details(self.outcomes)
+        return words.details_of(self.outcomes, self._title())
 
     def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:
         """Put the rankings, or the pairs, into a frame of pandas or polars.

@@ -9,8 +9,7 @@ import numpy as np
 
 from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.decide import Status
-from skrank_metrics.decisions.verdict import some_of
-from skrank_metrics.decisions.wording import status_of
+from skrank_metrics.decisions.words import some_of, status_of
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 
@@ -101,7 +100,7 @@ class ComparisonDisplay(Display):
     def _draw_differences(self, ax: Any) -> None:
         outcome, plan, look = self._outcome, self.result.plan, style.theme()
         for row, standing in enumerate(self._rows):
-            text = style.broken(status_of(standing))
+            text = style.broken(status_of(outcome, standing))
             if standing.reference:
                 versus = f" vs {standing.reference}" if len(plan.baselines) > 1 else ""
                 text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"

@@ -42,6 +42,10 @@ class CrossEvaluation(Comparison):
 
     scores: dict[str, FloatArray] = field(default_factory=dict)
 
+    @property
+    def _noun(self) -> str:
+        return "model"
+
     def fold_means(self) -> dict[str, FloatArray]:
         """Mean over the queries of each fold, by model; NaN for a fold that has no value with a weight above 0."""
         metric, folds = self.metrics[0], np.asarray(self.folds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,13 +69,30 @@ class SearchReport(CrossEvaluation):
     expected_score: float = np.nan
     changed: float = 0.0
 
-    def _sections(self) -> list[Section]:
-        sections = super()._sections()
+    @property
+    def _noun(self) -> str:
+        return "candidate"
+
+    def _verdict(self) -> list[Section]:
+        verdict = super()._verdict()
+        best = next(iter(self.params), "")
+        is_optimistic = f"{self.naive_score:.4f}" != f"{self.expected_score:.4f}"
+        if not verdict or self._n_whole() < 2 or not is_optimistic:
+            return verdict
+        return [
+            f"{verdict[0]} Expect about {self.expected_score:.3f} on new queries, not {self.naive_score:.4f}: {best} "
+            "was chosen because it did well on these.",
+            *verdict[1:],
+        ]
+
+    def _n_whole(self) -> int:
+        """Number of candidates that ran all folds."""
+        reasons = self.not_compared.values()
+        return len(self.names) + sum(reason.startswith("not among") for reason in reasons)
+
+    def _further_tables(self) -> list[Section]:
         table = self._table_of_params()
-        if table.rows:
-            place = next(i for i, section in enumerate(sections) if isinstance(section, Table))
-            sections.insert(place + 1, table)
-        return sections
+        return [table] if table.rows else []
 
     def _table_of_params(self) -> Table:
         """The parameters that vary, of the candidates that were compared; no rows if none varies."""
@@ -100,33 +117,24 @@ class SearchReport(CrossEvaluation):
         # Candidates of several grids have different parameters.
         return dict.fromkeys(name for own in candidates for name in self.params[own])
 
-    def _notes(self) -> Iterator[Any]:
+    def _notes(self) -> list[Section]:
+        notes: list[Section] = []
         reasons = Counter(self.not_compared.values())
-        n_whole = len(self.names)
-        for reason, n_candidates in reasons.items():
-            if reason.startswith("not among"):
-                n_whole += n_candidates
-        if n_whole > 1 and f"{self.naive_score:.4f}" != f"{self.expected_score:.4f}":
-            yield (
-                f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}. The best of "
-                f"{n_whole} candidates looks better than it is: chosen without the fold that it is scored on, it "
-                f"scores {self.expected_score:.4f}."
-            )
-        if n_whole > 1 and not self.outcome().decision.n_won.any():
-            yield (
+        if self._n_whole() > 1 and not self.outcome().decision.n_changed.any():
+            notes.append(
                 "All candidates have the same value for every query, so what varies had no effect. Check the names of "
                 "the parameters, as some models ignore unknown ones."
             )
         if reasons:
             counts = (f"{number} {reason}" for reason, number in reasons.items())
-            yield f"Not compared: {', '.join(counts)}."
+            notes.append(f"Not compared: {', '.join(counts)}.")
         if self.changed > 1e-9:
-            yield (
+            notes.append(
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
                 "random, or rows, weights or masks differ. Pass with_qid(y, qid, ...) as y if the search scored with "
                 "weights or masks, and arguments of fit in params."
             )
-        yield from super()._notes()
+        return [*notes, *super()._notes()]
 
     def _columns(self) -> dict[str, Any]:
         columns = super()._columns()

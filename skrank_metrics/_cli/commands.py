@@ -131,12 +131,20 @@ def _show_comparison(chosen: Chosen, found: Comparison) -> int:
             "rows": rows,
         }
 
-    show(chosen, found, content)
+    show(chosen, found, content, "" if decision is None else _last_line(decision))
     if decision is None:
         return 0
     if chosen.output_file or chosen.output != "table":  # the table has the verdict
         print(readable(found.verdict), file=sys.stderr)
     return _CODES[decision]
+
+
+def _last_line(decision: Gate) -> str:
+    """The exit code of a decision, and what the others mean."""
+    code = _CODES[decision]
+    meanings = {own: name for name, own in _CODES.items()} | {INVALID: "invalid input"}
+    others = [f"{own} {name}" for own, name in sorted(meanings.items()) if own != code]
+    return f"Exit code {code}: {decision} ({', '.join(others)})\n"
 
 
 def _margin_of(chosen: Chosen) -> float | dict[str, float] | None:

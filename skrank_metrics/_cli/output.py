@@ -13,7 +13,13 @@ from typing import Any, TypeAlias
 
 from skrank_metrics._cli.options import OPTIONS, Chosen, in_options
 from skrank_metrics._output.page import write_whole
-from skrank_metrics._output.result import Result, page_of
+from skrank_metrics._output.result import (
+    Result,
+    markdown_of,
+    page_of,
+    sections_on_command_line,
+    text_of,
+)
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.sources.tables import file_of
 
@@ -136,9 +142,9 @@ def _identity(path: str) -> object:
 Record: TypeAlias = dict[str, Any]
 
 
-def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:
-    """Write a result as chosen; only JSON has its content."""
-    text = _text_of(chosen.output, result, content)
+def show(chosen: Chosen, result: Result, content: Callable[[], Record], ending: str = "") -> None:
+    """Write a result as chosen; only JSON has its content, and only text the ending."""
+    text = _text_of(chosen.output, result, content, ending)
     if chosen.output_file is not None:
         write_whole(text, chosen.output_file)
         return
@@ -147,10 +153,12 @@ def show(chosen: Chosen, result: Result, content: Callable[[], Record]) -> None:
     print(text, end="")
 
 
-def _text_of(output: str, result: Result, content: Callable[[], Record]) -> str:
+def _text_of(output: str, result: Result, content: Callable[[], Record], ending: str) -> str:
     # The text ends with one line break, as that of other commands.
     if output == "table":
-        return in_options(f"{result}\n")
+        return text_of(sections_on_command_line(result, in_options, whole=False)) + f"\n{ending}"
+    if output == "markdown":
+        return markdown_of(sections_on_command_line(result, in_options, whole=True))
     if output == "html":
         return in_options(page_of(result))
     # JSON has no NaN and infinity, and other programs fail to read them.

@@ -444,12 +444,16 @@ class Comparison(Result):
 
     def _sections(self) -> list[Section]:
         notes = self._notes()
-        more = words.more_of(self.outcomes, can_inspect=self._first.has_documents)
+        more = self._more()
         n_further = len(notes) - MOST_NOTES
         if n_further > 0 and not more:
             more = f".details() has {counted(n_further, 'more note')}"
         hints = [Note("", f"More: {more}")] if more else []
         return [*self._above(), *notes[:MOST_NOTES], *words.read_of(self.reports), *hints]
+
+    def _more(self) -> str:
+        """The calls that this result makes useful."""
+        return words.more_of(self.outcomes, can_inspect=self._first.has_documents)
 
     def _whole(self) -> list[Section]:
         return [*self._above(), *self._notes(), *words.read_of(self.reports)]

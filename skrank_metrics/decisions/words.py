@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._output.result import (
+    WIDTH,
     Column,
     Note,
     Section,
@@ -30,12 +31,14 @@ from skrank_metrics._output.result import (
 from skrank_metrics.decisions.outcome import Gate, Outcome, Standing, gate_of
 from skrank_metrics.decisions.planning import detectable, queries_to_decide
 from skrank_metrics.decisions.signs import MOST_ENUMERATED, N_SIGNS
-from skrank_metrics.reports.mean_intervals import weighting
+from skrank_metrics.reports.health import NOT_CHECKED
+from skrank_metrics.reports.mean_intervals import AVERAGES_WITHOUT_INTERVAL, weighting
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # More names in a sentence, and more rankings or slices in a table, are counted.
 MOST_NAMED, MOST_ROWS, MOST_SLICES = 4, 12, 12
 ROWS_OF_MANY = 10
+LONGEST_MORE = WIDTH - len("More: ")
 # Longer names would take the room of other columns.
 LONGEST_IN_HEAD = 16
 # Means in slices are side by side for so many rankings.
@@ -170,17 +173,11 @@ def verdict_of(
         return []
     if not first.tested:
         best = first.means[first.order[0]]
-        leaders = [
-            name for name, mean in zip(first.names, first.means, strict=True) if mean == best
-        ]
+        leaders = [first.names[i] for i in first.order if first.means[i] == best]
         highest = (
-            _are(leaders, _ARE[_highest(first)].replace("score", "score", 1))
-            if best == best
-            else ""
+            f"{_are(leaders, 'score')} {_highest(first)}" if leaders else "No ranking has a value"
         )
-        return [
-            f"{highest} by {first.metric}, which is no mean over queries, so nothing is tested."
-        ]
+        return [f"{highest} by {first.metric}. This is no mean over queries, so nothing is tested."]
     tested = [first, *(outcome for outcome in others if outcome.tested)]
     too_few = _too_few(first, noun)
     if too_few:
@@ -220,7 +217,8 @@ def _too_few(outcome: Outcome, noun: str) -> str:
     leader, other = decision.order[:2]
     if is_one and decision.n_won[leader, other] == most:
         higher = "higher" if outcome.bound.greater_is_better else "lower"
-        text += f" {outcome.names[leader]} scores {higher} on all {most}."
+        which = "it" if most == 1 else f"all {most}"
+        text += f" {outcome.names[leader]} scores {higher} on {which}."
     return text
 
 
@@ -353,7 +351,7 @@ def _gate(outcomes: Sequence[Outcome]) -> list[Section]:
     for gate, term in _TERMS.items():
         texts = [_reason(name, gate, guards) for name in names if gates[name] == gate]
         if len(texts) > MOST_NAMED:
-            texts = [*texts[: MOST_NAMED - 1], f"and {len(texts) - MOST_NAMED + 1} others"]
+            texts = [f"{texts[0]} and {len(texts) - 1} others"]
         if texts:
             items.append((term, ", ".join(texts)))
     return [
@@ -396,7 +394,10 @@ def _one_gate(name: str, gate: Gate, guards: Sequence[Outcome]) -> str:
     for guard in guards:
         is_first = guard is guards[0]
         by = f"by {guard.metric} " if len(guards) > 1 else ""
-        claim = f"{by}it {_claim(guard, number, names_baseline=is_first)}"
+        known = _claim(guard, number, names_baseline=is_first)
+        if by and guard.decision.statuses[number] == "better":
+            known = known.partition(",")[0]
+        claim = f"{by}it {known}"
         stops = guard.decision.statuses[number] in ("undecided", "worse")
         (bad if stops else good).append(claim)
     reasons = " and ".join(good)
@@ -516,11 +517,13 @@ def _in_slices(whole: Outcome, slices: Mapping[str, Outcome]) -> Iterator[str]:
     level = _confidence(whole)
     if len(found) == 1:
         ((name, values),) = found.items()
-        who = "it" if len(whole.names) == 2 else name
-        than = "" if baselines else " than another"
+        what = "it is worse" if len(whole.names) == 2 else f"{name} is worse"
+        if not baselines:
+            other = whole.ranked[1] if len(whole.names) == 2 else "another one"
+            what = f"{other} is better"
         size = size if len(values) == 1 else ""
         yield (
-            f"But in {len(values)} of {len(slices)} slices {who} is worse{than}: {some_of(values)}{size} {level}."
+            f"But in {len(values)} of {len(slices)} slices {what}: {some_of(values)}{size} {level}."
         )
         return
     where = "; ".join(
@@ -550,7 +553,7 @@ def title_of(outcomes: Sequence[Outcome], noun: str, origin: str) -> str:
         title += f", margins {', '.join(f'{guard.metric} {_margin(guard)}' for guard in guards)}"
     title += origin
     if len(first.metric) > LONGEST_IN_HEAD:
-        title += f"; mean of {first.metric}"
+        title += f", {first.metric}"
     for outcome in blocks_of(outcomes):
         if not outcome.bound.greater_is_better:
             title += f"; smaller {outcome.metric} is better"
@@ -612,7 +615,9 @@ def _left_out(outcome: Outcome, shown: Sequence[Standing]) -> Note | None:
 
 
 def _head(outcome: Outcome) -> str:
-    return outcome.metric if len(outcome.metric) <= LONGEST_IN_HEAD else "mean"
+    if len(outcome.metric) <= LONGEST_IN_HEAD:
+        return outcome.metric
+    return outcome.bound.average if outcome.bound.average in AVERAGES_WITHOUT_INTERVAL else "mean"
 
 
 def _minus(outcome: Outcome) -> str:
@@ -823,7 +828,8 @@ def notes_of(
         if decision.is_too_few and decision.n_changed.any():
             uses = "interval uses" if len(first.names) == 2 else "intervals use"
             yield f"Few queries differ, so the {uses} only the counts of wins and losses."
-        yield from _wins(first)
+        if not decision.is_too_few and len(blocks_of(outcomes)) == 1:
+            yield from _wins(first)
         yield from _folds(first)
         if first.queries.groups is not None:
             yield "Queries of a group are not independent, so groups count, not queries."
@@ -881,7 +887,9 @@ def _allows(outcome: Outcome, n_folds: int) -> str:
 
 def findings(reports: Mapping[str, RankingReport]) -> Iterator[Section]:
     """Findings about the data of all rankings, then those about some."""
-    by_name = {name: report.health.findings for name, report in reports.items()}
+    by_name = {}
+    for name, report in reports.items():
+        by_name[name] = [finding for finding in report.health.findings if finding != NOT_CHECKED]
     of_all = set.intersection(*map(set, by_name.values()))
     yield from (finding for finding in next(iter(by_name.values())) if finding in of_all)
     names_of: dict[str, dict[str, str]] = {}
@@ -921,7 +929,9 @@ def more_of(outcomes: Sequence[Outcome], *, can_inspect: bool) -> str:
     one, other = first.ranked
     if first.decision.inside.sum() == 1:
         return ".worst(), .inspect(), .details()" if can_inspect else ".worst(), .details()"
-    return f'compare(result, baseline="{other}", margin=...) says whether {one} may replace {other}'
+    call = f'compare(result, baseline="{other}", margin=...)'
+    purpose = f" says whether {one} may replace {other}"
+    return call + purpose if len(call + purpose) <= LONGEST_MORE else call
 
 
 # Details

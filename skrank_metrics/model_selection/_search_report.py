@@ -90,6 +90,12 @@ class SearchReport(CrossEvaluation):
         reasons = self.not_compared.values()
         return len(self.names) + sum(reason.startswith("not among") for reason in reasons)
 
+    def _more(self) -> str:
+        outcome = self.outcome()
+        if outcome.tested and not self.plan.baselines and outcome.decision.inside.sum() > 1:
+            return "refit=within_noise(...) takes the simplest that may be as good"
+        return super()._more()
+
     def _further_tables(self) -> list[Section]:
         table = self._table_of_params()
         return [table] if table.rows else []

@@ -54,9 +54,16 @@ class Origin:
 
     @property
     def title(self) -> str:
-        """What the title of a report adds."""
+        """What the title adds."""
         is_default = self.convention == DEFAULT_CONVENTION
         return "" if is_default else f", convention {self.convention}"
+
+    @property
+    def run(self) -> str:
+        """Name of the file of the run without its extension; empty if it is not known."""
+        if len(self.files) < 2:
+            return ""
+        return os.path.basename(self.files[-1].name).partition(".")[0]
 
     @property
     def note(self) -> list[str]:

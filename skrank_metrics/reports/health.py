@@ -150,12 +150,12 @@ def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> 
 SHARE_OF_INTERVAL = 0.1
 # More ids of queries are not listed.
 MOST_IDS = 4
-_NOT_COUNTED = "Not checked for tied scores, because the rows were not kept."
+NOT_CHECKED = "Not checked for tied scores, because the rows were not kept."
 
 # How tied documents are ordered, and what else could be.
 _ORDERS = {
     "average": ("averaged over all orders", "single orders"),
-    "stable": ("whose order is that of the documents", "other orders"),
+    "stable": ("in the order of the rows", "other orders"),
     "best": ("ordered by label, the highest first", "other orders"),
     "worst": ("ordered by label, the lowest first", "other orders"),
 }
@@ -176,7 +176,7 @@ class Health(Result):
         One sentence per finding.
     """
 
-    findings: tuple[str, ...] = (_NOT_COUNTED,)
+    findings: tuple[str, ...] = (NOT_CHECKED,)
 
     def _brief(self) -> str:
         return counted(len(self.findings), "finding")
@@ -218,11 +218,15 @@ def describe(
     counts: Counts, values: Mapping[str, MetricValues], ids: NDArray[Any], *, condense: bool
 ) -> Health:
     """Put counts of documents that were not kept into sentences."""
-    return Health((*_about_counts(counts, values, ids, condense=condense), _NOT_COUNTED))
+    return Health((*_about_counts(counts, values, ids, condense=condense), NOT_CHECKED))
 
 
 def examine(
-    ranking: Ranking, values: Mapping[str, MetricValues], left_out: tuple[str, ...]
+    ranking: Ranking,
+    values: Mapping[str, MetricValues],
+    left_out: tuple[str, ...],
+    *,
+    by_id: bool = False,
 ) -> Health:
     """Describe likely mistakes, queries left out, unjudged documents, degenerate queries and ties, in this order."""
     documents = ranking.documents
@@ -235,7 +239,7 @@ def examine(
         *suspicions(ranking, values),
         *left_out,
         *about_counts,
-        *_about_ties(ranking, values),
+        *_about_ties(ranking, values, by_id=by_id),
     ]
     return Health(tuple(findings))
 
@@ -252,7 +256,9 @@ def _unjudged_at_the_top(ranking: Ranking, values: Mapping[str, MetricValues]) -
 # --- Ties
 
 
-def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterator[str]:
+def _about_ties(
+    ranking: Ranking, values: Mapping[str, MetricValues], *, by_id: bool
+) -> Iterator[str]:
     """A sentence about the first mean that ties can move far, in widths of its interval."""
     # Documents that metrics leave out cannot tie.
     tied = _queries_with_ties(ranking.seen(ranking.sight("zero")))
@@ -268,6 +274,8 @@ def _about_ties(ranking: Ranking, values: Mapping[str, MetricValues]) -> Iterato
         if distance >= ROUNDED_TO_0 and not distance <= SHARE_OF_INTERVAL * (high - low):
             have = "has" if len(tied) == 1 else "have"
             order, others = _ORDERS[own.metric.computation.ties]
+            if by_id and own.metric.computation.ties == "stable":
+                order = "ordered by document id"
             lowest, highest = sorted((worst[name], best[name]))
             yield (
                 f"{counted(len(tied), 'query')} {have} tied scores, {order}; {others} give {name} from {lowest:.4f} "

@@ -393,7 +393,8 @@ class RankingReport(Result):
     def health(self) -> Health:
         """Findings about ties, queries without a value and likely mistakes, one sentence each."""
         if self.has_documents:
-            return examine(self.own_ranking, self.values, self.left_out)
+            by_id = self.origin.convention == "trec_eval"
+            return examine(self.own_ranking, self.values, self.left_out, by_id=by_id)
         return self.recorded_health or Health()
 
     def worst(self, n: int = 10, metric: Any = None) -> QueryValues:
@@ -562,7 +563,7 @@ class RankingReport(Result):
 
     def _printed(self) -> tuple[list[Section], list[Section]]:
         """The tables, and the sentences below them."""
-        title = counted(self.n_queries, "query")
+        title = f"{self.origin.run}: {counted(self.n_queries, 'query')}".removeprefix(": ")
         if self.groups is not None:
             title += f" in {counted(len(set(self.groups.tolist())), 'group')}"
         if self.n_documents is not None:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from skrank_metrics.decisions.wording import findings
 from support.ranks import report_of_ranks
 
 from skrank_metrics import compare, evaluate
-from skrank_metrics.decisions.wording import findings
 
 TIES = "2% of the queries have tied scores."
 

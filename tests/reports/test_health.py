@@ -209,7 +209,7 @@ def test_the_smaller_value_of_tied_orders_comes_first():
     ("ties", "order"),
     [
         ("average", "averaged over all orders; single orders"),
-        ("stable", "whose order is that of the documents; other orders"),
+        ("stable", "in the order of the rows; other orders"),
         ("best", "ordered by label, the highest first; other orders"),
         ("worst", "ordered by label, the lowest first; other orders"),
     ],

@@ -7,6 +7,7 @@ from skrank_metrics import (
 )
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli.options import in_options
+from skrank_metrics._output.result import sections_on_command_line, text_of
 from support.policies import with_policies
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
@@ -34,7 +35,7 @@ def report_of(files, score="a", metrics="mrr", **options):
 def as_command(compute, *arguments, **options):
     """What a function returns, and its text with the names of the options of the command line."""
     found = compute(*arguments, **options)
-    return found, in_options(f"{found}\n")
+    return found, text_of(sections_on_command_line(found, in_options, whole=False)) + "\n"
 
 
 def output_of(capsys, *words):

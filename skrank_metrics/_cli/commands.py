@@ -131,7 +131,7 @@ def _show_comparison(chosen: Chosen, found: Comparison) -> int:
             "rows": rows,
         }
 
-    show(chosen, found, content, "" if decision is None else _last_line(decision))
+    show(chosen, found, content, "" if decision is None else last_line(decision))
     if decision is None:
         return 0
     if chosen.output_file or chosen.output != "table":  # the table has the verdict
@@ -139,7 +139,7 @@ def _show_comparison(chosen: Chosen, found: Comparison) -> int:
     return _CODES[decision]
 
 
-def _last_line(decision: Gate) -> str:
+def last_line(decision: Gate) -> str:
     """The exit code of a decision, and what the others mean."""
     code = _CODES[decision]
     meanings = {own: name for name, own in _CODES.items()} | {INVALID: "invalid input"}

@@ -179,9 +179,8 @@ def verdict_of(
         )
         return [f"{highest} by {first.metric}. This is no mean over queries, so nothing is tested."]
     tested = [first, *(outcome for outcome in others if outcome.tested)]
-    too_few = _too_few(first, noun)
-    if too_few:
-        return [too_few]
+    if all(map(_is_too_few, blocks_of(outcomes))):
+        return [_too_few(first, noun)]
     if first.plan.margin is not None:
         sections = _gate(tested)
     elif first.plan.baselines:
@@ -198,16 +197,21 @@ def _highest(outcome: Outcome) -> str:
     return "highest" if outcome.bound.greater_is_better else "lowest"
 
 
+def _is_too_few(outcome: Outcome) -> bool:
+    """Whether so few queries differ that nothing can be shown."""
+    is_open = {"highest", "may be as good", "undecided", "baseline"}.issuperset
+    # Equal rankings pass a gate once there are enough queries.
+    is_gate = outcome.margin is not None and not outcome.decision.n_changed.any()
+    return not is_gate and outcome.decision.is_too_few and is_open(outcome.decision.statuses)
+
+
 def _too_few(outcome: Outcome, noun: str) -> str:
-    """Why there is no verdict, if so few queries differ that nothing can be shown."""
+    """Why there is no verdict if so few queries differ that nothing can be shown."""
     decision = outcome.decision
     changed = np.where(np.isnan(decision.p_adjusted), 0.0, decision.n_changed)
     most = int(changed.max())
     if most == 0:
         return f"No verdict: the {noun}s are the same on every query."
-    open_statuses = {"highest", "may be as good", "undecided", "baseline"}
-    if not decision.is_too_few or not open_statuses.issuperset(decision.statuses):
-        return ""
     is_one = len(outcome.names) == 2
     at_most = "" if is_one else "at most "
     text = (
@@ -227,15 +231,16 @@ def _about_the_best(outcomes: Sequence[Outcome]) -> str:
     leader = first.ranked[0]
     claims = [_best(first)]
     is_claimed = bool(_with_status(first, "best", "worse"))
-    ahead = [(other, contradicts(other, leader)) for other in others]
-    ahead = [(other, names) for other, names in ahead if names]
-    for other, names in ahead:
-        own = _are(names)
-        better = f"by {other.metric}, {own} better than {leader}"
-        if len(names) == 1:
-            better += (
-                f", by {_amounts(other, other.names.index(names[0]), other.names.index(leader))}"
-            )
+    ahead: dict[tuple[str, ...], list[Outcome]] = {}
+    for other in others:
+        names = tuple(contradicts(other, leader))
+        if names:
+            ahead.setdefault(names, []).append(other)
+    for names, by in ahead.items():
+        better = f"by {listed([other.metric for other in by])}, {_are(names)} better than {leader}"
+        if len(names) == len(by) == 1:
+            i, j = map(by[0].names.index, (names[0], leader))
+            better += f", by {_amounts(by[0], i, j)}"
         claims.append(better)
     text = "; ".join(claims)
     if others:
@@ -301,27 +306,37 @@ def _loss_of_the_leader(outcome: Outcome) -> str:
 def _beside_baseline(outcomes: Sequence[Outcome]) -> str:
     """What is known about all others and a baseline without a margin."""
     first, *others = outcomes
-    baseline = some_of(first.plan.baselines)
-    if len(first.plan.baselines) > 1:
-        baseline = f"each of {baseline}"
-    by = f"By {first.metric}, " if others else ""
-    names = [name for name in first.ranked if name not in first.plan.baselines]
-    if len(names) == 1 and len(first.plan.baselines) == 1:
-        i = first.names.index(names[0])
-        return f"{by}{names[0]} {_claim(first, i)} {_confidence(first)}."
+    blocks = blocks_of(outcomes)
+    claims = [_known_beside(outcome) for outcome in blocks]
+    if others:
+        claims = [f"by {own.metric}, {claim}" for own, claim in zip(blocks, claims, strict=True)]
+    text = "; ".join(claims)
+    is_claimed = any(_with_status(outcome, "better", "worse") for outcome in blocks)
+    if is_claimed or len(first.names) == 2:
+        text += f" {_confidence(first, len(blocks))}"
+    if others or text.startswith("none is"):
+        text = text[0].upper() + text[1:]
+    return f"{text}."
+
+
+def _known_beside(outcome: Outcome) -> str:
+    """What is known by one metric, such as "a is better than b; c is undecided"."""
+    baselines = outcome.plan.baselines
+    names = [name for name in outcome.ranked if name not in baselines]
+    if len(names) == len(baselines) == 1:
+        return f"{names[0]} {_claim(outcome, outcome.names.index(names[0]))}"
+    baseline = some_of(baselines) if len(baselines) == 1 else f"each of {some_of(baselines)}"
     better, undecided, worse = (
-        _with_status(first, status) for status in ("better", "undecided", "worse")
+        _with_status(outcome, status) for status in ("better", "undecided", "worse")
     )
-    level = f" {_confidence(first)}" if better or worse else ""
     rest = []
     if undecided:
         rest.append(f"{_are(undecided)} undecided")
     if worse:
         rest.append(f"{_are(worse)} worse")
     if not better:
-        none = f"{by}none" if by else "None"
-        return f"{none} is shown to be better than {baseline}: {', '.join(rest)}{level}."
-    return f"{by}{'; '.join([f'{_are(better)} better than {baseline}', *rest])}{level}."
+        return f"none is shown to be better than {baseline}: {', '.join(rest)}"
+    return "; ".join([f"{_are(better)} better than {baseline}", *rest])
 
 
 # Gates
@@ -567,12 +582,17 @@ def blocks_of(outcomes: Sequence[Outcome]) -> list[Outcome]:
     if not first.tested:
         return blocks
     for other in others:
-        if not other.tested:
-            continue
-        says_otherwise = not first.plan.baselines and contradicts(other, first.ranked[0])
-        if other.margin is not None or says_otherwise:
-            blocks.append(other)
+        decides = other.margin is not None or (other.tested and _says_otherwise(first, other))
+        blocks += [other] * (other.tested and decides)
     return blocks
+
+
+def _says_otherwise(first: Outcome, other: Outcome) -> bool:
+    """Whether a ranking is better by one metric and worse by the other, or better than the leader by the first."""
+    if not first.plan.baselines:
+        return bool(contradicts(other, first.ranked[0]))
+    both = zip(first.decision.statuses, other.decision.statuses, strict=True)
+    return any({"better", "worse"} == set(statuses) for statuses in both)
 
 
 def tables_of(outcomes: Sequence[Outcome], title: str) -> list[Section]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.command_line import as_command, code_of, write_table
+from support.command_line import as_command, as_printed, code_of, write_table
 
 from skrank_metrics import compare, evaluate, evaluate_run
 from skrank_metrics._cli.options import in_options
@@ -232,7 +232,7 @@ def check_report(capsys, words, reports, random):
     ((name, report),) = reports.items()
     code, printed = run(capsys, [*words, "--save", "report.json"], random)
     assert code == 0
-    assert printed == f"{report}\n"
+    assert printed == as_printed(report)
     loaded = RankingReport.load("report.json")
     check_loaded(loaded, report)
     record = json_of(capsys, words, random)
@@ -246,12 +246,12 @@ def check_report(capsys, words, reports, random):
     same_rows(record["rows"], with_ranking(name, rows_of(frame)))
 
     code, printed = run(capsys, [*words, "--by-query"], random)
-    assert printed.startswith(f"{report}\n")
+    assert printed.startswith(as_printed(report))
     if len(report.metrics) < 3:  # more would continue below
         cells = ["qid", *report.metrics]
         for one, row in zip(report.qid, frame.to_dict("records"), strict=True):
             cells += [str(one), *(f"{row[metric]:.4f}" for metric in report.metrics)]
-        assert printed.removeprefix(str(report)).split() == cells
+        assert printed.removeprefix(as_printed(report)).split() == cells
     report.to_html("expected.html")
     code, printed = run(capsys, [*words, "--output", "html"], random)
     assert printed == in_options(Path("expected.html").read_text(encoding="utf-8"))

@@ -16,6 +16,7 @@ from support.command_line import (
     ROWS,
     RUN,
     as_command,
+    as_printed,
     error_of,
     output_of,
     report_of,
@@ -48,14 +49,14 @@ def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
     printed = output_of(
         capsys, "evaluate", "rows.parquet", options["metrics"], *ROWS, *words.split()
     )
-    assert printed == f"{report_of(files, **options | columns)}\n"
+    assert printed == as_printed(report_of(files, **options | columns))
 
 
 def test_negative_labels_where_only_order_counts(files, capsys):
     files["y"] -= 1
     files.to_csv("rows.csv", index=False)
     printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
-    assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
+    assert printed == as_printed(report_of(files, metrics=["spearman", "kendall_tau"]))
     assert "column 'y' must hold numbers from 0 to" in error_of(
         capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS
     )
@@ -72,7 +73,7 @@ def test_tables_need_pyarrow(files, capsys, monkeypatch):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.TSV.GZ", "rows.PARQUET", "rows.feather"])
 def test_tables_and_packed_tables(name, files, capsys):
     write_table(files, name)
-    expected = f"{report_of(files)}\n"
+    expected = as_printed(report_of(files))
     data = Path(name).read_bytes()
     assert output_of(capsys, "evaluate", name, "mrr", *ROWS) == expected
     if name.endswith(".csv"):
@@ -91,7 +92,7 @@ def test_runs_of_the_standard_input(files, capsys, monkeypatch):
         printed = output_of(capsys, "evaluate", "qrels", *words, "-", "mrr")
         printed += Path("out").read_text()
         assert "standard input as a TREC run" in printed
-        assert printed.replace("standard input as", "run as") == expected
+        assert printed.replace("standard input", "run") == expected
 
 
 @pytest.mark.parametrize("words", ["", "--missing skip", "--exclude seen.csv"])
@@ -143,7 +144,7 @@ def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys
     assert output_of(capsys, "evaluate", "qrels", "run", "map") == expected
     printed = output_of(capsys, "evaluate", "qrels", "./map", "mrr")
     of_other = output_of(capsys, "evaluate", "qrels", "other", "mrr")
-    assert printed == of_other.replace("other as", "map as")
+    assert printed == of_other.replace("other", "map")
     assert output_of(capsys, "evaluate", "qrels", "mrr", "./map") == printed, "in any order"
 
 
@@ -183,9 +184,9 @@ def test_judgments_and_runs_in_tables(command, by_id, capsys):
     words = ["mrr", "--convention", "sklearn"]
     expected = output_of(capsys, command, "qrels", "run", "other", *words)
     tables = output_of(capsys, command, "qrels.csv", "run.csv", "other.csv", *words)
-    assert tables.replace(".csv", "").split() == expected.split()
+    assert tables.partition("Read:")[0] == expected.partition("Read:")[0]
     mixed = output_of(capsys, command, "qrels", "run.csv", "other.csv", *words)
-    assert mixed == tables
+    assert mixed.partition("Read:")[0] == tables.partition("Read:")[0]
 
 
 def test_columns_with_names_of_their_own(by_id, capsys):
@@ -212,9 +213,7 @@ def test_a_table_per_system(files, capsys):
     printed = output_of(capsys, "compare", "a.csv", "b.csv", *words)
     assert printed.replace(".csv", "").split() == expected.split()
     output_of(capsys, "evaluate", "a.csv", *words, "--save", "a.json")
-    assert "score cannot be told apart from a " in output_of(
-        capsys, "compare", "a.json", "b.csv", *words
-    )
+    assert "score   " in output_of(capsys, "compare", "a.json", "b.csv", *words)
 
 
 def test_tables_with_several_scores_each(files, capsys):

@@ -199,7 +199,7 @@ def test_pages_say_what_the_columns_mean(tmp_path):
     heads = {"minus good", "95% interval", "status", "mrr"}
     assert heads <= explained(page_of(found, tmp_path)).keys()
     against = compare(found, baseline="bad")
-    meaning = "The mean minus that of the baseline."
+    meaning = "The mean minus that of the ranking in the head."
     assert explained(page_of(against, tmp_path))["minus bad"] == meaning
     assert meaning not in str(against), "on pages only"
 

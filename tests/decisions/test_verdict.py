@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from support.ranks import report_of_ranks
 from support.shown import html_of
 
 from skrank_metrics import compare, evaluate
@@ -43,42 +42,6 @@ def reports():
 # Several metrics
 
 
-def test_a_verdict_names_its_metric_and_those_that_say_otherwise():
-    values = {
-        "a": {"ndcg@10": noisy(0.6, 1), "mrr": noisy(0.5, 2), "map": noisy(0.5, 3)},
-        "b": {"ndcg@10": noisy(0.4, 4), "mrr": noisy(0.7, 5), "map": noisy(0.6, 6)},
-        "c": {"ndcg@10": noisy(0.3, 7), "mrr": noisy(0.3, 8), "map": noisy(0.4, 9)},
-    }
-    found = of_values(values)
-    assert (
-        found.verdict
-        == "By ndcg@10, a is best (95% confidence). By mrr and map, b is better than a."
-    )
-    assert found.by_metric("mrr").verdict.startswith(
-        "By mrr, b is best (95% confidence). By ndcg@10, a"
-    )
-    assert compare(found, "mrr").verdict == "With 95% confidence, b is best."
-    beside = compare(found, baseline="a")
-    assert beside.verdict == (
-        "By ndcg@10, b and c are worse than a (95% confidence). "
-        "By mrr and map, b is better than a; c is worse (95% confidence)."
-    )
-
-
-def test_a_metric_that_can_tell_rankings_apart_is_named():
-    same = noisy(0.5)
-    values = {"a": {"ndcg@10": same, "mrr": noisy(0.6)}, "b": {"ndcg@10": same, "mrr": noisy(0.4)}}
-    assert of_values(values).verdict == (
-        "By ndcg@10, a and b cannot be told apart on 100 queries. By mrr, a is best."
-    )
-
-
-def test_queries_that_do_not_count_are_not_counted():
-    scores = [1.0, *[np.nan] * 29]
-    values = {"a": {"judge": scores}, "b": {"judge": [0.5, *scores[1:]]}}
-    assert of_values(values).verdict == "a and b cannot be told apart on 1 query."
-
-
 # Margins
 
 
@@ -90,9 +53,8 @@ def test_all_metrics_guard_a_release():
     gate = of_values(values, baseline="old", margin=0.01)
     assert gate.decision == "do not ship"
     assert gate.decisions == {"new": "do not ship"}
-    assert gate.verdict == (
-        "Do not ship new. By recall@10, new is better than old (95% confidence). By mrr, new is worse than old (95% "
-        "confidence)."
+    assert gate.verdict.startswith(
+        "Do not ship new: by recall@10 it is better than old, but by mrr it loses "
     )
     assert gate.by_metric("mrr").decision == "do not ship"
     wide = compare(gate, baseline="old", margin={"recall@10": 0.01, "MRR": 0.2})
@@ -100,7 +62,7 @@ def test_all_metrics_guard_a_release():
     assert wide.decision == "ship"
     assert wide.by_metric("mrr").pair().verdict == "small loss"
     alone = compare(gate, "recall@10", baseline="old", margin=0.01)
-    assert alone.verdict == "Ship new. With 95% confidence, new is better than old."
+    assert alone.verdict.startswith("Ship new: it is better than old, by ")
 
 
 def test_every_other_ranking_must_pass_a_baseline():
@@ -114,11 +76,19 @@ def test_every_other_ranking_must_pass_a_baseline():
     expected = {"good": "ship", "like": "undecided", "bad": "do not ship"}
     assert gate.decisions == expected
     assert gate.decision == "do not ship"
-    assert gate.verdict.startswith("Ship good. Do not ship bad. Do not ship like yet. With 95%")
+    start = (
+        "Against old, with a margin of 0.001 (95% confidence): Ship: good (better). Not yet: like "
+    )
+    assert gate.verdict.startswith(start)
     del values["bad"]
     assert of_values(values, baseline="old", margin=0.001).decision == "undecided"
     del values["like"]
     assert of_values(values, baseline="old", margin=0.001).decision == "ship"
+
+
+def tens(number):
+    """A number rounded up to tens."""
+    return f"{math.ceil(number / 10) * 10:,}"
 
 
 SEVERAL = {
@@ -128,7 +98,6 @@ SEVERAL = {
     "bad": {"mrr": noisy(0.45, 4)},
     "like": {"mrr": noisy(0.5, 5)},
 }
-BEAT_BOTH = "good is better than old and other; bad is worse than at least one of old and other"
 
 
 @pytest.mark.option("compare.baseline")
@@ -136,16 +105,17 @@ def test_a_ranking_must_pass_all_of_several_baselines():
     gate = of_values(SEVERAL, baseline=["old", "other"], margin=0.001)
     assert gate.decisions == {"good": "ship", "like": "undecided", "bad": "do not ship"}
     assert gate.decision == "do not ship"
-    undecided = "cannot show whether like is worse than at least one of old and other by more than"
-    assert BEAT_BOTH in gate.verdict
-    assert undecided in gate.verdict
+    assert "Ship: good (better than old). " in gate.verdict
+    assert "Do not ship: bad (worse than old)." in gate.verdict
     only_other = compare(gate, baseline="other", margin=0.001)
     assert set(only_other.decisions.values()) == {"ship"}, "bad passes one of them"
 
 
 def test_beside_several_baselines_each_row_names_the_one_that_decides():
     found = of_values(SEVERAL, baseline=["old", "other"])
-    assert found.verdict.startswith(f"With 95% confidence, {BEAT_BOTH}. like cannot be told apart")
+    assert found.verdict == (
+        "good is better than each of old and other; like is undecided; bad is worse (95% confidence)."
+    )
     rivals = {row.name: row.reference for row in found.standings() if row.status != "baseline"}
     assert rivals == {"good": "old", "bad": "old", "like": "old"}
     pairs = [(pair.first, pair.second) for pair in found.pairs()]
@@ -162,17 +132,7 @@ def test_beside_several_baselines_each_row_names_the_one_that_decides():
     for baselines in (["old", "other"], ["other", "old"]):
         text = str(compare(found, baseline=baselines))
         (line,) = [line for line in text.splitlines() if line.startswith("bad ")]
-        assert line.split()[3:4] == ["old"]
-        assert line.split()[-1] == "worse"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("baseline", ["old", ["old", "other"]])
-def test_pages_explain_the_column_of_several_baselines_only(baseline, tmp_path):
-    of_values(SEVERAL, baseline=baseline).to_html(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert ("says least in favour" in page) == (baseline != "old")
-    assert "None" not in page
+        assert line.endswith("worse than old")
 
 
 def test_of_open_baselines_the_one_that_leads_most_decides_in_both_directions():
@@ -216,14 +176,14 @@ def test_the_number_of_queries_that_would_decide_is_printed_if_it_can_be_trusted
     gate = of_values(values, baseline="old", margin=0.005)
     needed = gate.queries_needed(0.005)
     assert needed > 100
-    assert f"If they are equal, about {needed:,} queries would probably show it." in gate.verdict
+    assert f"as good as old, about {tens(needed)} queries are needed to show it" in gate.verdict
     few = of_values(
         {name: {"mrr": own["mrr"][:20]} for name, own in values.items()},
         baseline="old",
         margin=0.005,
     )
     assert few.decision == "undecided"
-    assert few.verdict.endswith("whether new is worse than old by more than 0.005.")
+    assert few.verdict.endswith(", more than the margin of 0.005 (95% confidence).")
 
 
 def test_the_number_of_queries_is_about_the_pairs_that_are_open():
@@ -238,7 +198,7 @@ def test_the_number_of_queries_is_about_the_pairs_that_are_open():
     assert [pair.verdict for pair in gate.pairs()] == ["undecided", "better"]
     needed = gate.queries_needed(0.003, first="new", second="old")
     assert 100 < needed < gate.queries_needed(0.003, first="new", second="erratic")
-    assert f"If they are equal, about {needed:,} queries would probably show it." in gate.verdict
+    assert f"as good as old and erratic, about {tens(needed)} queries are needed" in str(gate)
 
 
 def test_no_number_of_queries_is_printed_if_there_are_as_many():
@@ -249,7 +209,7 @@ def test_no_number_of_queries_is_printed_if_there_are_as_many():
     gate = of_values(values, baseline="old", margin=0.1)
     assert gate.queries_needed(0.1) < 40
     assert gate.decision == "undecided"
-    assert gate.verdict.endswith("cannot show whether new is worse than old by more than 0.1.")
+    assert gate.verdict.endswith(", more than the margin of 0.1 (95% confidence).")
 
 
 def test_no_number_of_queries_is_printed_that_holds_for_some_rankings_only():
@@ -262,11 +222,11 @@ def test_no_number_of_queries_is_printed_that_holds_for_some_rankings_only():
         {name: {"mrr": own} for name, own in values.items()}, baseline="old", margin=0.001
     )
     assert gate.decisions == {"few": "undecided", "new": "undecided"}
-    assert gate.verdict.endswith("are worse than old by more than 0.001.")
+    assert "queries are needed" not in str(gate)
     both = of_values(
         {name: {"mrr": values[name]} for name in ("old", "new")}, baseline="old", margin=0.001
     )
-    assert "would probably show it" in both.verdict
+    assert "queries are needed to show it" in both.verdict
 
 
 def test_a_metric_that_only_knows_more_about_the_best_contradicts_nothing():
@@ -281,9 +241,8 @@ def test_a_metric_that_only_knows_more_about_the_best_contradicts_nothing():
     assert len(comparison.best_set) == 2
     assert comparison.by_metric("mrr").best_set == ("a",)
     assert comparison.names[0] == "a"
-    assert comparison.verdict == (
-        "By map, the best is a or b (95% confidence); a leads. c is worse."
-    )
+    assert comparison.verdict.startswith("By map, a scores highest; b may be as good; c is worse.")
+    assert "mrr," not in comparison.verdict
 
 
 def test_equal_rankings_need_more_queries_if_there_are_more_of_them():
@@ -292,7 +251,7 @@ def test_equal_rankings_need_more_queries_if_there_are_more_of_them():
     # So many queries without a difference exclude, for three pairs together, that more than 1% of them differ.
     needed = math.ceil(math.log(0.05 / 3 / 2) / math.log(1 - 0.01))
     assert needed > math.ceil(math.log(0.05 / 2) / math.log(1 - 0.01)) == 368
-    assert f"If they are equal, about {needed} queries would probably show it." in gate.verdict
+    assert f"as good as a, about {tens(needed)} queries are needed to show it" in str(gate)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +309,7 @@ def test_the_table_shows_what_the_attributes_hold(reports):
         assert behind == f"{one.difference:+.4f}"
         assert interval == f"[{low:+z.4f}, {high:+z.4f}]"
         assert status == one.status
-        assert mrr.lstrip("*") == f"{by_mrr[one.name]:.4f}"
+        assert mrr == f"{by_mrr[one.name]:.4f}"
         assert (high < 0) == (status == "worse")
     beside = compare(reports, "mrr", baseline="noise", confidence=0.9)
     (table,), _ = html_of(beside)
@@ -363,18 +322,6 @@ def test_the_table_shows_what_the_attributes_hold(reports):
         assert difference == f"{one.difference:+.4f}"
         assert interval == f"[{low:+z.4f}, {high:+z.4f}]"
         assert status == one.status
-
-
-def test_another_leader_is_marked():
-    # "a" is on top half of the time, and beyond rank 2 else.
-    ranks = {"a": [1] * 20 + [5] * 20, "b": [2] * 40, "c": [6] * 40}
-    metrics = ["hit_rate@1", "hit_rate@2"]
-    reports = {name: report_of_ranks(own, metrics=metrics) for name, own in ranks.items()}
-    found = compare(reports)
-    (table,), lines = html_of(found)
-    assert [row[-1] for row in table[1:]] == ["0.5000", "*1.0000", "0.0000"]
-    assert "* leads by hit_rate@2." in lines
-    assert found.verdict.endswith("By hit_rate@2, b is better than a.")
 
 
 def test_ends_of_intervals_next_to_0_show_their_side():
@@ -414,17 +361,6 @@ def test_names_are_escaped(reports):
     two = compare({"<b>\x1b": reports["first"], "c": reports["second"]}, "mrr")
     assert "<b>\\x1b" in two.verdict
     assert ">&lt;b&gt;\\x1b<" in two._repr_html_()
-
-
-def test_details_have_what_the_print_leaves_out(reports):
-    comparison = compare(reports)
-    tables, lines = html_of(comparison.details())
-    assert [table[0] for table in tables] == [
-        ["", metric, "p", "letters", "regret", "status"] for metric in comparison.metrics
-    ]
-    for row, one in zip(tables[0][1:], comparison.standings(), strict=True):
-        assert row[3:5] == [comparison.letters[one.name], f"{one.regret:.4f}"]
-    assert any("hold together for 3 comparisons" in line for line in lines)
 
 
 def test_a_dict_for_json_has_what_the_standings_have(reports):

@@ -6,6 +6,7 @@ from skrank_metrics import (
     evaluate,
 )
 from skrank_metrics.__main__ import main
+from skrank_metrics._cli.commands import last_line
 from skrank_metrics._cli.options import in_options
 from skrank_metrics._output.result import sections_on_command_line, text_of
 from support.policies import with_policies
@@ -35,7 +36,14 @@ def report_of(files, score="a", metrics="mrr", **options):
 def as_command(compute, *arguments, **options):
     """What a function returns, and its text with the names of the options of the command line."""
     found = compute(*arguments, **options)
-    return found, text_of(sections_on_command_line(found, in_options, whole=False)) + "\n"
+    return found, as_printed(found)
+
+
+def as_printed(result):
+    """The text of a result for whoever typed a command, which for a gate ends with its exit code."""
+    text = text_of(sections_on_command_line(result, in_options, whole=False)) + "\n"
+    plan = getattr(result, "plan", None)
+    return text if plan is None or plan.margin is None else text + last_line(result.decision)
 
 
 def output_of(capsys, *words):

@@ -213,7 +213,7 @@ def test_a_table_per_system(files, capsys):
     printed = output_of(capsys, "compare", "a.csv", "b.csv", *words)
     assert printed.replace(".csv", "").split() == expected.split()
     output_of(capsys, "evaluate", "a.csv", *words, "--save", "a.json")
-    assert "score   " in output_of(capsys, "compare", "a.json", "b.csv", *words)
+    assert "\nscore " in output_of(capsys, "compare", "a.json", "b.csv", *words)
 
 
 def test_tables_with_several_scores_each(files, capsys):

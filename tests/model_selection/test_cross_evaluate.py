@@ -86,7 +86,7 @@ def test_both_aggregates_are_shown_and_named(result):
     means = result.by_metric("map").fold_means()["ridge"]
     row = result.to_frame().loc["ridge"]
     assert row["map"] == result.reports["ridge"].mean["map"]
-    assert "Cross-validated: ridge is best in " in " ".join(str(result).split())
+    assert "ridge is best in " in " ".join(str(result).split())
     text = " ".join(str(result.details()).split())
     of_metrics = [result.by_metric(metric).fold_means()["ridge"] for metric in result.metrics]
     cells = [f"{own.mean():.4f} ± {own.std():.4f}" for own in of_metrics]
@@ -121,8 +121,8 @@ def test_negative_labels_if_only_their_order_counts():
 def test_a_single_model_is_reported_without_a_verdict(result):
     found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV)
     assert found.verdict == ""
-    assert str(found).startswith("1 ranking by ndcg@10")
-    assert str(found).endswith("Cross-validated in 3 folds.")
+    assert str(found).startswith("1 model, 60 queries, 3 folds")
+    assert ", 3 folds\n" in str(found)
     np.testing.assert_array_equal(found.fold_means()["Ridge"], result.fold_means()["ridge"])
 
 
@@ -171,7 +171,7 @@ def test_folds_that_vary_more_than_queries_decide():
     assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
     assert compare(found.reports).pair().p_value == found.pair().p_value
-    assert "The folds disagree more than the queries do" in " ".join(str(found).split())
+    assert "Results vary more between folds than chance explains" in " ".join(str(found).split())
 
 
 @pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by")
@@ -460,7 +460,7 @@ def test_repeated_folds_average_the_values_of_each_query():
     first, second = found.pair().first, found.pair().second
     differences = [one.pair(first, second).difference for one in (once, again)]
     assert found.pair().difference == pytest.approx(np.mean(differences))
-    assert "2 rankings" in str(found)
+    assert "2 models" in str(found)
 
 
 class Declines(Ridge):

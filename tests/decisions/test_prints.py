@@ -373,7 +373,7 @@ def test_results_print_what_the_files_say(name):
 # Runs of 50 queries in files of TREC.
 def write_files():
     random = np.random.default_rng(0)
-    judged, old, new = [], [], []
+    judged, old, new, ties = [], [], [], []
     for query in range(301, 351):
         for document in range(20):
             label = int(random.random() < 0.2)
@@ -382,15 +382,17 @@ def write_files():
             score = label + random.normal(0, 0.8)
             tied = round(score) if query % 2 else score
             if query != 333:
-                old.append(f"{query} Q0 d{document:02} 1 {tied:.4f} old")
+                old.append(f"{query} Q0 d{document:02} 1 {score:.4f} old")
+                ties.append(f"{query} Q0 d{document:02} 1 {tied:.4f} ties")
                 new.append(f"{query} Q0 d{document:02} 1 {score + random.normal(0, 0.3):.4f} new")
     Path("qrels.txt").write_text("\n".join(judged) + "\n")
     Path("prod.txt").write_text("\n".join(old) + "\n")
+    Path("tied.txt").write_text("\n".join(ties) + "\n")
     Path("new.txt").write_text("\n".join(new) + "\n")
 
 
 COMMANDS = {
-    "17_one_run": "evaluate qrels.txt prod.txt ndcg@10 map",
+    "17_one_run": "evaluate qrels.txt tied.txt ndcg@10 map",
     "18_gate": "compare qrels.txt prod.txt new.txt ndcg@10 --margin 0.02",
 }
 

@@ -106,10 +106,8 @@ def test_reads_well_and_converts(found):
     best = next(iter(found.params))
     assert words(found).startswith(found.verdict)
     assert f"{best} is best in " in text
-    assert (
-        f"{best} has the best mean over folds, {found.naive_score:.4f}. The best of 3 candidates looks better than it "
-        f"is: chosen without the fold that it is scored on, it scores {found.expected_score:.4f}."
-    ) in text
+    scores = f"{found.expected_score:.3f} on new queries, not {found.naive_score:.4f}"
+    assert f"Expect about {scores}: {best} was chosen because" in words(found)
     assert "Fitted again" not in text
     assert max(map(len, str(found).splitlines())) <= 80
     frame = found.to_frame()

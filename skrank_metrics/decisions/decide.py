@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.decisions.signs import PairTests, Sample, divided, null_statistics, square
+from skrank_metrics.decisions.signs import TIED, PairTests, Sample, divided, null_statistics, square
 
 Verdict: TypeAlias = Literal[
     "worse", "undecided", "small loss", "not worse", "equivalent", "better"
@@ -215,7 +215,8 @@ class Decision:
     def _largest_tail(self) -> Skew | None:
         # The second ranking is better on few queries, by much.
         ratio = divided(self.gain.T, self.gain)
-        is_skewed = (self.asymmetry <= -0.2) & (ratio >= 2) & ~np.isnan(self.p_adjusted)
+        is_twice = ratio >= 2 - TIED
+        is_skewed = (self.asymmetry <= -0.2) & is_twice & ~np.isnan(self.p_adjusted)
         if not is_skewed.any():
             return None
         # A pair that is claimed says more to a reader than another one.

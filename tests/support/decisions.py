@@ -431,7 +431,7 @@ class Decision:
             own = self.tests[i, j]
             wins = own.mean_size(1)
             losses = own.mean_size(-1)
-            if own.skewness() <= -0.2 and wins and losses >= 2 * wins:
+            if own.skewness() <= -0.2 and wins and losses >= 2 * wins - TIED:
                 found[i, j] = losses / wins
         return found
 

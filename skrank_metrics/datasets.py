@@ -122,7 +122,7 @@ def make_ranking(
     thresholds = np.quantile(merit, shares)
     y = np.searchsorted(thresholds, merit, side="left").astype(np.intp)
     shifts = random.standard_normal((n_queries, n_features))
-    # Only now, so that grades do not depend on what all documents of a query share.
+    # The shifts are added last, so that grades do not depend on what all documents of a query share.
     return X + shifts[qid], y, qid
 
 
@@ -135,7 +135,7 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2))
     errors = 0.08 * random.standard_normal(len(sample))
     nearest = np.argsort(distances + errors, kind="stable")[:size]
-    # Sorted by distance, the order of rows alone would rank well whenever ties keep it.
+    # If rows were sorted by distance, their order alone would rank well whenever ties keep it.
     return random.permutation(sample[nearest])
 
 
@@ -147,7 +147,7 @@ def _mean_ink(images: FloatArray, size: int) -> FloatArray:
 def _features_of_pairs(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
     """Features of pairs of images, by name."""
     difference = queries - candidates
-    # By at most one pixel in each direction.
+    # Images are shifted by at most one pixel in each direction.
     shifts = product((-1, 0, 1), repeat=2)
     shifted = [_cosine(queries, np.roll(candidates, shift, axis=(1, 2))) for shift in shifts]
     features = {

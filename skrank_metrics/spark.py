@@ -97,7 +97,7 @@ def evaluate(
             label, score, qid, sample_weight, retrieved, judged, documents, by=by, groups=groups
         ),
     )
-    # First, so that wrong options are refused before Spark does any work.
+    # This check comes first, so that wrong options are refused before Spark does any work.
     evaluation.check_shuffle(order)
     from pyspark.sql import DataFrame
 
@@ -111,7 +111,7 @@ def evaluate(
     plain = [f"c{number}" for number in range(len(names))]
     rows = rows.toDF(*plain)
     if order == "shuffle":
-        # By position, since the columns no longer have their own names.
+        # The column is chosen by position, since columns no longer have their own names.
         rows = rows.repartition(rows[names.index(qid)])
     parts = []
     for (pickled,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect():
@@ -128,7 +128,7 @@ def _in_arrow(evaluation: TableEvaluation) -> Any:
     def evaluate_rows(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        # All at once, since Spark may cut a query between two batches of a partition.
+        # Batches are joined, since Spark may cut a query between two batches of a partition.
         received = list(batches)
         # A shuffle of few queries leaves partitions empty, and a table of no batches has no schema.
         if not received:

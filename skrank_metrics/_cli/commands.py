@@ -88,7 +88,7 @@ def _show_report(chosen: Chosen) -> int:
 
 def _by_query(report: RankingReport) -> Sections:
     """A report with the values per query."""
-    # As text, since floats print with four decimals, in which different ids may agree.
+    # Ids are texts here, since floats print with four decimals, in which different ids may agree.
     ids = map(str, report.qid)
     rows = list(zip(ids, *report.per_query.values(), strict=True))
     return extended(report, Table(("qid", *report.per_query), rows))
@@ -100,7 +100,7 @@ def _compare_chosen(chosen: Chosen) -> int:
         raise ValueError(f"compare takes two or more rankings; got {', '.join(reports)}.")
     margin = _margin_of(chosen)
     baseline = chosen.baseline
-    # Usually the one that is in use; evaluate compares all with all.
+    # The first ranking is usually the one in use; evaluate compares all with all.
     if baseline is None:
         baseline = [next(iter(reports))]
     found = compare(

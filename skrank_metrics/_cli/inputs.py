@@ -99,7 +99,7 @@ def _refuse_rows(path: str, columns: Mapping[str, Any]) -> None:
 
 def _columns_by_file(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Names of columns for all files, and those for one, as qrels.query."""
-    # Of two columns for one role, neither may be ignored.
+    # If two columns are given for one role, neither may be ignored.
     columns = by_text(named, "--columns", " Name one column per role.")
     found: dict[str, Any] = {}
     for key, name in columns.items():
@@ -179,6 +179,6 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
         if not column:
             held = ", ".join(report.metrics)
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
-        # By the names of this command, as a saved report may spell its parameters in another order.
+        # Columns get the names of this command, as a saved report may spell parameters in another order.
         columns[metric] = column
     return report.with_metrics(columns)

@@ -158,7 +158,7 @@ def check_discount(discount: Any) -> DiscountFunction:
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
     # Callers check the values.
     with np.errstate(over="warn"):
-        # A copy, since the function may work in place.
+        # The function gets a copy, since it may work in place.
         result = np.asarray(function(values.copy()), dtype=np.float64)
     if result.shape != values.shape:
         raise ValueError(
@@ -176,6 +176,6 @@ _GAINS: dict[str, GainFunction] = {
 _DISCOUNTS: dict[str, DiscountFunction] = {
     "log2": lambda ranks: np.log2(ranks + 1),
     "reciprocal": lambda ranks: ranks,
-    # As in the first paper on DCG: the first two ranks count in full.
+    # In the first paper on DCG, the first two ranks count in full.
     "jarvelin": lambda ranks: np.log2(np.maximum(ranks, 2)),
 }

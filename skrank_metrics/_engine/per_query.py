@@ -16,7 +16,7 @@ from skrank_metrics._engine.ranking import Ranking, Sight
 from skrank_metrics._input.arrays import UNJUDGED, FloatArray, IntArray
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
-# As in trec_eval: a single query with value 0 would make a geometric mean 0.
+# trec_eval has the same floor: a single query with value 0 would make a geometric mean 0.
 GEOMETRIC_FLOOR = 1e-5
 
 # What a kernel returns for a block: one value per query, or its numerator and denominator.
@@ -144,7 +144,7 @@ def aggregate(
         return _replaced(result, replace_undefined_by)
     if weights is not None:
         if not weights.any():
-            # As for no queries at all.
+            # The mean of no queries is NaN, too.
             return float("nan")
         weights = _at_most_one(weights)
     if average == "median":

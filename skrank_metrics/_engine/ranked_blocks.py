@@ -224,7 +224,7 @@ class RankedBlock:
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
-        # In no inverted pair, even if labels are negative.
+        # Padding is in no inverted pair, even if labels are negative.
         gains = np.where(self._padding, gains.min(), gains)
         n = (~self._padding).sum(axis=1)
         n_unequal = n * (n - 1) / 2 - _ties.average_ranks(gains, self._padding)[1]

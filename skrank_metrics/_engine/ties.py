@@ -288,7 +288,7 @@ def count_inversions(codes: IntArray) -> FloatArray:
     """
     n_rows = len(codes)
     n_bits = int(codes.max()).bit_length()
-    # Each row from its end, so that larger codes come before.
+    # Each row is read from its end, so that larger codes come before.
     codes = (np.arange(n_rows)[:, None] << n_bits | codes[:, ::-1]).ravel()
     place = np.argsort(codes, kind="stable")
     codes = codes[place]

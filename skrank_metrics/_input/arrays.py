@@ -146,7 +146,7 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         _check_exact(array.min(), array.max(), name)
     if array.dtype.itemsize <= 8:
         return array
-    # Of long doubles, those beyond the range of float64 would become ties.
+    # Long doubles beyond the range of float64 would become ties.
     try:
         with np.errstate(over="raise"):
             return array.astype(np.float64)

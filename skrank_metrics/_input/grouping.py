@@ -62,7 +62,7 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     """The first row of each query, and the rows grouped by numbers that stand for the ids."""
     changes = codes[1:] != codes[:-1]
-    # Of shuffled rows or very short queries, there are not much fewer runs than rows.
+    # Shuffled rows, and very short queries, have hardly fewer runs than rows.
     if 2 * np.count_nonzero(changes) > len(codes):
         numbers, first = _number_by_first_appearance(codes)
         sizes = np.bincount(numbers)

@@ -187,7 +187,7 @@ def refuse_unlike(
 ) -> None:
     """Refuse 1 among ids if the others have only "1"; of a whole kind, also ids that look like none of the others."""
     known = kinds_of(others)
-    # Almost always; all that follows looks at each id.
+    # This is nearly always so, and all that follows looks at each id.
     if not known or kinds_of(ids) <= known:
         return
     texts = {_text(other): other for other in others}

@@ -69,7 +69,7 @@ Lists: TypeAlias = (
     | PathLike[str]
     | IO[Any]
 )
-# By the id of a query.
+# Values by the ids of queries.
 OfQueries: TypeAlias = Mapping[Any, Any] | SupportsArray
 Features: TypeAlias = SupportsArray | SupportsArrow | SparseMatrix | Sequence[Sequence[Any]]
 Seed: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None

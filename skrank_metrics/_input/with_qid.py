@@ -210,7 +210,7 @@ def qid_from_sizes(sizes: Numbers) -> IntArray:
     array([0, 0, 1, 1, 1])
     """
     index: Any = getattr(sizes, "index", None)
-    # In the order of the ids or of the sizes, not in that of the rows.
+    # Counts by pandas are in the order of the ids or of the sizes, not in that of the rows.
     if hasattr(index, "names") and (index.names != [None] or not counts_rows(index)):
         raise ValueError(
             "sizes has an index, as the counts of groupby and value_counts have. It holds query ids, which may be in "

@@ -39,13 +39,13 @@ svg{max-width:100%;height:auto}
 @media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem!important}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 """
-# No colours of its own, so that the notebook's light or dark theme is inherited.
+# The table sets no colours, so that it inherits the notebook's light or dark theme.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
 _RULE = (
     "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
 )
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
-# Of numbers, which are not broken, and of names.
+# Numbers are not broken; names are.
 _ALIGN = (
     "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap",
     "text-align:left;max-width:24em;overflow-wrap:break-word",
@@ -119,7 +119,7 @@ def _replace(target: str, data: bytes, *, exists: bool) -> None:
     if exists and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied")
     mode = 0o600 if exists else 0o666  # of which the umask removes what the user wants
-    # In the same folder, since a file cannot be moved to another disk in one step.
+    # The new file is in the same folder, since no file can be moved to another disk in one step.
     new = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new")
     try:
         with open(new, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -127,7 +127,7 @@ def _replace(target: str, data: bytes, *, exists: bool) -> None:
         if exists:
             shutil.copymode(target, new)
         os.replace(new, target)
-    # Also if the user interrupts, since nothing else would remove the unfinished file.
+    # This covers interruptions by the user, too, since nothing else would remove the unfinished file.
     except BaseException:
         with suppress(OSError):
             os.unlink(new)

@@ -65,7 +65,7 @@ class Progress:
             left = elapsed / done * (total - done)
             text = f"{done:,} of {total:,} {what} ({done / total:.0%}), {left:.0f} s left"
         text += further
-        # Of a line that is wider than the terminal, only the end would be replaced.
+        # If a line were wider than the terminal, only its end would be replaced.
         self._write(f"{REPLACE}{text[: WIDTH - 1]}" if self._replaces_lines else f"{text}\n")
 
     def _write(self, text: str) -> None:

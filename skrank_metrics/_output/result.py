@@ -343,7 +343,7 @@ class Result(ABC):
             raise TypeError(
                 f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame."
             )
-        # By name, as only displays may import matplotlib, which takes a second to load.
+        # Displays are loaded by name, since only they may import matplotlib, which takes a second.
         displays = importlib.import_module("skrank_metrics.displays")
         return getattr(displays, self._display).from_result(self, **options)
 
@@ -367,7 +367,7 @@ class Result(ABC):
             sections = [first, *sections]
         tables = [section for section in sections if isinstance(section, Table)]
         blocks = [_section_as_html(section, _sentence(section)) for section in sections]
-        # Below the first table.
+        # The picture is below the first table.
         place = sections.index(tables[0]) + 1 if tables else 0
         displays = importlib.import_module("skrank_metrics.displays")
         blocks.insert(place, displays.page_picture(self))

@@ -228,7 +228,7 @@ def match_convention(
             ways += _ways(seen, one, of_one, value, likely)
         if is_exact and ConventionMatch(str(bound), value, tolerance, ways).matches:
             break
-    # The nearest up to rounding, then the ways of other libraries, then those with few changes.
+    # The nearest come first; among equally near ones, those of other libraries, then those with few changes.
     ways.sort(
         key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params))
     )
@@ -258,7 +258,7 @@ def _tried(
         # An ideal that is a number is a list of documents of this grade, most likely the highest one.
         if name == "ideal":
             values.append(float(largest))
-        # By their text, since NaN, one of the values, is not equal to itself.
+        # Values are compared by their text, since NaN, one of them, is not equal to itself.
         distinct = {str(value): value for value in values}
         distinct.pop(str(bound.get(name)), None)
         settings: list[Options] = [(), *(((name, value),) for value in distinct.values())]

@@ -129,7 +129,7 @@ def compare(
     named = _named(reports)
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    # Of reports, it is a Comparison, the default of C.
+    # A comparison of reports is a Comparison, the default of C.
     return cast("C", compare_reports(named, metrics, plan, by, groups))
 
 

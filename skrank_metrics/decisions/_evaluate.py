@@ -162,7 +162,7 @@ def evaluate(
     >>> evaluate(y, scores, qid=qid, metrics="mrr").verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
-    # Before the truth is made, whose errors name the models.
+    # This comes before the truth, whose errors name the models.
     models = scores_by_model(y_true, y_score)
     bound = bind_metrics(metrics, convention)
     retrieved = carried(y_true, retrieved=retrieved)["retrieved"]
@@ -183,7 +183,7 @@ def evaluate(
         name: _evaluate_model(truth, scores, retrieved, name, bound)
         for name, scores in models.items()
     }
-    # Without a baseline and a margin, by a permutation test at 95%; compare decides otherwise.
+    # The plan has no baseline and no margin, and a permutation test at 95%; compare takes others.
     return comparison_of(reports, tuple(bound), Plan())
 
 

@@ -83,7 +83,7 @@ class Comparison(Result):
     reports: dict[str, RankingReport]
     metrics: tuple[str, ...]
     plan: Plan = field(default_factory=Plan)
-    # By metric; made when they are asked for, except those of slices, which are decided together.
+    # Outcomes are made when their metric is asked for, except those of slices, which are decided together.
     _outcomes: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
     _is_slice: bool = field(default=False, kw_only=True)
 
@@ -171,7 +171,7 @@ class Comparison(Result):
         by_metric = {metric: outcomes_of_slices(reports, metric, self.plan) for metric in tested}
         slices = {}
         for value in by_metric[tested[0]]:
-            # By the other metrics, no query of the slice may count.
+            # For other metrics, it may be that no query of the slice counts.
             outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
             slices[value] = replace(
                 self,

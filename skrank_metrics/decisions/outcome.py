@@ -342,7 +342,7 @@ def gate_of(names: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, Gate
 
 
 def _gate(statuses: Sequence[Status]) -> Gate:
-    # Without a correction for the number of metrics: that all must pass does not make errors more frequent.
+    # No correction for the number of metrics is needed: that all must pass does not make errors more frequent.
     if "worse" in statuses:
         return "do not ship"
     return "undecided" if "undecided" in statuses else "ship"

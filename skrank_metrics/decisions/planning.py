@@ -99,7 +99,7 @@ def queries_to_decide(decision: Decision, first: int, second: int) -> int | None
     needed = 0
     if n_changed >= FEW_CHANGED and decision.spread[first, second]:
         needed = queries_needed(decision, first, second, margin)
-    # Of an unbounded metric, no number of equal queries shows what another one could lose.
+    # If a metric is unbounded, no number of equal queries shows what another one could lose.
     elif not n_changed and math.isfinite(span):
         # So many exclude that more than this share of queries differs, if none does.
         level = decision.level / decision.n_tests / 2

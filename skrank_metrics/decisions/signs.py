@@ -124,7 +124,7 @@ class Units(NamedTuple):
 
 def sum_units(values: FloatArray, weights: FloatArray, codes: NDArray[Any]) -> Units:
     """Add up weighted values, one row per query, and weights, by the code of the query."""
-    # Stable, so that the values of a unit are always added in the order of the queries.
+    # A stable sort adds the values of a unit in the order of the queries, always the same.
     order = np.argsort(codes, kind="stable")
     distinct, starts = np.unique(codes[order], return_index=True)
     sums = np.add.reduceat(values[order], starts)
@@ -315,7 +315,7 @@ class PairTests:
         one, other = np.triu_indices(len(sizes), 1)
         rounding = 1e-14 * (sizes[one] + sizes[other])
         self.tolerance = TIED + divided(rounding, np.sqrt(self.pairs.squares))
-        # As if half a win and half a loss of the largest size had been seen, too.
+        # The norm is that of the units, and of half a win and half a loss of the largest size.
         self.norm = np.sqrt(self.pairs.squares + self.pairs.largest**2 / 2)
         self.z_of_signs = divided(np.abs(self.pairs.total), self.norm)
         # A larger one rejects also shifts away from 0, so that the sign is unknown; only unequal weights allow it.
@@ -354,10 +354,10 @@ class PairTests:
         c = critical + self.tolerance
         a = self.mass**2 - c**2 * self.square_mass
         b = pairs.total * self.mass - c**2 * pairs.cross
-        # z - c as in the test, so that its sign is the same to the last digit.
+        # The test computes z - c in the same way, so that its sign is the same to the last digit.
         rest = self.norm**2 * (z - self.tolerance - critical) * (z + c)
         with np.errstate(all="ignore"):
-            # The root that is farther from 0, and with it the other one.
+            # The root that is farther from 0 loses no digits, and gives the other one.
             far = b + np.copysign(np.sqrt(np.fmax(b**2 - a * rest, 0.0)), b)
             roots = np.sort([far / a, divided(rest, far)], axis=0)
         unknown = a <= 0
@@ -377,7 +377,7 @@ class PairTests:
         pairs, scale = self.pairs, self.scale
         difference = scale * self.mean
         spread = scale * self.n_effective**0.5 * pairs.error
-        # Sums of units as values of units of mean mass.
+        # This turns sums of units into values of units of mean mass.
         unit = scale * len(self.units.masses) / self.mass
         largest = unit * pairs.largest
         gain = unit * divided((pairs.sizes + pairs.total) / 2, pairs.n_won)

@@ -51,7 +51,7 @@ class DifferenceDisplay(Display):
         for row, effect, colour in zip(rows, effects, colours, strict=True):
             end = max(levels[row - 1], levels[row])
             style.write_beside(ax, (end, row), style.signed(effect), colour)
-        # From each step to the next.
+        # These lines connect each step with the next.
         ax.vlines(
             levels, range(len(levels)), [*rows, len(names) - 1], look.soft, linewidth=0.8, zorder=0
         )

@@ -47,10 +47,10 @@ def _svg(result: Any) -> str:
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     _, start, drawing = target.getvalue().partition("<svg")
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", start + drawing, flags=re.DOTALL)
-    # As wide as the page, but at most somewhat wider than drawn.
+    # The picture is as wide as the page, but at most somewhat wider than drawn.
     size = f'<svg style="max-width:{100 * figure.get_figwidth():.0f}px"'
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("<svg", size, 1)
-    # In the tags only, as the text between them may hold anything.
+    # Only tags are changed, since the text between them may hold anything.
     return re.sub("<[^<>]*>", _tag_of_page, svg)
 
 

@@ -189,7 +189,7 @@ class BoundMetric:
     @property
     def definition(self) -> tuple[Any, ...]:
         """Equal for metrics that give the same values, however they are spelled."""
-        # As text, since NaN does not equal NaN.
+        # The number is compared as text, since NaN does not equal NaN.
         return self.computation, str(self.replace_undefined_by), self.negative
 
     def replace(self, **params: Any) -> BoundMetric:

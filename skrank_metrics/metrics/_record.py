@@ -113,7 +113,7 @@ class Metric:
 
 def flat_name(name: str) -> str:
     """Spell a name with letters, digits and underscores only."""
-    # For loggers and databases that forbid "@" and parentheses in names.
+    # Some loggers and databases forbid "@" and parentheses in names.
     return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip(
         "_"
     )

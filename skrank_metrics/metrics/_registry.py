@@ -121,7 +121,7 @@ def _public_function(record: Metric) -> MetricFunction:
     def score(y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
         return by_default(y_true, y_score, *misplaced, **keywords)
 
-    # For help() and editors.
+    # help() and editors read these two.
     score.__signature__ = signature_of(record)  # type: ignore[attr-defined]
     score.__doc__ = docstring(record, inspect.cleandoc(record.kernel.__doc__ or ""))
     # Those of the kernel are about blocks, not about arguments.
@@ -156,7 +156,7 @@ def docstring(record: Metric, text: str) -> str:
     for parameter in signature_of(record).parameters.values():
         kind, description = texts[parameter.name]
         default = "" if parameter.default is parameter.empty else f", default={parameter.default!r}"
-        # Double quotes, as in the rest of the docstring.
+        # The rest of the docstring has double quotes, too.
         head = f"{parameter.name} : {kind}{default}".replace("'", '"')
         parameters.append(_entry(head, description))
     sections = [summary.strip(), _displayed(record.formula), more.strip(), "\n".join(parameters)]

@@ -97,7 +97,7 @@ def q_measure_score(
     0.75
     """
     hits = ranked.hit_products(None)
-    # Products of relevance and sums, since ties make the two dependent.
+    # Ties make relevance and the sums dependent, so their products are averaged over orders.
     gains = ranked.running_products(None, gain)
     ideal = np.cumsum(ranked.ideal_order().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
@@ -132,7 +132,7 @@ def bpref_score(
     0.75
     """
     n_relevant = ranked.n_relevant(relevance_threshold)
-    # At least 1: without other documents, nothing is missed and 0 / 1 is 0.
+    # The bound is at least 1: without other documents, nothing is missed and 0 / 1 is 0.
     bound = np.maximum(np.minimum(n_relevant, ranked.n_documents - n_relevant), 1)
     misses = ranked.capped_misses(relevance_threshold, n_relevant)
     return ranked.n_hits(relevance_threshold) - misses / bound, n_relevant

@@ -244,7 +244,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             peer="TF-Ranking 0.5.5, the examples of its documentation",
             ties="average",
             metrics={
-                # As in Rax.
+                # These are the gains of Rax.
                 "ndcg(gain=exp2)": "NDCGMetric, NDCGMetric(topn=k)",
                 "dcg(gain=exp2)": "DCGMetric, DCGMetric(topn=k)",
                 "map(normalizer=relevant, relevance_threshold=1)": "MeanAveragePrecisionMetric, "

@@ -79,7 +79,7 @@ class FunctionKernel:
         if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
             return math.nan
         if "unranked" in self.given:
-            # A new dict, since the options are those of all queries.
+            # This is a new dict, since the options are those of all queries.
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):
             raise ValueError(
@@ -90,7 +90,7 @@ class FunctionKernel:
         values = [
             self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()
         ]
-        # fsum, so that the order of the orders does not matter.
+        # The sum of fsum does not depend on the order of the orders.
         return math.fsum(values) / len(values)
 
     def _check_columns(self, query: TiedQuery, options: Mapping[str, Any]) -> None:
@@ -224,7 +224,7 @@ def make_metric(
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
     columns = tuple(documents)
-    # Negated, so that bounds of NaN are refused as well.
+    # The comparison is negated, so that bounds of NaN are refused as well.
     if np.shape(bounds) != (2,) or not bounds[0] < bounds[1]:
         raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     low, high = map(float, bounds)
@@ -364,7 +364,7 @@ def check_metric(
             cut = bound.replace(k=LONGEST)(**rows)
             expected = np.where(is_longest, whole, cut)
             _check_equal(bound, rows, f"with k={LONGEST} as without a cutoff", cut, expected)
-        # Last, since processes take long to start.
+        # This check is the last, since processes take long to start.
         _check_equal(bound, rows, "in another process", _values_elsewhere(bound, rows), whole)
     except (TypeError, ValueError) as error:
         raise AssertionError(

@@ -182,7 +182,7 @@ def fall_out_score(
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
     0.3333
     """
-    # All that are not relevant, ranked or not; without any, the rate is undefined.
+    # These are all that are not relevant, ranked or not; if there are none, the rate is undefined.
     others = ranked.n_documents - ranked.n_relevant(relevance_threshold)
     return ranked.n_shown - ranked.n_hits(relevance_threshold), others
 

@@ -188,7 +188,7 @@ def spearman_score(ranked: RankedBlock) -> tuple[FloatArray, FloatArray]:
     0.5
     """
     n = ranked.n_retrieved.astype(np.float64)
-    # In float64, since the cube of the length of a long list overflows integers.
+    # The counts are float64, since the cube of the length of a long list overflows integers.
     by_label, by_score, squares = ranked.centred_ranks()
     # Ranks by score are 1 to n, with a sum of squared deviations of n (n^2 - 1) / 12.
     return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

@@ -54,16 +54,16 @@ class Race:
     def __post_init__(self) -> None:
         n, self.n_folds = self.n_candidates, len(self.sizes)
         self.remaining = list(range(n))
-        # One entry per fold: scores of all candidates, and their values, NaN for those that did not run.
+        # Both have one entry per fold, for all candidates; NaN means that one did not run.
         self.scores: list[FloatArray] = []
         self.folds: list[QueryScores] = []
-        # Of ``cv_results_``: when and why candidates were dropped, and their last comparison with the leader.
+        # These columns of ``cv_results_`` say when and why candidates were dropped, with their last comparison.
         self.columns: dict[str, Any] = {
             "dropped_after": np.full(n, np.nan),
             "dropped_because": np.full(n, "", dtype=object),
-            # Mean over folds, leader minus candidate.
+            # The difference is the leader's mean over folds minus the candidate's.
             "difference": np.full(n, np.nan),
-            # For the number of candidates and folds.
+            # These are adjusted for the number of candidates and folds.
             "p_adjusted": np.full(n, np.nan),
         }
 

@@ -230,7 +230,7 @@ def search_report(
     compared = {row: _number(row) for row in whole[:n_candidates]}
     of_fit = dict(params or {})
     groups = of_fit.pop("groups", None)
-    # Of a race, values are kept with its own groups, which need not be these.
+    # A race keeps values with its own groups, which need not be these.
     found = _kept(search, key, bound, compared) if groups is None else None
     if found is None:
         if X is None or y is None:
@@ -268,7 +268,7 @@ def _change(found: CrossEvaluation, names: Mapping[int, str], scores: FloatArray
 
 def expected_score(scores: FloatArray) -> float:
     """Mean over folds of the score of the candidate that is best on all other folds; candidates are rows."""
-    # The sum over all other folds, which orders candidates as their mean does.
+    # The sum over all other folds orders candidates as their mean does.
     others = scores.sum(axis=1, keepdims=True) - scores
     return float(scores[others.argmax(axis=0), np.arange(scores.shape[1])].mean())
 
@@ -290,7 +290,7 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     rows = list(names)
     # If error_score is a number, candidates that failed in a fold have a score there, but no values.
     failed = any(np.isnan(of_fold[rows]).all(axis=1).any() for of_fold in values)
-    # In order of first appearance, as in a report of rows, since random signs are drawn in this order.
+    # Queries are in order of first appearance, as in a report of rows: random signs are drawn in this order.
     order = np.argsort(np.concatenate(first_rows))
     qid = np.concatenate(ids)[order]
     # Queries that are tested several times have several values, of which a report has one.

@@ -82,7 +82,7 @@ _LIGHTGBM = Family(
         "class_weight colsample_bytree importance_type learning_rate max_depth min_child_samples "
         "min_child_weight min_split_gain n_jobs num_leaves objective random_state reg_alpha reg_lambda "
         "subsample subsample_freq subsample_for_bin "
-        # Not among the parameters of the signature; their aliases are left out, as two of them may contradict.
+        # These are not in the signature; their aliases are left out, as two of them may contradict.
         "deterministic extra_trees feature_fraction_bynode force_col_wise force_row_wise label_gain "
         "lambdarank_norm lambdarank_truncation_level max_bin min_data_in_bin other_rate path_smooth "
         "sigmoid top_rate verbose verbosity"
@@ -121,7 +121,7 @@ _HISTOGRAM = Family(
     {"early_stopping": (False, "auto"), "warm_start": (False,)},
     _use_first_of_histogram,
 )
-# By class.
+# Each class has the parameters of its library.
 FAMILIES = {
     "LGBMRanker": _LIGHTGBM,
     "LGBMRegressor": _LIGHTGBM,
@@ -208,5 +208,5 @@ def groups_of(candidates: Sequence[Candidate], rows: Iterable[int]) -> list[list
     groups: dict[Any, list[int]] = {}
     for row in sorted(rows, key=lambda row: -candidates[row].n_trees):
         groups.setdefault(candidates[row].path or row, []).append(row)
-    # In the order of the candidates, in which a grid search fits them, too.
+    # A grid search fits candidates in this order, too.
     return sorted(groups.values(), key=min)

@@ -348,7 +348,7 @@ def _fit_and_predict(fit: _Fit, train: IntArray, test: IntArray) -> Any:
     of_train = take_rows(fit.X, train)
     with sklearn.config_context(enable_metadata_routing=fit.routed):
         fitted = clone(fit.model).fit(of_train, take_rows(fit.y, train), **params)
-    # Before the test rows are copied, so that memory holds one copy of each row at most.
+    # These rows go before the test rows are copied, so that memory holds one copy of each row at most.
     del of_train
     return fit.scorer(fitted, take_rows(fit.X, test), take_rows(fit.y, test))
 

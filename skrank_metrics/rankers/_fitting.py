@@ -38,9 +38,9 @@ _STARTS = ("base_margin", "baseline", "init_score")
 _PER_ROW = (*_STARTS, "position", "subgroup_id")
 # These never do, even if there are as many features as rows.
 _PER_FEATURE = ("feature_name", "feature_weights")
-# Of validation rows, such as eval_set and sample_weight_eval_set.
+# Parameters of validation rows, such as eval_set and sample_weight_eval_set, match this.
 _VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")
-# These only match that expression.
+# These match the expression, but hold something else.
 _NOT_OF_ROWS = ("eval_at", "eval_metric", "eval_names")
 _OF_SETS = (
     " Pass eval_set=[(X_val, with_qid(y_val, qid_val, sample_weight=...))], with rows in any order: the labels carry "
@@ -130,7 +130,7 @@ def sorted_rows(
         if way in ("catboost", "xgboost"):
             # These boosters weight queries, so weights must not vary within one.
             query_weights(sample_weight, grouping)
-    # Numbers in an order of the ids, so that what is drawn does not depend on the order of the rows.
+    # Queries are numbered in an order of their ids, so that random draws do not depend on the order of the rows.
     places = np.argsort(canonical_order(units.ids))
     rows = SortedRows(X, y, grouping.ids, grouping.codes, places[units.codes], weights, further)
     # Regressors and classifiers get the rows as they are, also those of a precomputed kernel, whose columns are rows.

@@ -341,7 +341,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "estimator_")
         # A Pipeline can select columns by name, so it may get others than in fit.
         if not isinstance(self.estimator_, Pipeline):
-            # Names only: the estimator checks the shape.
+            # This checks only names: the estimator checks the shape.
             validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
         remember(scores, self._fitted)

@@ -78,7 +78,7 @@ def _most_pairs_are_inverted(ranking: Ranking) -> bool:
         first = first[ranking.retrieved[first] & ranking.retrieved[first + 1]]
     second = first + 1
     labels, scores = documents.compact_labels, ranking.scores
-    # 1, 0 or -1 by which document of a pair has more.
+    # Signs are 1, 0 or -1, by which document of a pair has more.
     by_label = _signs(labels[first], labels[second])
     by_score = _signs(scores[first], scores[second])
     agreement = by_label * by_score
@@ -132,7 +132,7 @@ def _no_grade_zero(documents: Documents, values: Mapping[str, MetricValues]) -> 
     for name, own in values.items():
         if own.metric.computation.options.get("relevance_threshold", 0) is None:
             binary.append(name)
-    # Of lists by id, only relevant documents may be known, as of purchases.
+    # Lists by id may name only the relevant documents, such as purchases.
     is_partly_judged = documents.judged is not None or documents.document_ids is not None
     is_binary = is_partly_judged and documents.largest_label <= 1
     if not binary or not documents.are_grades or is_binary:

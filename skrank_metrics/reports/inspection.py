@@ -122,7 +122,7 @@ class Inspection(Result):
         rows: list[dict[str, Any]] = []
         for query in chain.from_iterable(self.queries):
             rows += rows_of(query.columns, {"qid": query.qid, "ranking": query.ranking})
-        # Not from the rows, as there may be none. All queries of a ranking have the same columns.
+        # Columns do not come from rows, as there may be none. All queries of a ranking have the same columns.
         rankings = self.queries[0]
         names = dict.fromkeys(chain(("qid", "ranking"), *(query.columns for query in rankings)))
         if len(rankings) == 1:
@@ -207,7 +207,7 @@ def _inspected(
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
     # Each rank costs another cutoff of the metric, and below the longest list there is nothing.
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
-    # All queries at once, since each cutoff is a pass over the documents.
+    # All queries are done at once, since each cutoff is a pass over the documents.
     added, rest = contributions(ranking, metric, depth)
     values = report.per_query[metric_name][places].tolist()
     ids = as_python(report.qid[places])

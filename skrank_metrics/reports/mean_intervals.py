@@ -40,7 +40,7 @@ def moments(values: Any, weights: Any = None) -> Moments:
     values, weights = _that_count(values, weights)
     if not len(values):
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
-    # Divided by the largest first, since the sum of huge weights overflows.
+    # Weights are first divided by the largest, since the sum of huge weights overflows.
     shares = weights / weights.max()
     shares /= shares.sum()
     n_effective = 1 / float(shares @ shares)

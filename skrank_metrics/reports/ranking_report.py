@@ -310,7 +310,7 @@ class RankingReport(Result):
         """Whether the labels and scores were kept."""
         return self.ranking is not None
 
-    # Taken when it is needed: there may be thousands of slices, and most are only asked for their means.
+    # The ranking is made when it is needed: there may be thousands of slices, most of them only asked for their means.
     @cached_property
     def own_ranking(self) -> Ranking:
         """The ranking of the documents of these queries."""

@@ -36,8 +36,8 @@ from skrank_metrics.reports.health import Health
 
 # Values in files: versioned JSON with a checksum, for types that JSON has and for those of ids and columns.
 
-# Raised by one whenever the reader of an older version could not read what is written; it then gets a reader of its own
-# in _READERS, and those of older versions stay. Fields that come and go need no new version: see current_fields.
+# The version is raised by one whenever its reader could not read what is written; the old version then gets a reader
+# of its own in _READERS, where all stay. Fields that come and go need no new version: see current_fields.
 FORMAT_VERSION = 1
 # Kinds of arrays whose values are written as bytes.
 _NUMERIC = "biufmM"
@@ -73,7 +73,7 @@ def read_saved(kind: str, path: Any) -> tuple[dict[str, Any], str]:
         is_sound = False
     if not is_sound:
         raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.")
-    # Only now, since the version in a damaged file means nothing.
+    # The version comes after the checksum, since it means nothing in a damaged file.
     if version not in _READERS:
         raise ValueError(
             f"{path} has format version {version}, written by {writer}; this is skrank_metrics "
@@ -173,7 +173,7 @@ def _restored(value: dict[str, Any]) -> Any:
     return value
 
 
-# By version of the format.
+# Each version of the format has its reader.
 _READERS = {1: _restored}
 
 

@@ -237,10 +237,10 @@ class Evaluation:
                 if self.metrics[name].average != "micro":
                     kept[ranking, name] = result.values
                     continue
-                # Pooled over documents.
+                # Pooled values are ratios over all documents, so both of their parts are kept.
                 kept[ranking, name] = result.numerators
                 kept[ranking, name, "shares"] = result.denominators
-        # Copies, since slices of large arrays would keep these in memory.
+        # Columns are copied, since slices of large arrays would keep these in memory.
         values.parts = [{key: column.copy() for key, column in kept.items()}]
         values.seen = [np.sort(hash_ids(ids))]
         return values
@@ -328,7 +328,7 @@ class QueryValues:
         """Each array as one."""
         columns = {}
         for key in list(self.parts[0]):
-            # One by one, so that nothing is in memory twice for long.
+            # Columns are joined one by one, so that nothing is in memory twice for long.
             columns[key] = _joined_parts([part.pop(key) for part in self.parts])
         self.parts = [columns]
         return columns

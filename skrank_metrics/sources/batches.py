@@ -225,7 +225,7 @@ def _write_by_query(
         starts = starts_of(sizes)
         for number in np.flatnonzero(sizes):
             rows = ordered.slice(starts[number], sizes[number])
-            # Each time a new stream, since later tables may have wider types.
+            # Each slice is a new stream, since later tables may have wider types.
             sink = pa.PythonFile(files[number], "w")
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(rows)

@@ -105,7 +105,7 @@ def to_column(values: list[Any], name: str) -> NDArray[Any]:
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     if arrays and len(arrays) == len(values) and len({value.shape for value in arrays}) == 1:
         return np.stack(arrays)
-    # Of mixed types, NumPy would make strings.
+    # NumPy would turn values of mixed types into strings.
     if kinds and all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds):
         array = np.array(values)
         refuse_rounded(values, array, name)
@@ -204,7 +204,7 @@ def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
         low, high = 0, len(different) - 1
     keys = []
     for one, column in zip(lists, numbers, strict=True):
-        # In place, since these are as long as the lists.
+        # These are changed in place, since they are as long as the lists.
         of_rows: Keys = one.codes.astype(np.int64)
         of_rows *= high - low + 1
         of_rows += column
@@ -218,7 +218,7 @@ def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tupl
     # Hardly any list has duplicates. Rows are in the order of their queries, for which a stable sort is the fastest.
     if not equal_to_next(np.sort(keys, kind="stable")).any():
         return lists, keys
-    # Rows of a pair in the order in which they came, or the best first.
+    # The rows of a pair are in the order in which they came, or the best comes first.
     by_pair = np.argsort(keys, kind="stable")
     if duplicates == "best":
         by_pair = np.lexsort((-lists.values, keys))

@@ -386,7 +386,7 @@ def tables_of(
             table = selected(given, columns, part.holder)
             if not len(table):
                 continue
-            # Before anything is computed, since later nobody knows the row of the file.
+            # Cells are checked before anything is computed, since later nobody knows the row of the file.
             bad = columns.bad_cell(table, signed=signed)
             if bad is not None:
                 row, what = bad
@@ -485,7 +485,7 @@ def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[P
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
             f"frame of polars, or an iterator of batches; got {type(source).__name__}. {PAGE}"
         )
-    # Of an iterator, nobody can know; it may well yield one object with other content.
+    # An iterator cannot be checked; it may well yield one object with other content.
     if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
         raise ValueError("source must hold each batch once; one comes again.")
     yield Part("the source", (_of_batch(batch, columns) for batch in source), is_lent=True)

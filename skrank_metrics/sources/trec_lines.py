@@ -52,7 +52,7 @@ FORMS = {
         4,
         "a number as score",
     ),
-    # As in MS MARCO.
+    # The files of MS MARCO look like this.
     "ranks": Form(
         "query, document, rank",
         ("topic", "document", "rank"),

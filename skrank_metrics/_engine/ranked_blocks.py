@@ -88,6 +88,9 @@ def _lower_bounds(keys: FloatArray, depth: int) -> FloatArray:
 
 T = TypeVar("T", bound=np.generic)
 
+# An ideal list of a grade is made up to the cutoff, however short the lists are.
+LONGEST_IDEAL = 10_000_000
+
 TIE_POLICIES = ("average", "best", "worst", "stable")
 
 
@@ -286,6 +289,11 @@ class RankedBlock:
     ) -> FloatArray:
         """Sum of gain / discount over a list of documents of this grade down to the cutoff; one value per query."""
         cutoff = self.cutoff
+        if cutoff.max(initial=0) > LONGEST_IDEAL:
+            raise ValueError(
+                f"k must be at most {LONGEST_IDEAL:,} if ideal is a grade, since the ideal list is as long; got "
+                f"k={self.k}."
+            )
         weights = 1 / discount(np.arange(1.0, cutoff.max(initial=0) + 1))
         sums = np.cumsum(np.append(0.0, weights))
         return gain(np.array([grade])) * sums[cutoff]

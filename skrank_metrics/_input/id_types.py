@@ -205,7 +205,7 @@ def refuse_unlike(
 
 def refuse_alike(name: str, ids: NDArray[Any]) -> None:
     """Refuse 1 beside "1" among the ids of one column, which would be two queries."""
-    if ids.dtype.kind == "O":
+    if ids.dtype.kind == "O" and len(set(map(type, ids))) > 1:
         others = [one for one in ids if not isinstance(one, str)]
         refuse_unlike(name, set(ids).difference(others), "also", others)
 

@@ -28,6 +28,10 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     _check_type(value, numbers.Integral, expected)
     if value < least:
         raise ValueError(f"{expected}; got {value}.")
+    if value >= 2**63:
+        raise ValueError(
+            f"{expected} and below 2**63; got an integer of {len(hex(value)) - 2} digits in base 16."
+        )
     return int(value)
 
 
@@ -41,7 +45,10 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
     if other:
         expected += f" or {other}"
     _check_type(value, numbers.Real, expected)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{expected}; got a number beyond 1.8e308.") from None
     if np.isnan(number) and other == "nan":
         return number
     low, high = map(float, interval[1:-1].split(","))

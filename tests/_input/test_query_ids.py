@@ -28,6 +28,7 @@ from skrank_metrics import (
 )
 from skrank_metrics._input.arrays import to_objects
 from skrank_metrics._input.query_ids import as_python, check_aligned, group_by_query, group_ids
+from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics.splitters import query_fold
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
@@ -587,3 +588,20 @@ def test_a_null_among_the_entries_of_a_dictionary_is_missing():
     assert (found.ids.tolist(), found.codes.tolist()) == (["a", None, "b"], [0, 1, 1, 2])
     with pytest.raises(ValueError, match="qid must not hold missing ids; got None at row 1"):
         group_ids(ids, 4)
+
+
+@pytest.mark.parametrize("carrier", ["Index", "MultiIndex"])
+@pytest.mark.parametrize("argument", ["by", "groups"])
+def test_values_per_query_are_in_the_order_of_the_queries(carrier, argument):
+    ids = ["a", "b", "c"]
+    index = pd.Index(ids, name="qid")
+    if carrier == "MultiIndex":
+        index = pd.MultiIndex.from_arrays([["x"] * 3, ids], names=["country", "qid"])
+    values = pd.Series(["u", "v", "w"], index=index)
+    report = evaluate(
+        [1, 0, 1, 0, 1], [3, 2, 1, 2, 1], qid=["a", "a", "b", "b", "c"], metrics="mrr"
+    )
+    slice_of_query(values, ids=report.qid, name=argument)
+    for order in ([1, 0, 2], [2, 1, 0]):
+        with pytest.raises(ValueError, match=f"{argument} must be in the order of report.qid"):
+            slice_of_query(values.iloc[order], ids=report.qid, name=argument)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._input.parameters import check_choice
 from skrank_metrics.sources._evaluate_run import SCORE_TYPES, evaluate_run
-from skrank_metrics.sources.lists import Lists
+from skrank_metrics.sources.lists import JoinedLists
 from skrank_metrics.sources.trec_lines import read_lines
 
 __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
@@ -21,7 +21,7 @@ __all__ = ["Qrels", "Run", "evaluate_run", "read_qrels", "read_run"]
 class _File:
     """The lines of a file as columns."""
 
-    lists: Lists
+    lists: JoinedLists
     _name: str
 
     @property

@@ -63,7 +63,7 @@ LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
 MOST_PRINTED = 5
 # Options of a metric, without those that have their default.
 Options: TypeAlias = tuple[tuple[str, Any], ...]
-COLUMNS = (
+WAY_COLUMNS = (
     "metric",
     "ways",
     Column("value", "{:.5f}".format),
@@ -142,7 +142,7 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}"
         )
-        sections: list[Section] = [title, Table(COLUMNS, rows, wraps=True)]
+        sections: list[Section] = [title, Table(WAY_COLUMNS, rows, wraps=True)]
         if n == 0:
             sections.append(f"These are the nearest. {CHECK}")
         conventions = dict.fromkeys(chain.from_iterable(way.peers for way in self.matches))

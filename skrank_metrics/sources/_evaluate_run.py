@@ -41,7 +41,7 @@ from skrank_metrics.sources.join import (
     values_by_id,
     with_parents,
 )
-from skrank_metrics.sources.lists import Lists
+from skrank_metrics.sources.lists import JoinedLists
 from skrank_metrics.sources.lists_by_id import read_lists, refuse_text
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def report_runs(
         duplicates=plan.duplicates,
         negative=ties_by_id is not None,
     )
-    excluded = Lists.empty("exclude")
+    excluded = JoinedLists.empty("exclude")
     if plan.exclude is not None:
         excluded = read_lists(plan.exclude, "exclude", names["exclude"], plan.ids)
         check_excluded_queries(excluded, [*lists.values(), judged])
@@ -178,7 +178,7 @@ def _may_have_columns(source: Any) -> bool:
     return has_columns(source) or isinstance(source, str | PathLike)
 
 
-def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
+def _default_convention(lists: Mapping[str, JoinedLists]) -> ConventionName:
     """The convention of trec_eval for runs in the format of TREC."""
     in_trec = {one.in_trec for one in lists.values()}
     if len(in_trec) > 1:
@@ -191,7 +191,11 @@ def _default_convention(lists: Mapping[str, Lists]) -> ConventionName:
 
 
 def _rank(
-    judged: Lists, returned: Lists, excluded: Lists, names: ColumnNames, plan: RunPlan
+    judged: JoinedLists,
+    returned: JoinedLists,
+    excluded: JoinedLists,
+    names: ColumnNames,
+    plan: RunPlan,
 ) -> tuple[Ranking, list[str]]:
     """The ranking of a run, and findings about what does not match."""
     if returned.score_type == "float32":

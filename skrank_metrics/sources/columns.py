@@ -19,19 +19,19 @@ NUMBERS, MASKS = ("label", "score", "sample_weight"), ("retrieved", "judged")
 # In a text, "07" and "7" are different queries, slices and groups.
 NAMING = ("qid", "by", "groups")
 # The kinds of NumPy's types that a column may have, and what it should hold.
-KINDS = {
+CELL_KINDS = {
     **dict.fromkeys(NUMBERS, ("iuf", "numbers")),
     **dict.fromkeys(MASKS, ("b", "True and False")),
 }
 # The order of the columns in tuples.
-ARGUMENTS = (
+COLUMN_ARGUMENTS = (
     *("label", "score", "qid", "sample_weight"),
     *("retrieved", "judged", "documents", "by", "groups"),
 )
 # Arguments that may name several columns.
 SEVERAL = ("score", "documents", "by")
 # Arguments whose columns may have a second role.
-SHARED = ("documents", "by", "groups")
+WITH_SECOND_ROLE = ("documents", "by", "groups")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TableColumns:
 
     def __post_init__(self) -> None:
         named: dict[str, str] = {}
-        for role in ARGUMENTS:
+        for role in COLUMN_ARGUMENTS:
             names = self.of(role)
             if not all(isinstance(name, str) for name in names):
                 more = " or a list of names" if role in SEVERAL else ""
@@ -59,7 +59,7 @@ class TableColumns:
             if len(set(names)) < len(names):
                 raise ValueError(f"{role} must name different columns; got {names}.")
             # What rows are sliced or grouped by, and columns of documents, may have another role, too.
-            for name in names if role not in SHARED else ():
+            for name in names if role not in WITH_SECOND_ROLE else ():
                 other = named.setdefault(name, role)
                 if other != role:
                     raise ValueError(
@@ -87,7 +87,7 @@ class TableColumns:
     @property
     def by_argument(self) -> list[tuple[str, str]]:
         """The argument and the name of each column."""
-        return [(argument, name) for argument in ARGUMENTS for name in self.of(argument)]
+        return [(argument, name) for argument in COLUMN_ARGUMENTS for name in self.of(argument)]
 
     @property
     def names(self) -> list[str]:
@@ -97,7 +97,7 @@ class TableColumns:
     def _check_types(self, table: Any) -> None:
         """Refuse columns of other types than numbers and masks."""
         for role, name in self.by_argument:
-            kinds, what = KINDS.get(role, ("", ""))
+            kinds, what = CELL_KINDS.get(role, ("", ""))
             # Without its rows, a column tells its type without a copy.
             if kinds and table[name].slice(0, 0).to_numpy().dtype.kind not in kinds:
                 kind = table[name].type

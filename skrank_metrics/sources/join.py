@@ -28,7 +28,7 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.id_types import refuse_unlike
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports.health import named_ids
-from skrank_metrics.sources.lists import Ids, Lists, equal_to_next, number_alike
+from skrank_metrics.sources.lists import IdColumn, JoinedLists, equal_to_next, number_alike
 
 # Values by the ids of documents or queries: columns for custom metrics, weights, slices and groups.
 
@@ -67,7 +67,9 @@ def columns_by_id(
             found[name] = to_column(values_by_id(column, ids, holder, "document"), holder)
         return found
     given = _ids_of_frame(documents, columns, names)
-    table = {one: place for place, one in enumerate(Ids.from_column(given, "documents").tolist())}
+    table = {
+        one: place for place, one in enumerate(IdColumn.from_column(given, "documents").tolist())
+    }
     if len(table) < len(given):
         raise ValueError("documents has a document twice.")
     places = np.array(values_by_id(table, ids, "documents", "document"), dtype=np.intp)
@@ -122,8 +124,8 @@ Duplicates: TypeAlias = Literal["error", "first", "best"]
 
 
 def join_documents(
-    judged: Lists, returned: Lists, excluded: Lists, duplicates: Duplicates
-) -> tuple[Lists, NDArray[Any], Lists]:
+    judged: JoinedLists, returned: JoinedLists, excluded: JoinedLists, duplicates: Duplicates
+) -> tuple[JoinedLists, NDArray[Any], JoinedLists]:
     """Returned documents that are not excluded, the documents that were only judged, and between them, all labels.
 
     All lists number the same queries alike. Labels are below 0 if nobody judged a document.
@@ -189,7 +191,7 @@ def _find(wanted: Keys, ordered: Keys) -> tuple[IntArray, IntArray]:
     return known, found[known]
 
 
-def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
+def pair_keys(lists: Sequence[JoinedLists]) -> list[Keys]:
     """An integer for each pair of a query and a document; the same pair has the same one in all lists."""
     # With query * n + document, different pairs have different keys, which hashes do not promise.
     numbers = number_alike([one.documents for one in lists])
@@ -213,7 +215,9 @@ def pair_keys(lists: Sequence[Lists]) -> list[Keys]:
     return keys
 
 
-def without_duplicates(lists: Lists, keys: Keys, duplicates: Duplicates) -> tuple[Lists, Keys]:
+def without_duplicates(
+    lists: JoinedLists, keys: Keys, duplicates: Duplicates
+) -> tuple[JoinedLists, Keys]:
     """Refuse documents that are twice in a list, or keep the first or the best of each; with their keys."""
     # Hardly any list has duplicates. Rows are in the order of their queries, for which a stable sort is the fastest.
     if not equal_to_next(np.sort(keys, kind="stable")).any():
@@ -237,7 +241,7 @@ def refuse_twice(holder: str, pair: str) -> NoReturn:
     )
 
 
-def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
+def with_parents(lists: JoinedLists, parents: Any, duplicates: Duplicates) -> JoinedLists:
     """Passages replaced by their documents; the best passage of a document stands for it."""
     # A passage may not be twice in a list, but its document may.
     (keys,) = pair_keys([lists])
@@ -247,7 +251,7 @@ def with_parents(lists: Lists, parents: Any, duplicates: Duplicates) -> Lists:
     if callable(parents):
         of_passages = {passage: parents(passage) for passage in passages}
     found = values_by_id(of_passages, passages, "parents", "passage")
-    documents = Ids.from_values(found, "parents")
+    documents = IdColumn.from_values(found, "parents")
     lists = replace(lists, documents=documents[places], given=None)
     (keys,) = pair_keys([lists])
     return without_duplicates(lists, keys, "best")[0]
@@ -259,7 +263,7 @@ _LAST_PART = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+$")
 # What of judgments, runs and exclusions does not match: an error, or a finding of the report.
 
 
-def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
+def check_excluded_queries(excluded: JoinedLists, others: Sequence[JoinedLists]) -> None:
     """Refuse exclusions for queries that neither qrels nor any run has."""
     queries = [query for lists in others for query in lists.queries]
     others_have = "qrels and run have queries such as"
@@ -269,7 +273,7 @@ def check_excluded_queries(excluded: Lists, others: Sequence[Lists]) -> None:
         raise ValueError(f"exclude and run share no query: {example}")
 
 
-def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
+def check_types(judged: JoinedLists, returned: JoinedLists, excluded: JoinedLists) -> None:
     """Refuse documents that cannot match because their ids are of different types."""
     kinds = [lists.documents.kinds for lists in (judged, returned, excluded)]
     if len(frozenset[str]().union(*kinds)) == 1:
@@ -283,7 +287,7 @@ def check_types(judged: Lists, returned: Lists, excluded: Lists) -> None:
     refuse_unlike("exclude", names, others_have, [*given, *known], whole_kind=True)
 
 
-def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list[str]:
+def find_unmatched_queries(judged: JoinedLists, returned: JoinedLists, missing: str) -> list[str]:
     """Findings about queries of one of the two; words before a colon are a kind."""
     known, ranked = set(judged.queries), set(returned.queries)
     for lists in (judged, returned):
@@ -317,7 +321,7 @@ def find_unmatched_queries(judged: Lists, returned: Lists, missing: str) -> list
     return found
 
 
-def find_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str]:
+def find_exclusions(excluded: JoinedLists, judged: JoinedLists, returned: JoinedLists) -> list[str]:
     """A finding if no excluded document occurs, as in a run without them, or if relevant ones are excluded."""
     # Whoever excludes judged documents has the right ids, too.
     known = [*returned.documents.different(), *judged.documents.different()]
@@ -335,7 +339,7 @@ def find_exclusions(excluded: Lists, judged: Lists, returned: Lists) -> list[str
     ]
 
 
-def find_no_hit(judged: Lists, returned: Lists) -> list[str]:
+def find_no_hit(judged: JoinedLists, returned: JoinedLists) -> list[str]:
     """A finding if no returned document was judged for any query."""
     names, known = returned.documents.different(), judged.documents.different()
     example = _apart(names, known)
@@ -362,9 +366,9 @@ def _apart(ids: Sequence[Any], others: Sequence[Any]) -> str:
 
 
 def rank_lists(
-    returned: Lists,
+    returned: JoinedLists,
     labels: NDArray[Any],
-    others: Lists,
+    others: JoinedLists,
     columns: Mapping[str, NDArray[Any]],
     queries: Queries,
     *,
@@ -408,7 +412,7 @@ def rank_lists(
     return Ranking(documents, scores, None if retrieved.all() else retrieved)
 
 
-def _names_at(returned: Ids, others: Ids, rows: IntArray) -> list[Any]:
+def _names_at(returned: IdColumn, others: IdColumn, rows: IntArray) -> list[Any]:
     """Ids of rows of the returned documents, then of the others, then of queries without documents, which have none."""
     names = np.full(len(rows), None, dtype=object)
     first = 0

@@ -22,7 +22,7 @@ from skrank_metrics.reports.facts import ReadFile
 
 
 @dataclass(frozen=True)
-class Ids:
+class IdColumn:
     """Ids, one per row."""
 
     places: NDArray[Any]  # of the ids among the names, or the ids themselves if they are integers
@@ -30,7 +30,7 @@ class Ids:
     kinds: Set[str] = frozenset()  # of the ids; those of different kinds are never equal
 
     @classmethod
-    def from_values(cls, values: list[Any], name: str) -> Ids:
+    def from_values(cls, values: list[Any], name: str) -> IdColumn:
         """Ids of Python, one per row, which may be repeated."""
         types = set(map(type, values))
         if types == {int}:
@@ -41,14 +41,14 @@ class Ids:
         return cls(np.arange(len(values)), names, kinds_of(names))
 
     @classmethod
-    def from_integers(cls, integers: NDArray[np.integer[Any]]) -> Ids:
+    def from_integers(cls, integers: NDArray[np.integer[Any]]) -> IdColumn:
         """Integers, in half of the memory if they are small enough."""
         low, high = integers.min(), integers.max()
         narrow = -(2**31) <= low <= high < 2**31
         return cls(integers.astype(np.int32 if narrow else np.int64), kinds={"number"})
 
     @classmethod
-    def from_column(cls, column: Any, name: str) -> Ids:
+    def from_column(cls, column: Any, name: str) -> IdColumn:
         """Ids of any library, none of which may be missing."""
         refuse_masked(column, name)
         if not len(column):
@@ -66,7 +66,7 @@ class Ids:
     def __len__(self) -> int:
         return len(self.places)
 
-    def __getitem__(self, rows: IntArray) -> Ids:
+    def __getitem__(self, rows: IntArray) -> IdColumn:
         return replace(self, places=self.places[rows])
 
     def tolist(self) -> list[Any]:
@@ -136,7 +136,7 @@ def comparable(ids: list[Any]) -> list[Any]:
     return converted
 
 
-def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:
+def number_alike(columns: Sequence[IdColumn]) -> list[NDArray[Any]]:
     """Numbers that are equal exactly if the ids are equal in Python."""
     if all(ids.names is None for ids in columns):
         return [ids.places for ids in columns]
@@ -151,13 +151,13 @@ def number_alike(columns: Sequence[Ids]) -> list[NDArray[Any]]:
 
 
 @dataclass(frozen=True)
-class Lists:
+class JoinedLists:
     """Documents of queries with their labels or scores, one row each."""
 
     argument: str  # that they came as
     queries: list[Any]  # different ids, also of queries without rows
     codes: NDArray[np.int32]  # the number of the query of each row
-    documents: Ids
+    documents: IdColumn
     values: FloatArray
     # The documents of these queries, and perhaps of others, in Python's lists or dicts; None if one is twice.
     given: Mapping[Any, Collection[Any]] | None = None
@@ -167,15 +167,15 @@ class Lists:
     read: ReadFile | None = None  # from a file
 
     @classmethod
-    def empty(cls, argument: str) -> Lists:
+    def empty(cls, argument: str) -> JoinedLists:
         """No lists at all."""
         empty = np.empty(0)
-        return cls(argument, [], empty.astype(np.int32), Ids(empty.astype(np.int64)), empty)
+        return cls(argument, [], empty.astype(np.int32), IdColumn(empty.astype(np.int64)), empty)
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: IntArray) -> Lists:
+    def take(self, rows: IntArray) -> JoinedLists:
         """Some of the rows."""
         return replace(
             self,
@@ -185,7 +185,7 @@ class Lists:
             given=None,
         )
 
-    def of_queries(self, queries: list[Any]) -> Lists:
+    def of_queries(self, queries: list[Any]) -> JoinedLists:
         """The rows of some queries, in the order of these queries."""
         # Queries of the run that are not in qrels come last, and lose their rows.
         place = dict(zip(queries, itertools.count()))
@@ -199,14 +199,14 @@ class Lists:
         # All documents of these queries are still there, in their order.
         return replace(taken, given=self.given)
 
-    def as_text(self) -> Lists:
+    def as_text(self) -> JoinedLists:
         """The same lists with text as ids."""
         names, places = self.documents.numbered()
         queries = list(map(_text, self.queries))
         if len(set(queries)) < len(queries):
             query = max(queries, key=queries.count)
             raise ValueError(f"{self.argument} has different query ids that are {query!r} as text.")
-        documents = Ids(places, list(map(_text, names)), {"text"})
+        documents = IdColumn(places, list(map(_text, names)), {"text"})
         return replace(self, queries=queries, documents=documents, given=None)
 
     def pair(self, row: int) -> str:
@@ -223,13 +223,15 @@ def _text(one: Any) -> str:
     return str(int(one) if is_whole else one)
 
 
-def listed(argument: str, queries: list[Any], sizes: IntArray, documents: Ids) -> Lists:
+def lists_of_documents(
+    argument: str, queries: list[Any], sizes: IntArray, documents: IdColumn
+) -> JoinedLists:
     """Lists of the documents in their order, which is that of the ranks of a run; otherwise, each has the value 1."""
     codes = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     if argument != "run":
-        return Lists(argument, queries, codes, documents, np.ones(len(codes)))
+        return JoinedLists(argument, queries, codes, documents, np.ones(len(codes)))
     ranks = places_within(sizes).astype(np.float64)
-    return Lists(argument, queries, codes, documents, -ranks, ranked=True)
+    return JoinedLists(argument, queries, codes, documents, -ranks, ranked=True)
 
 
 def equal_to_next(*columns: NDArray[Any]) -> Mask:
@@ -238,7 +240,7 @@ def equal_to_next(*columns: NDArray[Any]) -> Mask:
     return equal
 
 
-def from_ranks(lists: Lists, column: Any) -> Lists:
+def from_ranks(lists: JoinedLists, column: Any) -> JoinedLists:
     """Lists whose values are ranks, since the column is named as such; none may be twice in a list."""
     order = np.lexsort((lists.values, lists.codes))
     repeated = order[1:][equal_to_next(lists.codes[order], lists.values[order])]
@@ -254,7 +256,7 @@ def from_ranks(lists: Lists, column: Any) -> Lists:
     return replace(lists, values=-lists.values, ranked=True)
 
 
-def check_counted(lists: Lists, column: Any) -> None:
+def check_counted(lists: JoinedLists, column: Any) -> None:
     """Refuse a column that looks like ranks, but could hold scores: its values do not count in each list."""
     order = stable_order(lists.codes)
     sizes = np.bincount(lists.codes)

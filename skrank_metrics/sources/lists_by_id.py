@@ -34,11 +34,11 @@ from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns, find_roles, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
-    Ids,
-    Lists,
+    IdColumn,
+    JoinedLists,
     check_counted,
     from_ranks,
-    listed,
+    lists_of_documents,
     plain_column,
     python_ids,
     valid_ids,
@@ -46,7 +46,7 @@ from skrank_metrics.sources.lists import (
 from skrank_metrics.sources.tables import SourceFile, file_of, files_of, import_arrow, read_text
 from skrank_metrics.sources.trec_lines import FORMS, are_lines, read_lines
 
-KINDS = {
+SHAPES = {
     "qrels": "dicts of labels or of relevant documents, a frame, a sparse matrix, what "
     "trec.read_qrels returns, or a path",
     "run": "dicts of scores or ranked lists, a frame, an array with queries=, what trec.read_run returns, or a path",
@@ -64,7 +64,7 @@ def read_lists(
     duplicates: Duplicates = "error",
     queries: Any = None,
     negative: bool = False,
-) -> Lists:
+) -> JoinedLists:
     """Judgments, ranked lists or pairs to exclude, from anything that can hold them.
 
     ``negative`` is whether negative labels mean that a document was not judged, as they do in files of TREC.
@@ -74,7 +74,7 @@ def read_lists(
     # Arrays can be anything, and only queries= says that one is a run.
     if argument == "run" and queries is not None:
         lists = _from_array(source, queries)
-    elif isinstance(known, Lists) and known.argument == argument:
+    elif isinstance(known, JoinedLists) and known.argument == argument:
         lists = known
     elif hasattr(source, "tocoo") and argument != "run":
         lists = _from_sparse(source, argument)
@@ -88,7 +88,7 @@ def read_lists(
         lists = _from_pairs(list(source))
     else:
         raise TypeError(
-            f"{argument} must be {KINDS[argument]}; {_instead(source, argument)}. {PAGE}"
+            f"{argument} must be {SHAPES[argument]}; {_instead(source, argument)}. {PAGE}"
         )
     _check_values(lists, negative or lists.in_trec)
     return lists.as_text() if ids == "text" else lists
@@ -103,7 +103,7 @@ def _instead(source: Any, argument: str) -> str:
     return f"got {type(source).__name__}"
 
 
-def _check_values(lists: Lists, negative: bool) -> None:
+def _check_values(lists: JoinedLists, negative: bool) -> None:
     """Refuse labels and scores that are NaN, and labels that are negative or infinite."""
     values = lists.values
     what, low, high = "score", -np.inf, np.inf
@@ -127,7 +127,7 @@ def _check_values(lists: Lists, negative: bool) -> None:
 # --- Dicts and pairs
 
 
-def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
+def _from_dict(source: Mapping[Any, Any], argument: str) -> JoinedLists:
     if len(source) <= len(USUAL) and {"query", "document"} <= set(map(role_of, source)):
         raise TypeError(
             f"{argument} looks like a dict of columns. Pass pandas.DataFrame({argument})."
@@ -146,8 +146,8 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     sizes = lengths(rows)
     if argument == "run" and isinstance(next(iter(names), None), Mapping):
         return _from_hits(queries, sizes, names)
-    documents = Ids.from_values(names, argument)
-    lists = listed(argument, queries, sizes, documents)
+    documents = IdColumn.from_values(names, argument)
+    lists = lists_of_documents(argument, queries, sizes, documents)
     if are_dicts and argument != "exclude":
         values = _to_values(list(chain.from_iterable(row.values() for row in rows)), argument)
         lists = replace(lists, values=values, ranked=False)
@@ -158,7 +158,7 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     return replace(lists, given=dict(zip(queries, rows, strict=True)))
 
 
-def _from_hits(queries: list[Any], sizes: IntArray, hits: list[Any]) -> Lists:
+def _from_hits(queries: list[Any], sizes: IntArray, hits: list[Any]) -> JoinedLists:
     """Lists of dicts with ids and scores, as vector databases return them."""
     try:
         documents = [hit["id"] for hit in hits]
@@ -167,7 +167,7 @@ def _from_hits(queries: list[Any], sizes: IntArray, hits: list[Any]) -> Lists:
         raise TypeError(
             f"run must have dicts with 'id' and 'score' in its lists; got {hits[0]!r}. {PAGE}"
         ) from None
-    lists = listed("run", queries, sizes, Ids.from_values(documents, "run"))
+    lists = lists_of_documents("run", queries, sizes, IdColumn.from_values(documents, "run"))
     return replace(lists, values=_to_values(scores, "run"), ranked=False)
 
 
@@ -195,9 +195,9 @@ def refuse_text(argument: str, query: Any, text: str) -> NoReturn:
     raise TypeError(f"{holder} is the text {shown(text)}. Pass a list: {holder}.split().")
 
 
-def _from_pairs(pairs: list[Any]) -> Lists:
+def _from_pairs(pairs: list[Any]) -> JoinedLists:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        raise TypeError(f"exclude must be {KINDS['exclude']}; got others than tuples of two ids.")
+        raise TypeError(f"exclude must be {SHAPES['exclude']}; got others than tuples of two ids.")
     lists = defaultdict[Any, list[Any]](list)
     for query, document in pairs:
         lists[query].append(document)
@@ -207,7 +207,7 @@ def _from_pairs(pairs: list[Any]) -> Lists:
 # --- Arrays and matrices
 
 
-def _from_array(source: Any, queries: Any) -> Lists:
+def _from_array(source: Any, queries: Any) -> JoinedLists:
     """An array of ids, one row per query, as searches for nearest neighbors return them."""
     array = _rectangular(source)
     if isinstance(source, Mapping) or has_columns(source) or array.ndim != 2:
@@ -221,8 +221,8 @@ def _from_array(source: Any, queries: Any) -> Lists:
     filled = _is_document(array)
     if isinstance(source, np.ma.MaskedArray) or holds_masked(source):
         filled &= ~np.ma.getmaskarray(np.ma.array(source))
-    documents = Ids.from_column(array[filled], "run")
-    return listed("run", python_ids(grouping.ids), filled.sum(axis=1), documents)
+    documents = IdColumn.from_column(array[filled], "run")
+    return lists_of_documents("run", python_ids(grouping.ids), filled.sum(axis=1), documents)
 
 
 def _rectangular(source: Any) -> NDArray[Any]:
@@ -255,7 +255,7 @@ def _is_document(array: NDArray[Any]) -> Mask:
     return np.ones(array.shape, dtype=bool)
 
 
-def _from_sparse(matrix: Any, argument: str) -> Lists:
+def _from_sparse(matrix: Any, argument: str) -> JoinedLists:
     """Entries of a sparse matrix: rows are the queries 0, 1, ..., columns the documents."""
     rows = matrix.tocsr(copy=True)
     rows.sum_duplicates()
@@ -269,7 +269,9 @@ def _from_sparse(matrix: Any, argument: str) -> Lists:
 # --- Frames and files
 
 
-def _from_files(source: Any, argument: str, names: ColumnNames, duplicates: Duplicates) -> Lists:
+def _from_files(
+    source: Any, argument: str, names: ColumnNames, duplicates: Duplicates
+) -> JoinedLists:
     """Lines of TREC, a dict in JSON, or rows, as the content says; ids are strings in a text."""
     files = [file_of(source, argument)] if hasattr(source, "read") else files_of(source, argument)
     file = files[0]
@@ -315,7 +317,7 @@ def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return by_text(pairs, "An object")
 
 
-def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> Lists:
+def _from_frame(frame: Any, argument: str, names: ColumnNames, holder: str) -> JoinedLists:
     columns = list(getattr(frame, "column_names", None) or frame.columns)
     document = find_column("document", columns, names, holder)
     if document is not None and _holds_lists(frame[document]):
@@ -373,17 +375,17 @@ def _one_document_per_row(
     return found
 
 
-def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> Lists:
+def _from_columns(argument: str, queries: Any, documents: Any, values: Any) -> JoinedLists:
     """Lists from one id of a query, one of a document, and one value per row; values of None are 1."""
     if not len(queries):
-        return Lists.empty(argument)
+        return JoinedLists.empty(argument)
     name = f"queries of {argument}"
     grouping = group_ids(plain_column(queries), len(queries), name, argument)
-    return Lists(
+    return JoinedLists(
         argument,
         python_ids(grouping.ids),
         grouping.codes.astype(np.int32),
-        Ids.from_column(documents, f"documents of {argument}"),
+        IdColumn.from_column(documents, f"documents of {argument}"),
         np.ones(len(queries)) if values is None else _to_values(values, argument),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, lengths
 from skrank_metrics.reports.facts import ReadFile
 from skrank_metrics.sources.join import refuse_twice
-from skrank_metrics.sources.lists import Ids, Lists, listed
+from skrank_metrics.sources.lists import IdColumn, JoinedLists, lists_of_documents
 from skrank_metrics.sources.tables import (
     SourceFile,
     file_of,
@@ -70,7 +70,7 @@ _LARGEST_GRADE = 10**6
 
 def read_lines(
     source: Any, kind: str, argument: str = "path", *, duplicates: str = "error"
-) -> tuple[Lists, str]:
+) -> tuple[JoinedLists, str]:
     """Read qrels or a run: a path, "-" for standard input, or an open file. Also returns the name of the file.
 
     Errors name the argument that it came as. A run of lines with three fields has ranks instead of scores if it did
@@ -96,7 +96,9 @@ def read_lines(
             f"{name} has the label {values.max():.0f}. Are its lines 'user item rating timestamp'? Judgments "
             "are 'topic iteration document label'. Read the file with pandas, and name its columns."
         )
-    lists = listed(kind, list(topics), sizes, Ids(np.arange(len(names)), names, {"text"}))
+    lists = lists_of_documents(
+        kind, list(topics), sizes, IdColumn(np.arange(len(names)), names, {"text"})
+    )
     lists = replace(
         lists,
         values=-values if ranked else values,

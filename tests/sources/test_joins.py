@@ -18,7 +18,7 @@ from scipy import sparse
 from skrank_metrics import compare, evaluate, evaluate_run, make_metric, trec
 from skrank_metrics.decisions import Comparison
 from skrank_metrics.reports import RankingReport
-from skrank_metrics.sources.lists import Ids, Lists
+from skrank_metrics.sources.lists import IdColumn, JoinedLists
 
 TRUTH = {"u": ["a", "b"], "v": ["c"]}
 LISTS = {"u": ["x", "a", "b"], "v": ["c", "a"]}
@@ -30,8 +30,8 @@ def mrr(qrels, run, **options):
 
 def test_some_rows_do_not_claim_to_be_the_lists_as_given():
     codes, values = np.zeros(2, np.int32), np.array([2.0, 1.0])
-    ids = Ids.from_values(["x", "y"], "run")
-    lists = Lists("run", ["a", "b"], codes, ids, values, given={"a": ["x", "y"], "b": []})
+    ids = IdColumn.from_values(["x", "y"], "run")
+    lists = JoinedLists("run", ["a", "b"], codes, ids, values, given={"a": ["x", "y"], "b": []})
     assert lists.take(np.array([1])).given is None
     # Whole queries are.
     assert lists.of_queries(["b", "a"]).given == lists.given

@@ -30,7 +30,6 @@ from skrank_metrics._input.grouping import places_within
 from skrank_metrics._input.parameters import by_text, shown
 from skrank_metrics._input.query_ids import as_python, group_ids, is_missing
 from skrank_metrics.reports.facts import ReadFile
-from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns, find_roles, has_columns
 from skrank_metrics.sources.join import Duplicates
 from skrank_metrics.sources.lists import (
@@ -43,9 +42,18 @@ from skrank_metrics.sources.lists import (
     python_ids,
     valid_ids,
 )
-from skrank_metrics.sources.tables import SourceFile, file_of, files_of, import_arrow, read_text
+from skrank_metrics.sources.tables import (
+    SourceFile,
+    file_of,
+    files_of,
+    joined,
+    read_text,
+    tables_of,
+)
 from skrank_metrics.sources.trec_lines import FORMS, are_lines, read_lines
 
+# Rows of a file that are checked at a time.
+ROWS_AT_ONCE = 1_000_000
 SHAPES = {
     "qrels": "dicts of labels or of relevant documents, a frame, a sparse matrix, what "
     "trec.read_qrels returns, or a path",
@@ -294,8 +302,7 @@ def _from_files(
         values = [name for name in (roles.value, roles.rank) if name is not None]
         columns = replace(columns, label=None, score=values)
     # _check_values knows whether labels may be negative.
-    arrays = read_columns(files, columns, signed=True)
-    table = import_arrow("Files of rows").table(arrays)
+    table = joined(list(tables_of(files, columns, ROWS_AT_ONCE, signed=True)))
     lists = _from_frame(table, argument, names, file.name)
     return replace(lists, read=ReadFile(file.name, roles.in_words, len(lists.queries)))
 

@@ -495,14 +495,22 @@ class Comparison(Result):
     def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:
         """Put the rankings, or the pairs, into a frame of pandas or polars.
 
-        For each metric, there are the mean with its interval, and the entries of ``standings`` and ``letters``.
+        For each metric, there are the mean with its interval, the entries of ``standings`` and ``letters``, and the
+        effect: the mean difference divided by the standard deviation of the differences.
         """
         if check_bool(pairs, "pairs"):
             return make_frame(library, self.columns_of_pairs(), None)
         return make_frame(library, self._columns(), self._index)
 
-    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high"."""
+    def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
+        """What is known by ranking and metric, for JSON: "mean", "status", "difference", "low" and "high".
+
+        If flat, the dict has a single level of numbers, as experiment trackers require, with keys such as
+        "new_ndcg_at_10", "new_ndcg_at_10_difference", "new_ndcg_at_10_low" and "new_ndcg_at_10_p"; other characters of
+        names are encoded as in RankingReport.to_dict.
+        """
+        if check_bool(flat, "flat"):
+            return comparison_columns.flat_entries(self.outcomes)
         return comparison_columns.entries(self.outcomes, self.names)
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from skrank_metrics.decisions.outcome import Outcome, Standing
+from skrank_metrics.decisions.words import effect_of
+from skrank_metrics.metrics._record import flat_name
+from skrank_metrics.reports.facts import flat_slice
 from skrank_metrics.reports.ranking_report import RankingReport
 
 _PAIR_COLUMNS = (
@@ -50,7 +54,10 @@ def _facts_of_test(outcome: Outcome, row: Standing) -> dict[str, object]:
     if len(outcome.plan.baselines) > 1:
         facts[" baseline"] = row.reference or None
     facts |= {" difference low": low, " difference high": high}
-    facts |= {" p": row.p_value, " status": row.status}
+    effect = math.nan
+    if row.reference:
+        effect = effect_of(outcome, *map(outcome.names.index, (row.name, row.reference)))
+    facts |= {" p": row.p_value, " effect": effect, " status": row.status}
     return facts if outcome.plan.baselines else facts | {" regret": row.regret}
 
 
@@ -60,7 +67,32 @@ def columns_of_pairs(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[
     columns = {name: [getattr(pair, name) for pair in pairs] for name in _PAIR_COLUMNS}
     for place, end in enumerate(("low", "high")):
         columns[end] = [pair.interval[place] for pair in pairs]
+    columns["effect"] = [
+        effect_of(outcome, *map(outcome.names.index, (pair.first, pair.second)))
+        for outcome in outcomes
+        if outcome.tested
+        for pair in outcome.pairs(names)
+    ]
     return columns
+
+
+def flat_entries(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Finite numbers by ranking and metric, by keys that experiment trackers accept; the mean has no ending."""
+    found: dict[str, float] = {}
+    for outcome in outcomes:
+        for row in outcome.standings:
+            start = f"{flat_slice(row.name)}_{flat_name(outcome.metric)}"
+            low, high = row.interval
+            facts = {"": row.mean, "_difference": row.difference, "_low": low, "_high": high}
+            facts["_p"] = row.p_value
+            for end, value in facts.items():
+                if start + end in found:
+                    raise ValueError(
+                        f"to_dict(flat=True) needs rankings and metrics whose names differ; {row.name!r} by "
+                        f"{outcome.metric!r} gives the key {start + end!r} of another one. Rename the ranking."
+                    )
+                found[start + end] = value
+    return {key: value for key, value in found.items() if np.isfinite(value)}
 
 
 def entries(

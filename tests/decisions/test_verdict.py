@@ -376,3 +376,37 @@ def test_a_dict_for_json_has_what_the_standings_have(reports):
             if row.status != "baseline":
                 assert known["difference"] == row.difference
                 assert (known["low"], known["high"]) == row.interval
+
+
+@pytest.mark.option("Comparison.to_dict.flat")
+def test_a_flat_dict_has_one_level_of_numbers():
+    values = {"old": {"mrr@10": noisy(0.5, 1)}, "new one": {"mrr@10": noisy(0.55, 2)}}
+    found = of_values(values, baseline="old")
+    flat = found.to_dict(flat=True)
+    (row,) = [row for row in found.standings() if row.name == "new one"]
+    start = "new_x20_one_mrr_at_10"
+    assert flat == {
+        "old_mrr_at_10": found.means()["old"],
+        start: row.mean,
+        f"{start}_difference": row.difference,
+        f"{start}_low": row.interval[0],
+        f"{start}_high": row.interval[1],
+        f"{start}_p": row.p_value,
+    }
+    both = {"mrr": noisy(0.5, 1), "b_mrr": noisy(0.5, 2)}
+    twice = {"a": both, "a_b": both}
+    with pytest.raises(ValueError, match="gives the key 'a_b_mrr' of another one"):
+        of_values(twice).to_dict(flat=True)
+
+
+def test_effects_are_mean_differences_in_standard_deviations():
+    values = {"old": {"mrr": noisy(0.5, 1)}, "new": {"mrr": noisy(0.55, 2)}}
+    differences = values["new"]["mrr"] - values["old"]["mrr"]
+    frame = of_values(values, baseline="old").to_frame()
+    effect = differences.mean() / differences.std(ddof=1)
+    assert frame.loc["new", "mrr effect"] == pytest.approx(effect, rel=0.01)
+    assert np.isnan(frame.loc["old", "mrr effect"])
+    pairs = of_values(values, baseline="old").to_frame(pairs=True)
+    assert pairs["effect"].tolist() == [frame.loc["new", "mrr effect"]]
+    same = {"a": {"mrr": np.full(9, 0.5)}, "b": {"mrr": np.full(9, 0.6)}}
+    assert np.isnan(of_values(same).to_frame().loc["a", "mrr effect"]), "no spread"

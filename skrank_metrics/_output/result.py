@@ -360,8 +360,12 @@ class Result(ABC):
         """The tables and sentences that the result prints as GitHub's Markdown, such as for the summary of a job."""
         return markdown_of(self._whole())
 
+    def _sections_of_page(self) -> Sequence[Section]:
+        """What a page shows, by default the same as Markdown."""
+        return self._whole()
+
     def _page(self, title: str | None = None) -> str:
-        first, *sections = self._whole()
+        first, *sections = self._sections_of_page()
         headline = title or self._headline()
         if headline or not isinstance(first, str):
             sections = [first, *sections]

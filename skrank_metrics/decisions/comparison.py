@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import (
     MOST_NOTES,
+    Column,
     Note,
     Result,
     Section,
@@ -22,6 +23,7 @@ from skrank_metrics._output.result import (
     Terms,
     counted,
     make_frame,
+    signed,
     visible,
 )
 from skrank_metrics.decisions import comparison_columns, planning, words
@@ -458,6 +460,20 @@ class Comparison(Result):
     def _whole(self) -> list[Section]:
         return [*self._above(), *self._notes(), *words.read_of(self.reports)]
 
+    def _sections_of_page(self) -> list[Section]:
+        sections = self._whole()
+        if self.plan.margin is None or not self.tested:
+            return sections
+        # Whoever gets the page of a gate cannot ask for the queries that lose.
+        pair = self.pair()
+        worst = self.worst(5)
+        if not worst:
+            return sections
+        heads = ("query", pair.first, pair.second, Column("difference", signed))
+        title = f"Queries on which {pair.first} loses most against {pair.second}, by {pair.metric}"
+        rows = [(str(qid), *values) for qid, *values in worst]
+        return [*sections, Table(heads, rows, title)]
+
     def _above(self) -> list[Section]:
         """What is printed above the notes: verdict, tables, and what these queries can show."""
         outcome = self.outcome()
@@ -469,6 +485,10 @@ class Comparison(Result):
         if outcome.tested:
             lines += words.can_show(self.outcomes)
         return [*self._verdict(), *tables, *lines]
+
+    def labels(self) -> dict[str, str]:
+        """What pictures call rankings whose names say little; subclasses have some."""
+        return {}
 
     def _further_tables(self) -> list[Section]:
         """Tables of subclasses."""

@@ -71,21 +71,25 @@ class ComparisonDisplay(Display):
         self._boards = [board, *map(board.by_metric, board.metrics[1:n_metrics])]
         self._rows = board.standings()[:MOST_MODELS]
         self._names = [row.name for row in self._rows]
+        self._labels = [result.labels().get(name, name) for name in self._names]
         self._statuses = [_statuses_by(board) for board in self._boards]
+        # Every metric that guards a release shows what it decides by.
+        guards = [own for own in self._boards[1:] if own.outcome().margin is not None]
+        self._decided = [own for own in (board, *guards) if own.tested]
 
     def _draw(self, ax: Any) -> None:
         # Metrics that are no means over queries, such as medians, have no verdict and no tests.
         is_tested = self._outcome.tested
         # Labels below the rows have two lines.
-        height = 0.2 + style.height_of(self._names)
-        n_panels = len(self._boards) + is_tested
+        height = 0.2 + style.height_of(self._labels)
+        n_panels = len(self._boards) + len(self._decided)
         panels = self.panels(ax, height, n_panels, self._verdict if is_tested else "")
         for board, statuses, panel in zip(self._boards, self._statuses, panels, strict=False):
             self._draw_rows(panel, statuses)
             self._draw_means(board, panel)
-        if is_tested:
-            self._draw_rows(panels[-1], self._statuses[0])
-            self._draw_differences(panels[-1])
+        for board, panel in zip(self._decided, panels[len(self._boards) :], strict=True):
+            self._draw_rows(panel, _statuses_by(board))
+            self._draw_differences(board, panel)
 
     def _draw_means(self, board: Comparison, ax: Any) -> None:
         metric, confidence, means = board.metrics[0], board.plan.confidence, board.means()
@@ -97,26 +101,33 @@ class ComparisonDisplay(Display):
         label = style.broken(f"{metric}{style.DIRECTION[board.greater_is_better]}")
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
 
-    def _draw_differences(self, ax: Any) -> None:
-        outcome, plan, look = self._outcome, self.result.plan, style.theme()
-        for row, standing in enumerate(self._rows):
+    def _draw_differences(self, board: Comparison, ax: Any) -> None:
+        outcome, plan, look = board.outcome(), self.result.plan, style.theme()
+        standings = {row.name: row for row in outcome.standings}
+        for row, name in enumerate(self._names):
+            standing = standings[name]
             text = style.broken(status_of(outcome, standing))
             if standing.reference:
-                versus = f" vs {standing.reference}" if len(plan.baselines) > 1 else ""
-                text = f"{style.signed(standing.difference)}{versus}\N{EN SPACE}{text}"
+                text = f"{style.signed(standing.difference)}\N{EN SPACE}{text}"
             # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))
             colour = self._colour_of(standing.name)
-            style.mark(ax, row, difference, standing.interval, colour)
+            # Not by colour alone.
+            shape = "s" if colour == look.soft else "o"
+            style.mark(ax, row, difference, standing.interval, colour, shape)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         margin = outcome.margin
         if margin is not None:
-            limit = -margin if self._boards[0].greater_is_better else margin
+            limit = -margin if board.greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
-        others = some_of(plan.baselines, "or") if plan.baselines else "the leader"
-        label = style.broken(f"difference from {others},")
-        ax.set_xlabel(f"{label}\nsimultaneous {100 * plan.confidence:g}% intervals")
+            style.write_above(ax, limit, f"margin {margin:g}", look.alarm)
+        others = some_of(plan.baselines, "or") if plan.baselines else outcome.ranked[0]
+        label = style.broken(f"{outcome.metric} minus that of {others}")
+        better = "better \N{RIGHTWARDS ARROW}"
+        if not board.greater_is_better:
+            better = "\N{LEFTWARDS ARROW} better"
+        ax.set_xlabel(f"{label}\n{100 * plan.confidence:g}% intervals, {better}")
 
     def _draw_rows(self, ax: Any, statuses: Mapping[str, Status]) -> None:
         """Rows with names, and bands behind models that may be chosen."""
@@ -124,7 +135,7 @@ class ComparisonDisplay(Display):
         for row, name in enumerate(self._names):
             if statuses[name] in GOOD:
                 ax.axhspan(row - 0.5, row + 0.5, color=look.best, alpha=0.1, linewidth=0, zorder=0)
-        style.draw_rows(ax, self._names)
+        style.draw_rows(ax, self._labels)
         ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
 
     def _colour_of(self, name: str) -> str:

@@ -60,9 +60,10 @@ class MetricAtKDisplay(Display):
         ax = self.panel(ax, max(HEIGHT, 1 + style.height_of_lines(labels)))
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
-        colours = dict(zip(coloured, look.curves, strict=False))
+        # Not by colour alone.
+        looks = dict(zip(coloured, zip(look.curves, "o^s", strict=True), strict=False))
         for name, label in zip(names, labels, strict=True):
-            self._draw_curve(ax, name, label, colours.get(name))
+            self._draw_curve(ax, name, label, *looks.get(name, (None, "")))
         ax.locator_params(axis="x", nbins=8, integer=True)
         ax.set_xlabel("cutoff rank k")
         ax.set_ylabel(style.broken(f"{self._metric}@k,\nmean over queries with 95% interval"))
@@ -76,12 +77,18 @@ class MetricAtKDisplay(Display):
             return [""]
         return self.result.by_metric(list(self._columns.values())[-1]).outcome().ranked
 
-    def _draw_curve(self, ax: Any, name: str, label: str, colour: str | None) -> None:
+    def _draw_curve(self, ax: Any, name: str, label: str, colour: str | None, shape: str) -> None:
         """A line with its band, thin and grey if it has no colour of its own."""
         report, cutoffs, columns = self._reports[name], [*self._columns], [*self._columns.values()]
         look: dict[str, Any] = {"color": style.theme().soft, "linewidth": 0.9}
         if colour is not None:
-            look = {"color": colour, "linewidth": 2, "marker": "o", "markersize": 3.5, "zorder": 3}
+            look = {
+                "color": colour,
+                "linewidth": 2,
+                "marker": shape,
+                "markersize": 4.5,
+                "zorder": 3,
+            }
             intervals = report.intervals()
             ends = np.array([intervals[column] for column in columns])
             ax.fill_between(cutoffs, *ends.T, color=colour, alpha=0.14, linewidth=0)

@@ -64,14 +64,21 @@ class QueryPairDisplay(Display):
         ax.axline((0, 0), slope=1, color=look.ink, linewidth=1)
         lead = pair.differences if is_better else -pair.differences
         kinds = (
-            (lead > 0, look.best, f"{counted(pair.wins, 'query')}: {pair.first} is better"),
-            (lead < 0, look.second, f"{counted(pair.losses, 'query')}: {pair.second} is better"),
-            (lead == 0, look.soft, f"{counted(pair.ties, 'query')}: equal"),
+            (lead > 0, "o", look.best, f"{counted(pair.wins, 'query')}: {pair.first} is better"),
+            (
+                lead < 0,
+                "^",
+                look.second,
+                f"{counted(pair.losses, 'query')}: {pair.second} is better",
+            ),
+            (lead == 0, "s", look.soft, f"{counted(pair.ties, 'query')}: equal"),
         )
         one, other = pair.values
-        points: Any = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.5}
-        for where, colour, text in kinds:
-            ax.plot(other[where], one[where], color=colour, label=style.broken(text), **points)
+        points: Any = {"linestyle": "none", "markersize": 4, "alpha": 0.5}
+        # Not by colour alone.
+        for where, shape, colour, text in kinds:
+            label = style.broken(text)
+            ax.plot(other[where], one[where], shape, color=colour, label=label, **points)
         ax.set_aspect("equal")
         ax.set_xlabel(style.broken(f"{pair.metric} of {pair.second}{style.DIRECTION[is_better]}"))
         ax.set_ylabel(style.broken(f"{pair.metric} of {pair.first}{style.DIRECTION[is_better]}"))

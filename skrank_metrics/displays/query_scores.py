@@ -17,6 +17,8 @@ from skrank_metrics.reports.ranking_report import RankingReport
 N_BINS = 25
 # Height of a row in inches; share of it that the largest bar takes, and places of bars and mean below its middle.
 ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
+# Slices stand below their metric.
+BELOW = "\N{BOX DRAWINGS LIGHT UP AND RIGHT} "
 TINY = 1e-300  # instead of a count of 0, to divide by
 
 
@@ -56,7 +58,7 @@ class QueryScoreDisplay(Display):
         self._rows = [(name or self._metric, self._metric, own) for name, own in reports.items()]
         if isinstance(result, RankingReport):
             for name, part in result.shown_slices.items():
-                self._rows.append((name, self._metric, part))
+                self._rows.append((f"{BELOW}{name}", self._metric, part))
             if metric is None:
                 self._rows += [(other, other, result) for other in _others(result, self._metric)]
 

@@ -190,10 +190,12 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = ()) -> Non
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
-def mark(ax: Any, row: float, value: float, ends: tuple[float, float], colour: str) -> None:
+def mark(
+    ax: Any, row: float, value: float, ends: tuple[float, float], colour: str, shape: str = "o"
+) -> None:
     """Mark a value, with its interval if it has one."""
     xerr = np.abs(np.subtract(ends, value))[:, None]
-    ax.errorbar(value, row, xerr=xerr, fmt="o", color=colour, markersize=5, elinewidth=2)
+    ax.errorbar(value, row, xerr=xerr, fmt=shape, color=colour, markersize=5, elinewidth=2)
 
 
 def mark_mean(
@@ -210,6 +212,12 @@ def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **
     ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", color=colour, **look)
 
 
+def write_above(ax: Any, place: float, text: str, colour: str) -> None:
+    """Write what a vertical line stands for above it."""
+    look = {"size": "small", "ha": "center", "va": "bottom", "annotation_clip": False}
+    ax.annotate(text, (place, 1), xycoords=("data", "axes fraction"), color=colour, **look)
+
+
 def explain(ax: Any) -> None:
     """Put the labels of what was drawn beside the panel, each in its colour."""
     ax.legend(
@@ -218,8 +226,7 @@ def explain(ax: Any) -> None:
         frameon=False,
         fontsize="small",
         labelcolor="linecolor",
-        handlelength=0,
-        markerscale=0,
+        handlelength=1.2,
         handletextpad=0.5,
         borderaxespad=0.3,
     )

@@ -85,6 +85,16 @@ class SearchReport(CrossEvaluation):
             *verdict[1:],
         ]
 
+    def labels(self) -> dict[str, str]:
+        """Candidates with the parameters that vary."""
+        table = self._table_of_params()
+        heads = [str(column) for column in table.columns[1:]]
+        found = {}
+        for name, *values in table.rows:
+            params = ", ".join(f"{head}={value}" for head, value in zip(heads, values, strict=True))
+            found[name] = f"{name} {params}"
+        return found
+
     def _n_whole(self) -> int:
         """Number of candidates that ran all folds."""
         reasons = self.not_compared.values()

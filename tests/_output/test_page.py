@@ -214,3 +214,13 @@ def test_a_page_explains_own_metrics_by_their_docstring(tmp_path):
     text = Seen(page_of(evaluate([[1, 0]], [[2, 1]], metrics=metrics), tmp_path)).text
     assert "first_label: Label of the first document." in text
     assert "one: " not in text
+
+
+def test_the_page_of_a_gate_has_the_queries_that_lose_most(tmp_path):
+    scores = {"old": [2, 1] * 9, "new": [*[1, 2] * 2, *[2, 1] * 7]}
+    qid = [f"query {number // 2}" for number in range(18)]
+    found = evaluate([1, 0] * 9, scores, qid=qid, metrics="mrr")
+    text = Seen(page_of(compare(found, baseline="old", margin=0.1), tmp_path)).text
+    assert "Queries on which new loses most against old, by mrr" in text
+    assert "query 00.50001.0000-0.5000query 10.50001.0000-0.5000" in text
+    assert "loses most" not in Seen(page_of(found, tmp_path)).text

@@ -320,7 +320,7 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert not set(re.findall("#[0-9a-f]{6}", drawn)), "all colours are variables of the theme"
     variables = re.findall(r"var\((--[\w-]+)\)", drawn)
     assert set(variables) <= set(re.findall(r"(--[\w-]+):", css))
-    assert {"mrr", "map", "a", "b"} <= {
+    assert {"mrr", "map", "└ a", "└ b"} <= {
         text.text for text in root.iter("{http://www.w3.org/2000/svg}text")
     }
 
@@ -331,5 +331,5 @@ def test_names_stay_as_they_are_in_a_picture():
     report = evaluate([[1, 0]] * 5, [[2, 1]] * 5, metrics="mrr", by=odd)
     root = ET.fromstring(page_picture(report))
     texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert texts.issuperset([*odd[:3], odd[4]])
-    assert r"\x1b[31mred" in texts
+    assert texts.issuperset(f"└ {name}" for name in [*odd[:3], odd[4]])
+    assert r"└ \x1b[31mred" in texts

@@ -58,7 +58,7 @@ def test_differences_are_those_of_the_standings(board):
     np.testing.assert_allclose(intervals(panel), expected)
     texts = [f"{row.difference:+.4f} {row.status}" for row in standings[1:]]
     assert written(panel) == [standings[0].status, *texts]
-    label = "difference from the leader,\nsimultaneous 90% intervals"
+    label = "mrr minus that of best\n90% intervals, better \N{RIGHTWARDS ARROW}"
     assert panel.get_xlabel() == label
     assert "lower is better" in display.axes_[2].get_xlabel()
     title = display.figure_.get_suptitle()
@@ -221,12 +221,12 @@ def test_a_baseline_and_a_margin():
     for row in comparison.standings():
         difference = "" if row.status == "baseline" else f"{row.difference:+.4f} "
         expected.append(difference + row.status)
-    assert written(display.axes_[1]) == expected
-    assert "difference from middle" in display.axes_[1].get_xlabel()
+    assert written(display.axes_[1]) == [*expected, "margin 0.05"]
+    assert "mrr minus that of middle" in display.axes_[1].get_xlabel()
     several = compare(comparison, baseline=["middle", "worst"]).plot()
     panel = several.axes_[1]
-    assert "vs middle" in written(panel)[0]
-    assert "difference from middle or worst" in panel.get_xlabel()
+    assert written(panel)[0].endswith(" against middle")
+    assert "minus that of middle or worst" in panel.get_xlabel()
     board = evaluate(LABELS, SCORES, qid=IDS, metrics=[kendall_tau_distance])
     distances = compare(board, baseline="middle", margin=0.05).plot()
     for shown, place in ((display, -0.05), (distances, 0.05)):

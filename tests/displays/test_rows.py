@@ -53,7 +53,7 @@ def test_each_metric_has_its_histogram_mean_and_interval():
 def test_slices_stand_below_the_first_metric():
     by = np.repeat(["b", "a", "b", "a"], len(Y) // 4)
     display = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"], by=by).plot()
-    assert row_names(display.ax_) == ["mrr", "a", "b", "recall@1"]
+    assert row_names(display.ax_) == ["mrr", "└ a", "└ b", "recall@1"]
     assert written(display.ax_) == ["0.7083", "0.4167", "1.0000", "0.5000"], (
         "of slice a (1/2 + 1/3) / 2"
     )

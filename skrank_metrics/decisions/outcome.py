@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import (
@@ -28,7 +29,7 @@ from skrank_metrics._output.result import (
 )
 from skrank_metrics.decisions.decide import Decision, Status, Verdict, decide
 from skrank_metrics.decisions.plan import Plan
-from skrank_metrics.decisions.signs import Sample, hash_units
+from skrank_metrics.decisions.signs import Sample
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -159,7 +160,7 @@ class Outcome:
             self.turned(self.values),
             self.turned(self.means),
             np.ones(len(self.values)) if queries.weights is None else queries.weights,
-            hash_units(queries.ids if queries.groups is None else queries.groups),
+            hash_ids(queries.ids if queries.groups is None else queries.groups),
             (low, high),
             queries.folds,
         )

@@ -13,7 +13,6 @@ with one critical value, "significantly better" is transitive.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.id_hash import Hashes, hash_ids
-from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.reports.mean_intervals import ROUNDING, n_effective, special, standard_error
 
 # A standard normal variable exceeds this with the smallest probability that float64 can hold.
@@ -41,18 +39,6 @@ MOST_ENUMERATED = 13
 MOST_UNITS = 4_096
 # Signs of this many units fit into the caches.
 UNITS_AT_A_TIME = 128
-
-
-def hash_units(ids: NDArray[Any]) -> Hashes:
-    """A number per query or group that does not depend on its place, if the ids can be recognized anywhere."""
-    try:
-        return hash_ids(ids)
-    except (TypeError, ValueError):
-        known = given = as_python(ids)
-        with suppress(TypeError):  # of different types
-            known = sorted(given)
-        numbers = {one: number for number, one in enumerate(known)}
-        return hash_ids(np.array([numbers[one] for one in given]))
 
 
 def merged_units(units: Hashes) -> Hashes:

@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from skrank_metrics import compare
+from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics.decisions.decide import decide
 from skrank_metrics.decisions.planning import detectable, queries_needed, queries_to_decide
-from skrank_metrics.decisions.signs import MOST_UNITS, Sample, hash_units
+from skrank_metrics.decisions.signs import MOST_UNITS, Sample
 from skrank_metrics.reports import RankingReport
 
 
@@ -20,7 +21,7 @@ def sample_of(values, weights=None, units=None, bounds=(0.0, 1.0), folds=None):
     values = np.asarray(values, dtype=float)
     n = len(values)
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
-    units = hash_units(np.arange(n) if units is None else np.asarray(units))
+    units = hash_ids(np.arange(n) if units is None else np.asarray(units))
     means = np.average(values, axis=0, weights=weights)
     return Sample(values, means, weights, units, bounds, folds)
 

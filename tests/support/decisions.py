@@ -15,7 +15,8 @@ import math
 import numpy as np
 from scipy import stats
 
-from skrank_metrics.decisions.signs import hash_units, merged_units, random_bits
+from skrank_metrics._input.id_hash import hash_ids
+from skrank_metrics.decisions.signs import merged_units, random_bits
 
 N_SIGNS = 10_000
 # Up to this many units that differ, every combination of signs is used.
@@ -462,7 +463,7 @@ def decisions_of(
     """
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     used = (weights > 0) & ~np.isnan(values).any(axis=1)
-    units = hash_units(np.asarray(ids if groups is None else groups))
+    units = hash_ids(np.asarray(ids if groups is None else groups))
     sign = 1 if larger_is_better else -1
     ends = sorted(sign * end for end in bounds)
     level = round(1 - plan["confidence"], 12)

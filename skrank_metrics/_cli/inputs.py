@@ -1,4 +1,4 @@
-"""Reports of the files and metrics that a command names."""
+"""NamedReports of the files and metrics that a command names."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import NO_TABLES, files_of
 
-Reports = dict[str, RankingReport]
+NamedReports = dict[str, RankingReport]
 
 
-def read_reports(chosen: Chosen) -> Reports:
+def read_reports(chosen: Chosen) -> NamedReports:
     """One report per ranking in the order of the files, by the names of the files or by column."""
     metrics, files = split_words(chosen)
     saved = {file: RankingReport.load(file) for file in files if is_saved(file)}
@@ -41,8 +41,10 @@ def read_reports(chosen: Chosen) -> Reports:
         raise ValueError(
             "Name the baseline with --baseline, beside saved reports and several columns."
         )
-    if not metrics:
-        metrics = _default_metrics(saved, chosen)
+    for report in saved.values():
+        # A gate against a saved report is by the metrics that were chosen when it was saved.
+        metrics = metrics or [*report.metrics]
+    metrics = metrics or COMMANDS[chosen.command].metrics.split()
     by_file = {file: {file: _selected(saved[file], file, metrics)} for file in saved}
     if chosen.label:
         by_file |= _reports_of_tables(others, metrics, chosen)
@@ -53,25 +55,17 @@ def read_reports(chosen: Chosen) -> Reports:
     _check_slices(reports, chosen)
     # The scores of a single table are named by their columns, which are no paths.
     columns = chosen.score if len(others) == 1 and chosen.score else []
-    short = short_names([name for name in reports if name not in columns])
+    short = short_names([name for name in reports if name not in columns], columns)
     # A baseline may be named by its whole path, too.
     if chosen.baseline is not None:
         chosen.baseline = [short.get(name, name) for name in chosen.baseline]
     return {short.get(name, name): report for name, report in reports.items()}
 
 
-def _default_metrics(saved: Reports, chosen: Chosen) -> list[str]:
-    """The metrics of the first saved report, or those of the command."""
-    # A gate against a saved report is by the metrics that were chosen when it was saved.
-    for report in saved.values():
-        return [*report.metrics]
-    return COMMANDS[chosen.command].metrics.split()
-
-
 def _reports_of_runs(
     files: Sequence[str], metrics: Sequence[str], chosen: Chosen
-) -> dict[str, Reports]:
-    """Reports of runs, which follow the judgments."""
+) -> dict[str, NamedReports]:
+    """NamedReports of runs, which follow the judgments."""
     options = chosen.given("missing", "exclude", "duplicates", "convention", "condense", "ids")
     if chosen.columns:
         options["columns"] = _columns_by_file(chosen.columns)
@@ -111,9 +105,9 @@ def _columns_by_file(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 def _reports_of_tables(
     files: Sequence[str], metrics: Sequence[str], chosen: Chosen
-) -> dict[str, Reports]:
-    """Reports of columns of scores, by their names if there is one table, or by those of the tables."""
-    found: dict[str, Reports] = {}
+) -> dict[str, NamedReports]:
+    """NamedReports of columns of scores, by their names if there is one table, or by those of the tables."""
+    found: dict[str, NamedReports] = {}
     for file in files:
         found[file] = {}
         for score, report in _reports_of_rows(file, metrics, chosen).items():
@@ -126,8 +120,8 @@ def _reports_of_tables(
     return found
 
 
-def _reports_of_rows(file: str, metrics: Sequence[str], chosen: Chosen) -> Reports:
-    """Reports of the columns of scores of a table, by their names."""
+def _reports_of_rows(file: str, metrics: Sequence[str], chosen: Chosen) -> NamedReports:
+    """NamedReports of the columns of scores of a table, by their names."""
     columns = TableColumns(
         chosen.label,
         chosen.score,
@@ -162,7 +156,7 @@ def _reports_of_rows(file: str, metrics: Sequence[str], chosen: Chosen) -> Repor
     return {name: found.reports[name] for name in columns.of("score")}
 
 
-def _check_slices(reports: Reports, chosen: Chosen) -> None:
+def _check_slices(reports: NamedReports, chosen: Chosen) -> None:
     """Saved reports must have the slices that are asked for; without, a comparison would have none."""
     for name, report in reports.items():
         if chosen.by and report.by is None:

@@ -50,10 +50,10 @@ OF_FILES = [name for name, command in COMMANDS.items() if command.reads_files]
 
 # Kinds of files: tables of rows with labels and scores; judgments and runs, which are lists by id; and saved reports,
 # which are what they are.
-KINDS = ("rows", "lists", "saved")
+FILE_KINDS = ("rows", "lists", "saved")
 
 # Options that set arguments of other names.
-ARGUMENTS = {"weight": "sample_weight"}
+OTHER_NAMES = {"weight": "sample_weight"}
 
 
 def margin(text: str) -> tuple[str, float]:
@@ -93,7 +93,7 @@ class CommandOption:
     name: str
     help: str
     commands: Sequence[str] = tuple(OF_FILES)
-    kinds: Sequence[str] = KINDS
+    kinds: Sequence[str] = FILE_KINDS
     value: str = ""  # what the value is called in the help
     read: Callable[[str], object] = str
     choices: Sequence[str] = ()
@@ -231,7 +231,7 @@ OPTIONS = [
 
 # The options by the arguments that they set, for messages.
 _NAMES = {
-    ARGUMENTS.get(option.attribute, option.attribute): f"--{option.name}" for option in OPTIONS
+    OTHER_NAMES.get(option.attribute, option.attribute): f"--{option.name}" for option in OPTIONS
 }
 _NAME = "|".join(sorted(_NAMES, key=len, reverse=True))
 # Where messages name an argument: as what must be otherwise, as what a column is for, and with a value to pass.

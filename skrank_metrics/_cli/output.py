@@ -97,13 +97,13 @@ _KINDS = {
 _ENDING = re.compile(r"(?<=.)(\.[a-z]{2,7})?(\.(gz|bz2|xz|zst))?$")
 
 
-def short_names(paths: Sequence[str]) -> dict[str, str]:
+def short_names(paths: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:
     """Paths by their stems, or else by what differs: without the folders, and files or folders, that all share.
 
     ``runs/a/model.txt`` and ``runs/b/model.txt`` are a and b.
     """
     stems = [_ENDING.sub("", os.path.basename(path)) for path in paths]
-    if len(set(stems)) == len(stems):
+    if len({*stems, *taken}) == len(stems) + len(taken):
         return dict(zip(paths, stems, strict=True))
     parts = [path.split("/") for path in paths]
     for end in (0, -1):

@@ -81,8 +81,8 @@ class RankingAccumulator:
         convention: ConventionName = "sklearn",
         condense: bool = False,
     ) -> None:
-        self._evaluation = Evaluation(bind_metrics(metrics, convention), condense)
-        self._values = QueryValues()
+        self._evaluation = PartialEvaluation(bind_metrics(metrics, convention), condense)
+        self._values = PartialValues()
 
     def __repr__(self) -> str:
         return f"RankingAccumulator({list(self._evaluation.metrics)}, {counted(self.n_queries, 'query')})"
@@ -192,7 +192,7 @@ class RankingAccumulator:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class PartialEvaluation:
     """What to compute, checked."""
 
     metrics: Mapping[str, BoundMetric]
@@ -212,7 +212,7 @@ class Evaluation:
 
     def of_scores(
         self, documents: Documents, scores: Mapping[str, Any], retrieved: Any, sample_weight: Any
-    ) -> QueryValues:
+    ) -> PartialValues:
         """Evaluate rankings of the same documents, given scores, a mask and weights of the rows."""
         queries, ids = documents.queries, documents.grouping.ids
         weights = None
@@ -227,7 +227,7 @@ class Evaluation:
             "n_judged": documents.n_judged.astype(np.uint32),
         }
         kept |= {name: column for name, column in optional.items() if column is not None}
-        values = QueryValues()
+        values = PartialValues()
         computations = [metric.computation for metric in self.metrics.values()]
         for ranking, of_rows in scores.items():
             ranked = rank_rows(documents, of_rows, retrieved=retrieved)
@@ -245,14 +245,14 @@ class Evaluation:
         values.seen = [np.sort(hash_ids(ids))]
         return values
 
-    def result(self, values: QueryValues) -> RankingReport | Comparison:
+    def result(self, values: PartialValues) -> RankingReport | Comparison:
         """The report of the only ranking, or the comparison of all."""
         reports = {ranking: self._report(values, ranking) for ranking in values.counts}
         if ONLY in reports:
             return reports[ONLY]
         return compare_reports(reports)
 
-    def _report(self, values: QueryValues, ranking: str) -> RankingReport:
+    def _report(self, values: PartialValues, ranking: str) -> RankingReport:
         kept = values.joined()
         weights = kept.get("sample_weight")
         if weights is not None and not weights.any():
@@ -274,7 +274,7 @@ class Evaluation:
         return replace(report, recorded_health=health)
 
 
-class QueryValues:
+class PartialValues:
     """Values of queries that arrive in parts, for one or several rankings of the same documents."""
 
     def __init__(self) -> None:
@@ -287,7 +287,7 @@ class QueryValues:
     def __len__(self) -> int:
         return sum(len(part["qid"]) for part in self.parts)
 
-    def add(self, other: QueryValues) -> None:
+    def add(self, other: PartialValues) -> None:
         """Add other queries."""
         if self.parts and other.parts:
             self._check_same(other)
@@ -306,7 +306,7 @@ class QueryValues:
         for ranking, found in other.counts.items():
             self.counts.setdefault(ranking, Counter()).update(found)
 
-    def _check_same(self, other: QueryValues) -> None:
+    def _check_same(self, other: PartialValues) -> None:
         """Refuse queries with other rankings or columns."""
         if self.counts.keys() != other.counts.keys():
             raise ValueError(
@@ -345,7 +345,7 @@ def _joined_parts(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class TableEvaluation(Evaluation):
+class TableEvaluation(PartialEvaluation):
     """What a function that evaluates columns computes, checked, and the columns."""
 
     columns: TableColumns
@@ -374,7 +374,7 @@ class TableEvaluation(Evaluation):
                 "Pass ties='average', or order='check' if all rows of a query are in one partition."
             )
 
-    def of_table(self, table: Any, *, contiguous: bool = False) -> QueryValues:
+    def of_table(self, table: Any, *, contiguous: bool = False) -> PartialValues:
         """Evaluate a checked table of whole queries."""
         arrays = {name: array_of(table[name]) for name in table.column_names}
         take = partial(self.columns.take, arrays=arrays)
@@ -398,12 +398,12 @@ class TableEvaluation(Evaluation):
             scores = {ONLY: scores}
         return self.of_scores(truth, scores, take("retrieved"), take("sample_weight"))
 
-    def of_partition(self, rows: Any) -> QueryValues:
+    def of_partition(self, rows: Any) -> PartialValues:
         """Evaluate all rows of some queries, a table of pandas or pyarrow, in any process."""
         import pyarrow as pa
 
         if not len(rows):
-            return QueryValues()
+            return PartialValues()
         with reading("a partition"):
             # pyarrow may find columns of mixed types in frames of pandas.
             table = pa.table(with_stream(rows))
@@ -414,9 +414,9 @@ class TableEvaluation(Evaluation):
             raise ValueError(f"{what} for query {table[self.columns.qid][row].as_py()!r}.")
         return self.of_table(table)
 
-    def result_of(self, parts: Iterable[QueryValues]) -> RankingReport | Comparison:
+    def result_of(self, parts: Iterable[PartialValues]) -> RankingReport | Comparison:
         """The report of all parts, which may have no query in common; a Comparison of several columns."""
-        total = QueryValues()
+        total = PartialValues()
         for part in parts:
             total.add(part)
         if not len(total):

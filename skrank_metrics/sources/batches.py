@@ -22,7 +22,7 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.accumulator import QueryValues, TableEvaluation, check_order
+from skrank_metrics.sources.accumulator import PartialValues, TableEvaluation, check_order
 from skrank_metrics.sources.columns import BatchOptions, TableColumns
 from skrank_metrics.sources.tables import (
     array_of,
@@ -34,7 +34,7 @@ from skrank_metrics.sources.tables import (
 
 # Number of temporary files, a power of 2, since the hash of an id is cut by bits: enough for each to fit into memory,
 # but not more than a process may have open.
-N_FILES = 256
+N_FILES = 64
 
 
 @overload
@@ -164,7 +164,7 @@ def _evaluate_shuffled(
     tables: Iterator[Any],
     n_threads: int,
     stack: ExitStack,
-) -> tuple[Iterable[QueryValues], int]:
+) -> tuple[Iterable[PartialValues], int]:
     """The values of temporary files of whole queries, and their number."""
     files = _write_by_query(tables, evaluation.columns.qid, N_FILES, stack)
     pool = stack.enter_context(ThreadPoolExecutor(n_threads))
@@ -236,7 +236,7 @@ def _hash_column(column: Any) -> Hashes:
     return np.concatenate([hash_arrow(chunk) for chunk in column.chunks])
 
 
-def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
+def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> PartialValues:
     import pyarrow as pa
 
     end, tables = file.tell(), []

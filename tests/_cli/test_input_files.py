@@ -223,3 +223,38 @@ def test_tables_with_several_scores_each(files, capsys):
     assert sorted(row["ranking"] for row in rankings) == sorted(
         ["rows.csv: a", "rows.csv: b", "more.csv: a", "more.csv: b"]
     )
+
+
+def test_a_saved_report_may_be_called_like_a_column(files, capsys):
+    output_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS, "--save", "a.json")
+    words = ["evaluate", "rows.csv", "a.json", "mrr", *ROWS, "--output", "json"]
+    rankings = json.loads(output_of(capsys, *words))["rankings"]
+    assert {row["ranking"] for row in rankings} == {"a", "a.json"}
+
+
+def test_columns_of_one_file(by_id, capsys):
+    write_csv(QRELS, "terms.csv", {"Query Text": 0, "document": 2, "label": 3})
+    words = ["evaluate", "terms.csv", "run.csv", "mrr"]
+    assert "no column 'query'" in error_of(capsys, *words)
+    named = output_of(capsys, *words, "--columns", "qrels.query=Query Text")
+    assert "0.7500" in named, "ranks 2 and 1"
+    message = error_of(capsys, *words, "--columns", "judgments.query=Query Text")
+    assert "got 'judgments'" in message
+
+
+def test_ids_of_both_sides_as_text(by_id, capsys):
+    frame = pd.read_csv("run.csv")
+    frame.to_parquet("run.parquet")
+    words = ["evaluate", "qrels", "run.parquet", "mrr"]
+    assert "convert one of the two, or pass --ids text." in error_of(capsys, *words)
+    assert "0.7500" in output_of(capsys, *words, "--ids", "text")
+
+
+@pytest.mark.parametrize("source", ["parts", "parts/*.parquet"])
+def test_tables_may_be_folders_and_patterns(source, files, capsys):
+    expected = output_of(capsys, "evaluate", "rows.parquet", "mrr", *ROWS)
+    Path("parts").mkdir()
+    files.iloc[:50].to_parquet("parts/part-0.parquet")
+    files.iloc[50:].to_parquet("parts/part-1.parquet")
+    Path("parts/_SUCCESS").write_text("")
+    assert output_of(capsys, "evaluate", source, "mrr", *ROWS) == expected

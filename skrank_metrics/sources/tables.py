@@ -469,6 +469,13 @@ def array_of(column: Any) -> Any:
 
 
 def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:
+    # By the name of the module, as importing Spark only to compare types takes seconds.
+    engine = type(source).__module__.partition(".")[0].removeprefix("py")
+    if engine in ("spark", "dask"):
+        raise TypeError(
+            f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it to "
+            f"skrank_metrics.{engine}.evaluate."
+        )
     files = files_of(source)
     for file in files:
         yield Part(file.name, file.tables(columns, batch_rows), is_lent=False)

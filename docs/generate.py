@@ -47,7 +47,7 @@ def formats_table() -> str:
     for form in FORMS.values():
         rows.append((form.name, f"lines of {len(form.fields)} fields: {', '.join(form.fields)}"))
     rows.append(("a dict in JSON", "begins with `{`"))
-    rows.append((f"any of these, packed by {', '.join(PACKED.values())}", "by their first bytes"))
+    rows.append((f"any text, packed by {', '.join(PACKED.values())}", "by their first bytes"))
     lines = [f"| {name} | {recognized} |" for name, recognized in rows]
     return "\n".join(["| file | recognized by |", "|---|---|", *lines])
 

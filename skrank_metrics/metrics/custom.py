@@ -251,6 +251,8 @@ def make_metric(
 
 def _check_name(name: Any) -> str:
     """Refuse names that a metric cannot have."""
+    if name == "<lambda>":
+        raise ValueError('A lambda has no name. Pass name="my_metric".')
     if not isinstance(name, str) or name in COLUMNS or not _NAME.fullmatch(name):
         raise ValueError(
             "name must be at most 64 lower-case letters, digits and underscores, begin with a letter but not with "

@@ -291,7 +291,7 @@ def test_errors_of_the_function_name_it_and_the_query():
             lambda labels: 1,
             {},
             ValueError,
-            "name must be at most 64 .* got '<lambda>'. Pass another name=",
+            'A lambda has no name. Pass name="my_metric"',
         ),
         (
             functools.partial(depth_of_last),

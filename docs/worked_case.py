@@ -20,7 +20,8 @@ from skrank_metrics.decisions._evaluate import evaluate_ranking
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
 from skrank_metrics.reports.inspection import InspectedQuery, steps_of_ranks
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, subset
+from skrank_metrics.reports.report_data import data_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def worked_case(function: MetricFunction) -> Case:
         else whole.qid
     )
     rankings = [
-        _ranking(f"Query {name}" * (whole.n_queries > 1), whole.subset(np.array([place])), metric)
+        _ranking(f"Query {name}" * (whole.n_queries > 1), subset(whole, np.array([place])), metric)
         for place, name in enumerate(names)
     ]
     return Case(metric, text, function(*given, **keywords), rankings)
@@ -119,7 +120,7 @@ def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, 
 
 
 def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
-    ranking, n_documents = report.own_ranking, report.n_documents
+    ranking, n_documents = data_of(report).own_ranking, report.n_documents
     ((documents,),) = report.inspect(report.qid, n_ranks=n_documents).queries
     threshold = metric.get("relevance_threshold")
     relevant = (

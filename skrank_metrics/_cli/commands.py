@@ -18,7 +18,7 @@ from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.outcome import Gate
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports.facts import ALL
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, mean_columns
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
@@ -78,7 +78,7 @@ def _show_report(chosen: Chosen) -> int:
         report.save(chosen.save)
 
     def content() -> Record:
-        columns = columns_of(report) if chosen.by_query else report.mean_columns()
+        columns = columns_of(report) if chosen.by_query else mean_columns(report)
         rows = rows_of(columns, {"ranking": name})
         return {"findings": {name: report.health.findings}, "rows": rows}
 

@@ -19,7 +19,7 @@ from skrank_metrics._input.parameters import by_text
 from skrank_metrics.decisions._evaluate import evaluate
 from skrank_metrics.metrics.names import column_of, get_metrics
 from skrank_metrics.reports.facts import DEFAULT_CONVENTION
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, with_metrics
 from skrank_metrics.sources._evaluate_run import RunPlan, report_runs
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns
@@ -175,4 +175,4 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {held}.")
         # Columns get the names of this command, as a saved report may spell parameters in another order.
         columns[metric] = column
-    return report.with_metrics(columns)
+    return with_metrics(report, columns)

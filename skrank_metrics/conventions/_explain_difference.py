@@ -19,6 +19,7 @@ from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.facts import values_of
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.report_data import data_of
 
 # The parameter that is the value of undefined queries.
 UNDEFINED = "replace_undefined_by"
@@ -191,7 +192,7 @@ def rows_or_report(y_true: Any, y_score: Any, qid: Any) -> Ranking:
     if isinstance(y_true, RankingReport):
         if y_score is not None or qid is not None:
             raise TypeError("Pass a report alone, without y_score and qid; it holds its documents.")
-        return y_true.own_ranking
+        return data_of(y_true).own_ranking
     if y_score is None:
         raise TypeError("Pass labels and scores, y_true and y_score, or a report of evaluate.")
     return ranking_from_rows(y_true, y_score, qid=qid)

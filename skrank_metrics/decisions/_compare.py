@@ -19,7 +19,15 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.names import check_column, column_of
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
-from skrank_metrics.reports.ranking_report import RankingReport, share_documents
+from skrank_metrics.reports.ranking_report import (
+    RankingReport,
+    share_documents,
+    subset,
+    with_data,
+    with_metrics,
+    with_queries,
+)
+from skrank_metrics.reports.report_data import data_of
 
 Reports: TypeAlias = Mapping[str, RankingReport]
 
@@ -238,8 +246,8 @@ def _aligned(
         columns = {metric: _column_of(metric, first, report, names) for metric in wanted}
         found = _in_order(first, report, names)
         if list(columns) != list(columns.values()):
-            found = found.with_metrics(columns)
-        aligned[other] = found.with_queries(**changes) if changes else found
+            found = with_metrics(found, columns)
+        aligned[other] = with_queries(found, **changes) if changes else found
         _check_alike(aligned[name], aligned[other], names)
     _share_folds(aligned)
     return aligned
@@ -247,8 +255,9 @@ def _aligned(
 
 def _per_query(first: RankingReport, given: Any, name: str) -> NDArray[Any]:
     """One slice or group per query of the first report."""
-    rows = None if first.row_labels is None else first.row_labels.to_series()
-    return slice_of_query(given, first.grouping, ids=first.qid, y_true=rows, name=name)
+    data = data_of(first)
+    rows = None if data.row_labels is None else data.row_labels.to_series()
+    return slice_of_query(given, data.grouping, ids=first.qid, y_true=rows, name=name)
 
 
 def _column_of(
@@ -289,11 +298,12 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     if np.array_equal(places, np.arange(len(places))):
         return report
     # All queries are there, so what was found about them holds.
-    return replace(
-        report.subset(places),
-        queries=report.queries.take(places),
-        recorded_health=report.recorded_health,
-        left_out=report.left_out,
+    data = data_of(report)
+    return with_data(
+        subset(report, places),
+        queries=data.queries.take(places),
+        recorded_health=data.recorded_health,
+        left_out=data.left_out,
     )
 
 
@@ -330,14 +340,15 @@ def _first_query_of_other_labels(one: RankingReport, other: RankingReport) -> in
     if share_documents(one, other):
         return None
     # Digests are of judged documents, since each ranking may have its own others. Some reports from frames have none.
-    counts, others = one.counts, other.counts
+    of_one, of_other = data_of(one), data_of(other)
+    counts, others = of_one.counts, of_other.counts
     if counts is None or others is None:
         return None
     # Ids are compared too if both have them: labels may have moved from one document to another.
     differs = (counts.n_judged != others.n_judged) | (counts.digests != others.digests)
-    here = one.has_documents and other.has_documents
-    of_ids = one.id_digests(in_this_process=here)
-    other_ids = other.id_digests(in_this_process=here)
+    here = of_one.has_documents and of_other.has_documents
+    of_ids = of_one.id_digests(in_this_process=here)
+    other_ids = of_other.id_digests(in_this_process=here)
     if of_ids is not None and other_ids is not None:
         differs |= of_ids != other_ids
     return int(np.argmax(differs)) if differs.any() else None
@@ -351,7 +362,7 @@ def _share_folds(reports: dict[str, RankingReport]) -> None:
     first, folds = next(iter(known.items()))
     for name, report in reports.items():
         if name not in known:
-            reports[name] = report.with_queries(folds=folds)
+            reports[name] = with_queries(report, folds=folds)
         elif not _equal(folds, report.folds):
             raise ValueError(
                 f"reports must have been tested in the same folds; {shown(first)} and {shown(name)} differ. "

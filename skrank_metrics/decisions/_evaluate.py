@@ -26,6 +26,7 @@ from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.facts import UNKNOWN, Origin
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.report_data import ReportData
 
 
 class FrameOfScores(Protocol):
@@ -240,11 +241,13 @@ def evaluate_ranking(
     values = per_query(ranking, [metric.computation for metric in metrics.values()])
     report = RankingReport(
         metrics,
-        ranking.documents.queries,
-        dict(zip(metrics, values, strict=True)),
+        ReportData(
+            ranking.documents.queries,
+            dict(zip(metrics, values, strict=True)),
+            ranking,
+            left_out=left_out,
+        ),
         ranking.documents.condense,
-        ranking=ranking,
-        left_out=left_out,
         origin=origin,
     )
     report.mean  # noqa: B018  sums that overflow raise here

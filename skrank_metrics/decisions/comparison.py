@@ -45,7 +45,7 @@ from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.facts import names_of_slices, queries_of_slices
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, saved_report, subset
 from skrank_metrics.reports.saved import (
     class_of_comparison,
     current_fields,
@@ -167,7 +167,7 @@ class Comparison(Result):
         if self._first.by is None or not tested:
             return {}
         reports = {
-            value: {name: report.subset(queries) for name, report in self.reports.items()}
+            value: {name: subset(report, queries) for name, report in self.reports.items()}
             for value, queries in queries_of_slices(self._first.by)
         }
         by_metric = {metric: outcomes_of_slices(reports, metric, self.plan) for metric in tested}
@@ -404,7 +404,7 @@ class Comparison(Result):
         Parameters of candidates that a file cannot hold, such as estimators, are written as text.
         """
         self._check_whole("saved")
-        reports = {name: report.saved() for name, report in self.reports.items()}
+        reports = {name: saved_report(report) for name, report in self.reports.items()}
         body = {
             "class": type(self).__name__,
             "reports": without_repetitions(reports),

@@ -33,6 +33,7 @@ from skrank_metrics.decisions.signs import Sample
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.report_data import data_of
 
 Interval: TypeAlias = tuple[float, float]
 Gate: TypeAlias = Literal["ship", "do not ship", "undecided"]
@@ -299,7 +300,7 @@ def outcome_of(reports: Mapping[str, RankingReport], metric: str, plan: Plan) ->
     counts = ~incomplete
     if first.weights is not None:
         counts &= first.weights > 0
-    queries = first.queries.take(np.flatnonzero(counts))
+    queries = data_of(first).queries.take(np.flatnonzero(counts))
     # If a query without a value has none in any ranking, the means are those of the reports, to the last digit.
     alike = np.array_equal(incomplete, undefined.all(axis=1))
     if alike or not is_mean(bound):

@@ -12,7 +12,7 @@ from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.displays.metric_at_k import reports_of
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, shown_slices
 
 N_BINS = 25
 # Height of a row in inches; share of it that the largest bar takes, and places of bars and mean below its middle.
@@ -57,7 +57,7 @@ class QueryScoreDisplay(Display):
         # The reports of rows by their names, with the metric of each.
         self._rows = [(name or self._metric, self._metric, own) for name, own in reports.items()]
         if isinstance(result, RankingReport):
-            for name, part in result.shown_slices.items():
+            for name, part in shown_slices(result).items():
                 self._rows.append((f"{BELOW}{name}", self._metric, part))
             if metric is None:
                 self._rows += [(other, other, result) for other in _others(result, self._metric)]

@@ -25,6 +25,7 @@ from skrank_metrics.model_selection.out_of_fold import (
     evaluate_out_of_fold,
 )
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS
+from skrank_metrics.reports.ranking_report import subset, with_queries
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -51,7 +52,7 @@ class CrossEvaluation(Comparison):
         metric, folds = self.metrics[0], np.asarray(self.folds)
         queries = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         return {
-            name: np.array([report.subset(some).mean[metric] for some in queries])
+            name: np.array([subset(report, some).mean[metric] for some in queries])
             for name, report in self.reports.items()
         }
 
@@ -178,7 +179,7 @@ def _evaluation(metrics: Any, convention: ConventionName, response_method: Any) 
 def comparison_of_folds(found: OutOfFold) -> CrossEvaluation:
     """Compare models on the queries that they were not fitted on."""
     tested = {
-        name: report.with_queries(folds=found.folds) for name, report in found.reports.items()
+        name: with_queries(report, folds=found.folds) for name, report in found.reports.items()
     }
     comparison = compare_reports(tested)
     return CrossEvaluation(

@@ -40,6 +40,7 @@ from skrank_metrics.model_selection.out_of_fold import (
 )
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.report_data import ReportData
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -317,7 +318,9 @@ def _kept(search: Any, key: str, metric: BoundMetric, names: Mapping[int, str]) 
     for row, name in names.items():
         of_row = -of_candidates[row] if metric.negative else of_candidates[row]
         result = PerQuery(of_row, np.ones(len(qid)))
-        reports[name] = RankingReport({str(metric): metric}, queries, {str(metric): result})
+        reports[name] = RankingReport(
+            {str(metric): metric}, ReportData(queries, {str(metric): result})
+        )
     numbers = np.repeat(np.arange(len(folds)), list(map(len, ids)))
     return OutOfFold(reports, numbers[order], {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -49,7 +49,8 @@ from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.decisions._evaluate import evaluate_ranking
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.scorers import one_column, returned
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, with_data
+from skrank_metrics.reports.report_data import data_of
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -98,14 +99,15 @@ def mean_report(reports: Sequence[RankingReport]) -> RankingReport:
         return first
     results = {}
     for name in first.metrics:
-        values = np.mean([report.results[name].values for report in reports], axis=0)
-        denominators = np.mean([report.results[name].denominators for report in reports], axis=0)
+        found = [data_of(report).results[name] for report in reports]
+        values = np.mean([result.values for result in found], axis=0)
+        denominators = np.mean([result.denominators for result in found], axis=0)
         results[name] = PerQuery(values * denominators, denominators)
-    return replace(
+    return with_data(
         first,
         results=results,
         ranking=None,
-        recorded_counts=first.counts,
+        recorded_counts=data_of(first).counts,
         recorded_health=first.health,
     )
 

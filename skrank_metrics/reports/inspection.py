@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Documents
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, to_objects
 from skrank_metrics._input.parameters import check_int
@@ -27,6 +27,7 @@ from skrank_metrics._output.result import (
     rows_of,
 )
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.report_data import data_of
 
 # Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
@@ -142,19 +143,8 @@ class Report(Protocol):
         """Query ids."""
 
     @property
-    def results(self) -> Mapping[str, PerQuery]:
-        """What was computed, by name of the metric."""
-
-    @property
     def per_query(self) -> Mapping[str, FloatArray]:
         """Values by name of the metric."""
-
-    @property
-    def own_ranking(self) -> Ranking:
-        """The ranking of the documents of these queries."""
-
-    def rows_of(self, place: int) -> IntArray:
-        """The evaluated rows of a query."""
 
 
 def inspect_reports(
@@ -203,7 +193,7 @@ def _inspected(
 ) -> Iterator[InspectedQuery]:
     """The first ranks of some queries, given by their positions in a report."""
     metric = report.metrics[metric_name]
-    ranking = report.own_ranking.take(places)
+    ranking = data_of(report).own_ranking.take(places)
     depth = n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS)
     # Each rank costs another cutoff of the metric, and below the longest list there is nothing.
     depth = min(depth, int(ranking.documents.grouping.sizes.max()))
@@ -216,7 +206,7 @@ def _inspected(
         order = _ranked(of_query, metric)
         is_relevant = _is_relevant(of_query.documents, metric)
         unranked = np.setdiff1d(np.flatnonzero(is_relevant), order)
-        kind, names = _names(of_query.documents, report.rows_of(place))
+        kind, names = _names(of_query.documents, data_of(report).rows_of(place))
         shown = order[:depth]
         columns = {
             "rank": range(1, len(shown) + 1),
@@ -230,7 +220,7 @@ def _inspected(
             ids[number],
             name,
             values[number],
-            is_defined=not np.isnan(report.results[metric_name].values[place]),
+            is_defined=not np.isnan(data_of(report).results[metric_name].values[place]),
             columns=columns,
             rest=float(rest[number]),
             n_ranked=len(order),

@@ -10,13 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.documents import DocumentCounts, Queries
+from skrank_metrics._engine.documents import Queries
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights, to_float64
 from skrank_metrics._input.columns import OF_QUERIES, find_column, frame_columns, role_of
-from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.parameters import (
     by_text,
     check_bool,
@@ -58,6 +55,7 @@ from skrank_metrics.reports.facts import (
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import CONFIDENCES, bounds_of, weighting
+from skrank_metrics.reports.report_data import ReportData
 from skrank_metrics.reports.saved import (
     metric_of_column,
     read_saved,
@@ -90,7 +88,7 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
     bound = _metrics_of(columns, metrics)
     for name, metric in bound.items():
         results[name] = _result_of(columns[name], name, metric)
-    return {"metrics": bound, "queries": qid, "results": results}
+    return {"metrics": bound, "_data": ReportData(qid, results)}
 
 
 def _ids_of_rows(frame: Any, columns: dict[str, Any]) -> Any:
@@ -214,18 +212,9 @@ class RankingReport(Result):
     _display: ClassVar[str | None] = "QueryScoreDisplay"
 
     metrics: Mapping[str, BoundMetric]
-    queries: Queries
-    results: Mapping[str, PerQuery]
+    _data: ReportData
     condensed: bool = False
     _: KW_ONLY
-    # The evaluated ranking, with all documents; `places` says which of its queries are here, None that all are.
-    ranking: Ranking | None = None
-    places: IntArray | None = None
-    # What is known without documents.
-    recorded_counts: DocumentCounts | None = None
-    recorded_health: Health | None = None
-    # Findings about queries and documents that are not here.
-    left_out: tuple[str, ...] = ()
     origin: Origin = UNKNOWN
 
     def __post_init__(self) -> None:
@@ -234,66 +223,56 @@ class RankingReport(Result):
     @property
     def qid(self) -> NDArray[Any]:
         """Query ids."""
-        ids = self.queries.ids.view()
+        ids = self._data.queries.ids.view()
         ids.setflags(write=False)  # as of the values
         return ids
 
     @property
     def weights(self) -> FloatArray | None:
         """Weights of the queries."""
-        if self.queries.weights is None:
+        if self._data.queries.weights is None:
             return None
-        weights = self.queries.weights.view()
+        weights = self._data.queries.weights.view()
         weights.setflags(write=False)
         return weights
 
     @property
     def by(self) -> NDArray[Any] | None:
         """The slice of each query."""
-        return self.queries.by
+        return self._data.queries.by
 
     @property
     def groups(self) -> NDArray[Any] | None:
         """The group of each query."""
-        return self.queries.groups
+        return self._data.queries.groups
 
     @property
     def folds(self) -> IntArray | None:
         """The fold in which each query was tested."""
-        return self.queries.folds
-
-    def with_queries(self, **columns: Any) -> RankingReport:
-        """The report with other slices, groups, folds or weights of its queries; nothing is computed again."""
-        return replace(self, queries=replace(self.queries, **columns))
-
-    def with_metrics(self, columns: Mapping[str, str]) -> RankingReport:
-        """The report with some of its metrics, by other names."""
-        metrics = {name: self.metrics[column] for name, column in columns.items()}
-        results = {name: self.results[column] for name, column in columns.items()}
-        return replace(self, metrics=metrics, results=results)
+        return self._data.queries.folds
 
     @cached_property
-    def values(self) -> dict[str, MetricValues]:
+    def _values(self) -> dict[str, MetricValues]:
         """The values of each metric, from which its facts are computed."""
         return {
-            name: MetricValues(metric, self.results[name], self.weights, self.groups)
+            name: MetricValues(metric, self._data.results[name], self.weights, self.groups)
             for name, metric in self.metrics.items()
         }
 
     @cached_property
     def mean(self) -> dict[str, float]:
         """Mean over queries by name of the metric, or another average if the metric has one."""
-        return ReadOnly({name: values.mean for name, values in self.values.items()})
+        return ReadOnly({name: values.mean for name, values in self._values.items()})
 
     @cached_property
     def per_query(self) -> dict[str, FloatArray]:
         """One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``."""
-        return {name: values.per_query for name, values in self.values.items()}
+        return {name: values.per_query for name, values in self._values.items()}
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries for which each metric is undefined, such as those without relevant documents."""
-        return {name: values.n_undefined for name, values in self.values.items()}
+        return {name: values.n_undefined for name, values in self._values.items()}
 
     @property
     def n_queries(self) -> int:
@@ -303,59 +282,12 @@ class RankingReport(Result):
     @property
     def n_documents(self) -> int | None:
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
-        return None if self.counts is None else int(self.counts.n_documents.sum())
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether the labels and scores were kept."""
-        return self.ranking is not None
-
-    # The ranking is made when it is needed: there may be thousands of slices, most of them only asked for their means.
-    @cached_property
-    def own_ranking(self) -> Ranking:
-        """The ranking of the documents of these queries."""
-        if self.ranking is None:
-            raise ValueError(
-                "Labels and scores are needed, but this report keeps no labels or scores, since it was made in batches "
-                "or from values per query, or loaded. Read the rows of these queries, and call evaluate."
-            )
-        return self.ranking if self.places is None else self.ranking.take(self.places)
-
-    def rows_of(self, place: int) -> IntArray:
-        """The evaluated rows of the query at a position, in the order of its documents."""
-        # Rows are those that were passed to evaluate, so a slice looks them up in the whole.
-        ranking = self.ranking or self.own_ranking
-        query = place if self.places is None else self.places[place]
-        return np.flatnonzero(ranking.documents.grouping.codes == query)
-
-    @property
-    def grouping(self) -> Grouping | None:
-        """The evaluated rows, grouped by query; None if they were not kept."""
-        return self.own_ranking.documents.grouping if self.has_documents else None
-
-    @cached_property
-    def counts(self) -> DocumentCounts | None:
-        """Numbers of documents of each query, and digests of their labels; None if unknown."""
-        return self.own_ranking.documents.counts if self.has_documents else self.recorded_counts
-
-    @property
-    def row_labels(self) -> Any:
-        """The index of the evaluated rows; None if they had none, or were not kept."""
-        return None if self.ranking is None else self.ranking.documents.row_labels
-
-    def id_digests(self, *, in_this_process: bool) -> Hashes | None:
-        """A number per query that depends on the ids and labels of its judged documents; None if unknown.
-
-        Only in this process, there are also digests of ids that are objects of a class of the user.
-        """
-        if not self.has_documents:
-            return None if self.recorded_counts is None else self.recorded_counts.id_digests
-        return self.own_ranking.documents.id_digests(in_this_process=in_this_process)
+        return None if self._data.counts is None else int(self._data.counts.n_documents.sum())
 
     @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {name: values.std for name, values in self.values.items()}
+        return {name: values.std for name, values in self._values.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
@@ -365,7 +297,7 @@ class RankingReport(Result):
         if all values of an unbounded metric are equal, or for medians and geometric means.
         """
         check_number(confidence, "confidence", CONFIDENCES)
-        return {name: values.interval(confidence) for name, values in self.values.items()}
+        return {name: values.interval(confidence) for name, values in self._values.items()}
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
@@ -373,36 +305,22 @@ class RankingReport(Result):
         if self.by is None:
             return {}
         places = dict(queries_of_slices(self.by))
-        return ReadOnly({name: self.subset(of_slice) for name, of_slice in places.items()})
-
-    def subset(self, places: IntArray) -> RankingReport:
-        """The report of some of the queries, by position, without slices."""
-        counts = self.recorded_counts
-        return replace(
-            self,
-            queries=replace(self.queries.take(places), by=None),
-            results={name: result.take(places) for name, result in self.results.items()},
-            places=places if self.places is None else self.places[places],
-            recorded_counts=None if counts is None else counts.take(places),
-            # Both are about all queries; without documents, what was counted cannot be divided.
-            recorded_health=None,
-            left_out=(),
-        )
+        return ReadOnly({name: subset(self, of_slice) for name, of_slice in places.items()})
 
     @cached_property
     def health(self) -> Health:
         """Findings about ties, queries without a value and likely mistakes, one sentence each."""
-        if self.has_documents:
+        if self._data.has_documents:
             by_id = self.origin.convention == "trec_eval"
-            return examine(self.own_ranking, self.values, self.left_out, by_id=by_id)
-        return self.recorded_health or Health()
+            return examine(self._data.own_ranking, self._values, self._data.left_out, by_id=by_id)
+        return self._data.recorded_health or Health()
 
     def worst(self, n: int = 10, metric: Any = None) -> QueryValues:
         """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
         check_int(n, "n", 1)
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
-        defined = np.flatnonzero(~np.isnan(self.results[name].values))
+        defined = np.flatnonzero(~np.isnan(self._data.results[name].values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         values = self.per_query[name][order].tolist()
@@ -434,10 +352,10 @@ class RankingReport(Result):
         columns are joined by "_x_".
         """
         chosen = flat_facts if check_bool(flat, "flat") else nested_facts
-        return chosen(self.values, self._values_of_slices())
+        return chosen(self._values, self._values_of_slices())
 
     def _values_of_slices(self) -> dict[Any, ByMetric]:
-        return {value: report.values for value, report in self.slices.items()}
+        return {value: report._values for value, report in self.slices.items()}
 
     def to_frame(  # type: ignore[override]  # what the rows are comes first
         self,
@@ -450,14 +368,10 @@ class RankingReport(Result):
         The library can also be the first argument, as in other results.
         """
         if check_choice(rows, "rows", ["queries", "means", *LIBRARIES]) == "means":
-            return make_frame(library, self.mean_columns(), None)
+            return make_frame(library, mean_columns(self), None)
         # All other results have the library first.
         chosen = rows if rows in LIBRARIES else library
         return make_frame(chosen, self._columns(), self._index)
-
-    def mean_columns(self) -> dict[str, list[Any]]:
-        """Columns of means: first of all queries, then of the slices."""
-        return fact_columns(self.values, self._values_of_slices())
 
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.
@@ -468,17 +382,7 @@ class RankingReport(Result):
         must be numbers, text, dates with or without a time, bytes or tuples of these; documents by id can also have
         UUIDs, but not objects of your own class. An existing file is replaced only by a complete one.
         """
-        write_saved("report", self.saved(), path)
-
-    def saved(self) -> dict[str, Any]:
-        """What a file holds, as JSON's types."""
-        counts = self.counts
-        if counts is not None:
-            # These alone notice that labels moved between the documents of a query.
-            counts = replace(counts, id_digests=self.id_digests(in_this_process=False))
-        return saved_fields(
-            self.metrics, self.queries, self.results, self.condensed, counts, self.health
-        )
+        write_saved("report", saved_report(self), path)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
@@ -543,12 +447,6 @@ class RankingReport(Result):
         known = {name: column for name, column in columns.items() if column is not None}
         return known | self.per_query
 
-    @cached_property
-    def shown_slices(self) -> dict[str, RankingReport]:
-        """The largest slices by name."""
-        names = names_of_slices(self.slices)
-        return {names[value]: part for value, part in largest(self.slices).items()}
-
     def _sections(self) -> list[Section]:
         tables, notes = self._printed()
         more = "More: pass two rankings to compare them; intervals of single ones cannot do that"
@@ -569,8 +467,8 @@ class RankingReport(Result):
         if self.n_documents is not None:
             title += f", {counted(self.n_documents, 'document')}"
         title += self.origin.title
-        tables: list[Section] = [table_of_facts(self.values, title)]
-        slices = {name: report.values for name, report in self.shown_slices.items()}
+        tables: list[Section] = [table_of_facts(self._values, title)]
+        slices = {name: report._values for name, report in shown_slices(self).items()}
         notes: list[Section] = [*weighting(self.weights), *self.health.findings]
         if slices:
             tables.append(table_of_slices(slices))
@@ -578,8 +476,63 @@ class RankingReport(Result):
         return tables, notes
 
 
+def values_of(report: RankingReport) -> dict[str, MetricValues]:
+    """The values of each metric, from which its facts are computed."""
+    return report._values
+
+
+def with_data(report: RankingReport, **changes: Any) -> RankingReport:
+    """The report with other data; nothing is computed again."""
+    return replace(report, _data=replace(report._data, **changes))
+
+
+def with_queries(report: RankingReport, **columns: Any) -> RankingReport:
+    """The report with other slices, groups, folds or weights of its queries."""
+    return with_data(report, queries=replace(report._data.queries, **columns))
+
+
+def with_metrics(report: RankingReport, columns: Mapping[str, str]) -> RankingReport:
+    """The report with some of its metrics, by other names."""
+    metrics = {name: report.metrics[column] for name, column in columns.items()}
+    results = {name: report._data.results[column] for name, column in columns.items()}
+    return replace(report, metrics=metrics, _data=replace(report._data, results=results))
+
+
+def subset(report: RankingReport, places: IntArray) -> RankingReport:
+    """The report of some of the queries, by position, without slices."""
+    return replace(report, _data=report._data.take(places))
+
+
+def mean_columns(report: RankingReport) -> dict[str, list[Any]]:
+    """Columns of means: first of all queries, then of the slices."""
+    return fact_columns(report._values, report._values_of_slices())
+
+
+def shown_slices(report: RankingReport) -> dict[str, RankingReport]:
+    """The largest slices by name."""
+    names = names_of_slices(report.slices)
+    return {names[value]: part for value, part in largest(report.slices).items()}
+
+
+def saved_report(report: RankingReport) -> dict[str, Any]:
+    """What a file holds, as JSON's types."""
+    counts = report._data.counts
+    if counts is not None:
+        # These alone notice that labels moved between the documents of a query.
+        counts = replace(counts, id_digests=report._data.id_digests(in_this_process=False))
+    return saved_fields(
+        report.metrics,
+        report._data.queries,
+        report._data.results,
+        report.condensed,
+        counts,
+        report.health,
+    )
+
+
 def share_documents(one: RankingReport, other: RankingReport) -> bool:
     """Whether both rank the very same documents, which then need no comparison."""
-    if one.ranking is None or other.ranking is None or one.places is not other.places:
+    first, second = one._data, other._data
+    if first.ranking is None or second.ranking is None or first.places is not second.places:
         return False
-    return one.ranking.documents is other.ranking.documents
+    return first.ranking.documents is second.ranking.documents

@@ -33,6 +33,7 @@ from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import get_metric, own_spelling
 from skrank_metrics.reports.health import Health
+from skrank_metrics.reports.report_data import ReportData
 
 # Values in files: versioned JSON with a checksum, for types that JSON has and for those of ids and columns.
 
@@ -376,11 +377,13 @@ def _restored_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     metrics = {name: metric_from_file(metric) for name, metric in fields["metrics"].items()}
     return {
         "metrics": metrics,
-        "queries": Queries(*(fields[name] for name in _OF_QUERIES)),
-        "results": results,
+        "_data": ReportData(
+            Queries(*(fields[name] for name in _OF_QUERIES)),
+            results,
+            recorded_counts=None if kept is None else DocumentCounts(*kept),
+            recorded_health=Health(fields["health"]["findings"]),
+        ),
         "condensed": fields["condensed"],
-        "recorded_counts": None if kept is None else DocumentCounts(*kept),
-        "recorded_health": Health(fields["health"]["findings"]),
     }
 
 

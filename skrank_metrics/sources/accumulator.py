@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,8 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, values_of, with_data
+from skrank_metrics.reports.report_data import ReportData
 from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import array_of, reading, selected, with_stream
 
@@ -262,16 +263,17 @@ class PartialEvaluation:
             # Only pooled metrics have shares; to all others, each query is one.
             shares = kept.get((ranking, name, "shares"), np.broadcast_to(1.0, len(values)))
             results[name] = PerQuery(kept[ranking, name], shares)
-        report = RankingReport(
-            self.metrics,
+        data = ReportData(
             Queries(kept["qid"], weights, kept.get("by"), kept.get("groups")),
             results,
-            self.condense,
             recorded_counts=DocumentCounts(kept["sizes"], kept["n_judged"], kept["digests"]),
         )
+        report = RankingReport(self.metrics, data, self.condense)
         report.mean  # noqa: B018  sums that overflow raise here
-        health = describe(values.counts[ranking], report.values, report.qid, condense=self.condense)
-        return replace(report, recorded_health=health)
+        health = describe(
+            values.counts[ranking], values_of(report), report.qid, condense=self.condense
+        )
+        return with_data(report, recorded_health=health)
 
 
 class PartialValues:

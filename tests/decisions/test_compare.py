@@ -15,6 +15,7 @@ from skrank_metrics.datasets import make_ranking
 from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.plan import Plan
 from skrank_metrics.reports import RankingReport
+from skrank_metrics.reports.ranking_report import with_queries
 
 X, Y, QID = make_ranking(60, random_state=0)
 
@@ -652,7 +653,7 @@ def test_power_of_queries_needed(kind):
 
 
 def in_folds(reports, folds):
-    return {name: report.with_queries(folds=folds) for name, report in reports.items()}
+    return {name: with_queries(report, folds=folds) for name, report in reports.items()}
 
 
 def test_folds_stay_with_reports():
@@ -669,7 +670,7 @@ def test_folds_stay_with_reports():
     # A ranking that was not fitted has no folds of its own.
     some = compare({**fitted, "b": plain["b"]})
     assert some.pair("b", "a").interval == first.pair("b", "a").interval
-    in_others = plain["b"].with_queries(folds=of_fold[::-1])
+    in_others = with_queries(plain["b"], folds=of_fold[::-1])
     other = {**first.reports, "b": in_others}
     with pytest.raises(ValueError, match="tested in the same folds; 'a' and 'b' differ"):
         compare(dict(sorted(other.items())))

@@ -14,6 +14,7 @@ from skrank_metrics import compare, get_metric, kendall_tau_distance
 from skrank_metrics.decisions.plan import Plan
 from skrank_metrics.decisions.planning import queries_to_decide
 from skrank_metrics.reports import RankingReport
+from skrank_metrics.reports.ranking_report import with_queries
 
 # Metrics by what they are to a comparison: name, metric, bounds, whether larger is better, and undefined values.
 METRICS = {
@@ -150,7 +151,7 @@ def compared(queries, values, options, random):
             columns = {name: own[rows] for name, own in columns.items()}
         metrics = {kind: METRICS[kind][0] for kind in values}
         report = RankingReport.from_frame(columns, metrics=metrics)
-        reports[f"m{i}"] = report.with_queries(folds=folds)
+        reports[f"m{i}"] = with_queries(report, folds=folds)
     expected = {}
     plan = Plan(options["baseline"], options["margin"])
     for kind, own in values.items():

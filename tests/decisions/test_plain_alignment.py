@@ -12,6 +12,8 @@ from support.ranks import N_DOCUMENTS, rows_of_ranks
 from skrank_metrics import compare, evaluate, get_metric, mrr_score
 from skrank_metrics.metrics import get_metrics
 from skrank_metrics.reports import RankingReport
+from skrank_metrics.reports.ranking_report import subset, with_queries
+from skrank_metrics.reports.report_data import data_of
 
 # Spellings of each metric, and its values from the ranks of the only relevant document.
 SPELLINGS = {
@@ -106,7 +108,7 @@ def report_of(data, name, order, random, *, has_by, has_groups, has_folds):
     else:
         report = report_from_rows(data, name, columns, order, random)
     if has_folds:
-        report = report.with_queries(folds=data.folds[order])
+        report = with_queries(report, folds=data.folds[order])
     return saved_and_loaded(report) if random.random() < 0.3 else report
 
 
@@ -134,8 +136,8 @@ def random_reports(data, random, *, some_lack=True):
 def given(column, first, random):
     """Slices or groups of queries as users pass them: per query of the first report, with ids or not, or per row."""
     ways = [column, column.tolist(), pd.Series(column, index=pd.Index(first.qid, name="qid"))]
-    if first.grouping is not None:
-        ways.append(column[first.grouping.codes])
+    if data_of(first).grouping is not None:
+        ways.append(column[data_of(first).grouping.codes])
     return ways[random.integers(len(ways))]
 
 
@@ -169,7 +171,7 @@ def expected_comparison(data, names_of_metrics, by, groups, options):
     for name in data.names:
         columns = data.columns(order, by=by, group=groups)
         report = report_from_frame(data, name, columns, order, spellings)
-        reports[name] = report.with_queries(folds=data.folds)
+        reports[name] = with_queries(report, folds=data.folds)
     return compare(reports, names_of_metrics, **options)
 
 
@@ -285,7 +287,7 @@ def changed(column, random):
 def without_one(report, random):
     """The report without one of its queries."""
     n = report.n_queries
-    return report.subset(np.delete(np.arange(n), random.integers(n)))
+    return subset(report, np.delete(np.arange(n), random.integers(n)))
 
 
 def with_other_label(data, name, random):
@@ -303,13 +305,13 @@ def break_one(data, reports, name, random):
     for column, of_data in (("weights", data.weights), ("groups", data.groups), ("by", data.by)):
         own = getattr(report, column)
         if of_data is not None and len(set(own.tolist())) > 1:
-            ways[column] = report.with_queries(**{column: changed(own, random)})
+            ways[column] = with_queries(report, **{column: changed(own, random)})
     if data.folds is not None and len(set(data.folds.tolist())) > 1:
-        ways["folds"] = report.with_queries(folds=changed(report.folds, random))
+        ways["folds"] = with_queries(report, folds=changed(report.folds, random))
     if data.weights is not None:
-        ways["no weights"] = report.with_queries(weights=None)
+        ways["no weights"] = with_queries(report, weights=None)
     if data.groups is not None:
-        ways["no groups"] = report.with_queries(groups=None)
+        ways["no groups"] = with_queries(report, groups=None)
     metric = next(iter(report.metrics))
     params = {"replace_undefined_by": 0.5}
     other = {metric: report.metrics[metric].replace(**params)}

@@ -24,6 +24,8 @@ from skrank_metrics import (
 from skrank_metrics.metrics import get_metrics
 from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.reports import RankingReport
+from skrank_metrics.reports.ranking_report import with_queries
+from skrank_metrics.reports.report_data import data_of
 
 
 def almost(found, expected):
@@ -58,7 +60,7 @@ def out_of_fold(problem, model, repetitions, options, fit_weights):
         reports.append(problem.evaluated(scores[number], rows, own))
     report = reports[0] if len(reports) == 1 else mean_of_repetitions(reports)
     folds = repetitions[0][problem.number_of(report)]
-    return scores.mean(axis=0), report.with_queries(folds=folds)
+    return scores.mean(axis=0), with_queries(report, folds=folds)
 
 
 @pytest.mark.slow
@@ -602,7 +604,7 @@ def test_a_race_is_a_loop_over_folds(seed):
         first = reports[0]
         queries = np.array(problem.number_of(first))
         values.append([one and sign * one.per_query["m"] for one in reports])
-        defined.append([one and ~np.isnan(one.results["m"].values) for one in reports])
+        defined.append([one and ~np.isnan(data_of(one).results["m"].values) for one in reports])
         weights.append(weights_of(first))
         groups.append(queries if problem.users is None else problem.users[queries])
     expected = PlainRace(values, defined, weights, groups, search.confidence, search.min_queries)

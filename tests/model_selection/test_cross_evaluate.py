@@ -34,6 +34,7 @@ from skrank_metrics import (
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.decisions.plan import Plan
 from skrank_metrics.metrics import get_metrics
+from skrank_metrics.reports.ranking_report import with_queries
 
 X, Y, QID = make_ranking(60, random_state=0)
 CV = QueryKFold(3)
@@ -167,7 +168,7 @@ def test_folds_that_vary_more_than_queries_decide():
     assert means["a"] == pytest.approx([1, 1, 1])
     assert means["b"] == pytest.approx([0.75, 1, 1])
     assert found.folds_won == {"a": 1, "b": 0}, "nobody wins a tie"
-    without = {name: report.with_queries(folds=None) for name, report in found.reports.items()}
+    without = {name: with_queries(report, folds=None) for name, report in found.reports.items()}
     assert compare(without).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
     assert compare(found.reports).pair().p_value == found.pair().p_value

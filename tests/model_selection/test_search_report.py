@@ -40,6 +40,7 @@ from skrank_metrics.datasets import make_ranking
 from skrank_metrics.displays import CVResultsDisplay
 from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.model_selection._search_report import SearchReport, expected_score
+from skrank_metrics.reports.ranking_report import with_queries
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -266,9 +267,8 @@ def test_numbers_are_those_of_the_rows_of_the_search(search, found, tmp_path):
 def report_of(candidates):
     """A report of candidates that rank alike."""
     params = {f"#{number}": params for number, params in enumerate(candidates, start=1)}
-    report = evaluate([1, 0] * 2, [2, 1] * 2, qid=[0, 0, 1, 1], metrics="mrr").with_queries(
-        folds=np.array([0, 1])
-    )
+    report = evaluate([1, 0] * 2, [2, 1] * 2, qid=[0, 0, 1, 1], metrics="mrr")
+    report = with_queries(report, folds=np.array([0, 1]))
     return SearchReport(dict.fromkeys(params, report), ("mrr",), params=params)
 
 

@@ -8,6 +8,7 @@ from support.shown import words
 
 from skrank_metrics import compare, evaluate, get_metric
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.reports.report_data import data_of
 
 # Metrics with the least label that is relevant; labels of float32 reach a threshold that float64 would miss.
 METRICS = {
@@ -98,7 +99,7 @@ class Case:
         report = self.reports[model]
         place = self.known.index(query)
         value = report.per_query["m"][place]
-        is_defined = not np.isnan(report.results["m"].values[place])
+        is_defined = not np.isnan(data_of(report).results["m"].values[place])
         assert one.qid == query
         assert one.n_ranked == n_ranked
         assert one.n_relevant == n_relevant

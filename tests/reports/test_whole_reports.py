@@ -14,6 +14,8 @@ from skrank_metrics import compare, evaluate, get_metric, make_metric
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.decisions import Comparison
 from skrank_metrics.reports import RankingReport
+from skrank_metrics.reports.ranking_report import with_queries
+from skrank_metrics.reports.report_data import data_of
 
 NOT_COUNTED = ("Not checked for tied scores, because the rows were not kept.",)
 
@@ -60,7 +62,7 @@ def random_report(random, always=()):
     rows = random_rows(random, always=always)
     report = evaluate(**rows, metrics=random_metrics(random, rows))
     if random.random() < 0.3:
-        report = report.with_queries(folds=random.integers(0, 3, report.n_queries))
+        report = with_queries(report, folds=random.integers(0, 3, report.n_queries))
     return rows, report
 
 
@@ -72,14 +74,14 @@ def but(said, *names):
 def assert_loaded(found, report):
     """Check a report that comes from a file, and its slices, of which documents would be needed to say more."""
     assert_alike(said_by(found), said_by(report))
-    assert not found.has_documents
+    assert not data_of(found).has_documents
     for name in ("n_documents", "n_judged", "digests"):
-        one, other = (getattr(own.counts, name) for own in (found, report))
+        one, other = (getattr(data_of(own).counts, name) for own in (found, report))
         np.testing.assert_array_equal(one, other)
     for part, other in zip(found.slices.values(), report.slices.values(), strict=True):
         assert_alike(but(said_by(part), "health", "text"), but(said_by(other), "health", "text"))
         assert part.health.findings == NOT_COUNTED
-        assert part.counts.digests.tolist() == other.counts.digests.tolist()
+        assert data_of(part).counts.digests.tolist() == data_of(other).counts.digests.tolist()
 
 
 @pytest.mark.parametrize("seed", range(16))

@@ -17,6 +17,7 @@ from support.tables import check, without_top
 from skrank_metrics import compare, evaluate, make_metric
 from skrank_metrics.decisions import Comparison
 from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.reports.report_data import data_of
 from skrank_metrics.sources import RankingAccumulator, evaluate_batches
 
 METRICS = ["ndcg@10", "mrr", "recall@3", "precision(average=micro)@2", "map(average=geometric)"]
@@ -179,8 +180,8 @@ def test_health_adds_up(data):
 
 def test_what_needs_rows_says_so(data):
     report = accumulated(without(data, "by"), []).result()
-    assert not report.has_documents
-    assert report.grouping is None
+    assert not data_of(report).has_documents
+    assert data_of(report).grouping is None
     with pytest.raises(
         ValueError, match=r"Labels and scores are needed, .* Read the rows of these queries"
     ):

@@ -46,6 +46,7 @@ from skrank_metrics.reports.facts import names_of_slices, queries_of_slices
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
 from skrank_metrics.reports.ranking_report import RankingReport, saved_report, subset
+from skrank_metrics.reports.report_data import data_of
 from skrank_metrics.reports.saved import (
     class_of_comparison,
     current_fields,
@@ -455,7 +456,7 @@ class Comparison(Result):
 
     def _more(self) -> str:
         """The calls that this result makes useful."""
-        return words.more_of(self.outcomes, can_inspect=self._first.has_documents)
+        return words.more_of(self.outcomes, can_inspect=data_of(self._first).has_documents)
 
     def _whole(self) -> list[Section]:
         return [*self._above(), *self._notes(), *words.read_of(self.reports)]

@@ -69,7 +69,7 @@ def file_of(source: Any, argument: str = "path") -> SourceFile:
                 f"{argument} must hold text; got half a character, {error.object[error.start]!r}."
             ) from None
     with _unpacked(name, data) as file:
-        head = file.readline()
+        head = file.readline().removeprefix(_MARK)
         # Comments and blank lines come before the first line of TREC files.
         while head and (not head.strip() or head.startswith(b"#")):
             head = file.readline()

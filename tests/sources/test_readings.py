@@ -259,3 +259,9 @@ def test_the_content_decides_the_convention_for_every_door(name, judged, tmp_pat
     printed = output_of(capsys, "evaluate", *paths, "map_cut_2", "P_5")
     assert "convention trec_eval" in printed
     assert str(report).startswith(printed.rstrip())
+
+
+@pytest.mark.parametrize("first", ["", "# a comment\n", "\n \n"])
+def test_a_mark_at_the_beginning_is_no_line(first):
+    run = io.BytesIO(f"\ufeff{first}7 a 1\n7 c 2\n8 b 1\n".encode())
+    assert ranks(run) == [1 / 2, 1]

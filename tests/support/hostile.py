@@ -83,7 +83,7 @@ def scored(rows):
 def evaluated(rows):
     ndcg = "ndcg" if rows["k"] is None else package.get_metric("ndcg", k=rows["k"])
     given = chosen(rows, "qid", "sample_weight", *MASK_NAMES)
-    return package.evaluate(rows["y"], rows["scores"], **given, metrics=ndcg).mean.popitem()[1]
+    return package.evaluate(rows["y"], rows["scores"], **given, metrics={"ndcg": ndcg}).mean["ndcg"]
 
 
 def sliced(rows):

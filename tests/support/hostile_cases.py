@@ -121,7 +121,7 @@ ACCEPTED_IDS = {
     "polars strings that differ in a trailing NUL": lambda: pl.Series(
         ["e\0" if i == "a" else "e" for i in IDS]
     ),
-    "floats": lambda: [0.5, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25],
+    "floats": lambda: [5.0, 2.0, 5.0, 2.0, 2.0, 5.0, 2.0],
     "bool": lambda: [i == "a" for i in IDS],
     "bytes": lambda: np.array(IDS, dtype="S1"),
     "tuples": lambda: pd.Series([(i, 0) for i in IDS]),

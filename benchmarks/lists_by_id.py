@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks.timing import Comparison, machine, print_table
 from skrank_metrics import evaluate, evaluate_run
+from skrank_metrics.reports.report_data import data_of
 
 METRICS = ["ndcg@10", "map", "mrr", "precision@10", "recall@100"]
 PYTREC_EVAL = {"ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100"}
@@ -111,7 +112,7 @@ def comparisons(n_queries: int, folder: Path, *, with_ranx: bool) -> list[Compar
     qrels, run = frames(n_queries)
     dicts = to_dicts(qrels, "label"), to_dicts(run, "score")
     paths = write_trec(qrels, run, folder)
-    ranking = evaluate_run(qrels, run, METRICS).own_ranking
+    ranking = data_of(evaluate_run(qrels, run, METRICS)).own_ranking
     rows = ranking.documents
     qid = np.repeat(rows.queries.ids.astype(str), rows.grouping.sizes)
     given: dict[str, Any] = {

@@ -357,7 +357,9 @@ def fails(problem, match, scoring, y=None, error=ValueError, model=None):
 
 
 @pytest.mark.parametrize(
-    "metric", [ndcg_score, get_metric("map@5"), functools.partial(mrr_score, k=3)], ids=str
+    "metric",
+    [ndcg_score, get_metric("map@5"), functools.partial(mrr_score, k=3)],
+    ids=["function", "bound", "partial"],
 )
 def test_a_metric_in_make_scorer_without_ids_ends_a_search(problem, metric):
     fails(problem, TWO_WAYS, make_scorer(metric), problem[1], TypeError)

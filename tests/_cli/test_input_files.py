@@ -153,7 +153,7 @@ def test_a_pipe_of_the_shell_is_an_output_file(files):
     command = f"{sys.executable} -m skrank_metrics evaluate qrels run mrr --output-file"
     run = {"capture_output": True, "text": True, "check": True}
     expected = subprocess.run(["bash", "-c", f"{command} /dev/fd/1"], **run)
-    assert expected.stdout.startswith("2 queries")
+    assert expected.stdout.startswith("run: 2 queries")
     done = subprocess.run(["bash", "-c", f"{command} >(cat > out) && sleep 0.5; cat out"], **run)
     assert done.stdout == expected.stdout
 

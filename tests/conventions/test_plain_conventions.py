@@ -224,8 +224,11 @@ def test_matches_are_all_ways_one_by_one(seed):
     digits = int(random.integers(2, 6))
     value = float(round(value, digits))
     match = match_convention(**given, value=value, metric=bound)
-    found = {tuple(str(way.metric.get(name)) for name in names): way for way in match.ways}
-    assert len(found) == len(match.ways)
+    # Others are those of ARHR.
+    own_ways = [way for way in match.ways if way.metric.record is bound.record]
+    assert len(own_ways) == len(match.ways) or bound.record.name == "mrr"
+    found = {tuple(str(way.metric.get(name)) for name in names): way for way in own_ways}
+    assert len(found) == len(own_ways)
     missing = expected.keys() - found.keys()
     assert found.keys() <= expected.keys()
     for way in random.permutation(sorted(missing))[:5].tolist():

@@ -13,7 +13,9 @@ from skrank_metrics._input.parameters import by_text, check_choice, shown
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._input.slices import slice_of_query
 from skrank_metrics._input.types import Ids, Seed, Slices
-from skrank_metrics.decisions.comparison import Comparison, comparison_of
+from skrank_metrics._output.result import counted
+from skrank_metrics.decisions.comparison import Comparison
+from skrank_metrics.decisions.outcome import outcome_of
 from skrank_metrics.decisions.plan import Margin, Plan
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
@@ -368,3 +370,21 @@ def _share_folds(reports: dict[str, RankingReport]) -> None:
                 f"reports must have been tested in the same folds; {shown(first)} and {shown(name)} differ. "
                 "Pass the same cv to cross_evaluate."
             )
+
+
+def comparison_of(
+    reports: Mapping[str, RankingReport], metrics: tuple[str, ...], plan: Plan
+) -> Comparison:
+    """Compare rankings of the same queries in the same order, best first by the first metric."""
+    # Only the tests wait until they are asked for; what cannot be compared is an error here.
+    outcomes = [outcome_of(reports, metric, plan) for metric in metrics]
+    for outcome in outcomes:
+        if outcome.tested and not len(outcome.values):
+            raise ValueError(
+                f"reports must have a query with a weight above 0 and a value of {outcome.metric!r} in every ranking; "
+                f"got none among {counted(outcome.n_queries, 'query')}. Leave out the metric, or pass "
+                "replace_undefined_by."
+            )
+    # Outcomes are made again in this order, on which the last digits of sums depend.
+    best_first = {name: reports[name] for name in outcomes[0].ranked}
+    return Comparison(best_first, metrics, plan)

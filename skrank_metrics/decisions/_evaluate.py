@@ -18,7 +18,8 @@ from skrank_metrics._input.parameters import by_text, check_bool, shown
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._input.types import Booleans, Columns, Ids, Numbers, Slices, SupportsArray
 from skrank_metrics._output.result import counted
-from skrank_metrics.decisions.comparison import Comparison, comparison_of
+from skrank_metrics.decisions._compare import comparison_of
+from skrank_metrics.decisions.comparison import Comparison
 from skrank_metrics.decisions.plan import Plan
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics

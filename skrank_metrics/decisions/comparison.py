@@ -14,19 +14,16 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.parameters import check_bool, check_int, check_number
 from skrank_metrics._output.result import (
     MOST_NOTES,
-    Column,
     Note,
     Result,
     Section,
     Sections,
     Table,
-    Terms,
     counted,
     make_frame,
-    signed,
     visible,
 )
-from skrank_metrics.decisions import comparison_columns, planning, words
+from skrank_metrics.decisions import planning, tables, words
 from skrank_metrics.decisions.outcome import (
     Gate,
     Outcome,
@@ -37,15 +34,16 @@ from skrank_metrics.decisions.outcome import (
     largest_leads,
     most_different,
     outcome_of,
-    outcomes_of_slices,
+    split_outcomes,
     worst_of,
 )
 from skrank_metrics.decisions.plan import Plan, plan_from_file
+from skrank_metrics.decisions.verdict import verdict_as_text, verdict_of
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.facts import names_of_slices, queries_of_slices
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import check_by_query
-from skrank_metrics.reports.ranking_report import RankingReport, saved_report, subset
+from skrank_metrics.reports.ranking_report import RankingReport, saved_report
 from skrank_metrics.reports.report_data import data_of
 from skrank_metrics.reports.saved import (
     class_of_comparison,
@@ -167,22 +165,11 @@ class Comparison(Result):
         tested = [outcome.metric for outcome in self.outcomes if outcome.tested]
         if self._first.by is None or not tested:
             return {}
-        reports = {
-            value: {name: subset(report, queries) for name, report in self.reports.items()}
-            for value, queries in queries_of_slices(self._first.by)
-        }
-        by_metric = {metric: outcomes_of_slices(reports, metric, self.plan) for metric in tested}
         slices = {}
-        for value in by_metric[tested[0]]:
-            # For other metrics, it may be that no query of the slice counts.
-            outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
-            slices[value] = replace(
-                self,
-                reports=reports[value],
-                metrics=tuple(outcomes),
-                _outcomes=outcomes,
-                _is_slice=True,
-            )
+        found = split_outcomes(self.reports, queries_of_slices(self._first.by), tested, self.plan)
+        for value, (reports, outcomes) in found.items():
+            own: Any = {"metrics": tuple(outcomes), "_outcomes": outcomes, "_is_slice": True}
+            slices[value] = replace(self, reports=reports, **own)
         return slices
 
     @property
@@ -246,17 +233,11 @@ class Comparison(Result):
     @property
     def verdict(self) -> str:
         """What to do and what is known, in a few sentences that name their metric if there are several."""
-        texts = []
-        for section in self._verdict():
-            if isinstance(section, Terms):
-                texts += [f"{term}: {text}." for term, text in section.items]
-            else:
-                texts.append(str(section))
-        return visible(" ".join(texts))
+        return visible(verdict_as_text(self._verdict()))
 
     def _verdict(self) -> list[Section]:
         of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
-        return words.verdict_of(self.outcomes, of_slices, self._noun)
+        return verdict_of(self.outcomes, of_slices, self._noun)
 
     @property
     def decisions(self) -> dict[str, Gate]:
@@ -339,15 +320,7 @@ class Comparison(Result):
         outcome = self.outcome()
         decision = outcome.decision
         at = outcome.names.index(pair.first), outcome.names.index(pair.second)
-        if wanted > decision.span:
-            raise ValueError(
-                f"difference must be at most {decision.span:g}, the range of {pair.metric}; got {difference}."
-            )
-        if not decision.spread[at]:
-            raise ValueError(
-                f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries; all "
-                f"{len(pair.qid)} differences are equal. Compare over more queries."
-            )
+        planning.check_difference(decision, pair.metric, at, wanted)
         needed = planning.queries_needed(decision, *at, wanted, power)
         n_changed = pair.wins + pair.losses
         # The few that differ say little about how much queries vary.
@@ -439,11 +412,10 @@ class Comparison(Result):
     @property
     def _noun(self) -> str:
         """What the rankings are called."""
-        origin = self._first.origin
-        return "run" if origin.files or origin.convention == "trec_eval" else "ranking"
+        return self._first.origin.noun
 
     def _title(self) -> str:
-        return words.title_of(self.outcomes, self._noun, self._first.origin.title)
+        return tables.title_of(self.outcomes, self._noun, self._first.origin.title)
 
     def _sections(self) -> list[Section]:
         notes = self._notes()
@@ -462,30 +434,22 @@ class Comparison(Result):
         return [*self._above(), *self._notes(), *words.read_of(self.reports)]
 
     def _sections_of_page(self) -> list[Section]:
-        sections = self._whole()
         if self.plan.margin is None or not self.tested:
-            return sections
+            return self._whole()
         # Whoever gets the page of a gate cannot ask for the queries that lose.
-        pair = self.pair()
-        worst = self.worst(5)
-        if not worst:
-            return sections
-        heads = ("query", pair.first, pair.second, Column("difference", signed))
-        title = f"Queries on which {pair.first} loses most against {pair.second}, by {pair.metric}"
-        rows = [(str(qid), *values) for qid, *values in worst]
-        return [*sections, Table(heads, rows, title)]
+        return [*self._whole(), *tables.worst_queries(self.pair(), self.worst(5))]
 
     def _above(self) -> list[Section]:
         """What is printed above the notes: verdict, tables, and what these queries can show."""
         outcome = self.outcome()
         of_slices = {name: part.outcome() for name, part in self.named_slices.items()}
-        found = [*words.tables_of(self.outcomes, self._title()), *self._further_tables()]
-        found += words.slices_of(outcome, of_slices)
-        tables = [section for section in found if isinstance(section, Table)]
-        lines = [section for section in found if not isinstance(section, Table)]
+        found = [*tables.tables_of(self.outcomes, self._title()), *self._further_tables()]
+        found += tables.slices_of(outcome, of_slices)
+        # Tables come first.
+        found.sort(key=lambda section: not isinstance(section, Table))
         if outcome.tested:
-            lines += words.can_show(self.outcomes)
-        return [*self._verdict(), *tables, *lines]
+            found += words.can_show(self.outcomes)
+        return [*self._verdict(), *found]
 
     def labels(self) -> dict[str, str]:
         """What pictures call rankings whose names say little; subclasses have some."""
@@ -511,7 +475,7 @@ class Comparison(Result):
         return Sections([*self._details(), *self._notes()])
 
     def _details(self) -> Iterator[Section]:
-        return words.details_of(self.outcomes, self._title())
+        return tables.details_of(self.outcomes, self._title())
 
     def to_frame(self, library: str = "pandas", *, pairs: bool = False) -> Any:
         """Put the rankings, or the pairs, into a frame of pandas or polars.
@@ -531,30 +495,12 @@ class Comparison(Result):
         names are encoded as in RankingReport.to_dict.
         """
         if check_bool(flat, "flat"):
-            return comparison_columns.flat_entries(self.outcomes)
-        return comparison_columns.entries(self.outcomes, self.names)
+            return tables.flat_entries(self.outcomes)
+        return tables.entries(self.outcomes, self.names)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return comparison_columns.columns_of_rankings(self.outcomes, self.reports)
+        return tables.columns_of_rankings(self.outcomes, self.reports)
 
     def columns_of_pairs(self) -> Mapping[str, list[Any]]:
         """Columns of a frame with one row per metric and pair."""
-        return comparison_columns.columns_of_pairs(self.outcomes, self.names)
-
-
-def comparison_of(
-    reports: Mapping[str, RankingReport], metrics: tuple[str, ...], plan: Plan
-) -> Comparison:
-    """Compare rankings of the same queries in the same order, best first by the first metric."""
-    # Only the tests wait until they are asked for; what cannot be compared is an error here.
-    outcomes = [outcome_of(reports, metric, plan) for metric in metrics]
-    for outcome in outcomes:
-        if outcome.tested and not len(outcome.values):
-            raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {outcome.metric!r} in every ranking; "
-                f"got none among {counted(outcome.n_queries, 'query')}. Leave out the metric, or pass "
-                "replace_undefined_by."
-            )
-    # Outcomes are made again in this order, on which the last digits of sums depend.
-    best_first = {name: reports[name] for name in outcomes[0].ranked}
-    return Comparison(best_first, metrics, plan)
+        return tables.columns_of_pairs(self.outcomes, self.names)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.documents import Queries
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics._input.parameters import check_int
 from skrank_metrics._input.query_ids import as_python
@@ -32,7 +32,7 @@ from skrank_metrics.decisions.plan import Plan
 from skrank_metrics.decisions.signs import Sample
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.mean_intervals import ROUNDING, bounds_of, is_mean, moments
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, subset
 from skrank_metrics.reports.report_data import data_of
 
 Interval: TypeAlias = tuple[float, float]
@@ -332,6 +332,25 @@ def outcomes_of_slices(
         value: replace(outcome, family=family, place=place)
         for place, (value, outcome) in enumerate(not_empty.items())
     }
+
+
+def split_outcomes(
+    reports: Mapping[str, RankingReport],
+    slices: Iterable[tuple[Any, IntArray]],
+    metrics: Sequence[str],
+    plan: Plan,
+) -> dict[Any, tuple[dict[str, RankingReport], dict[str, Outcome]]]:
+    """Reports and outcomes by metric of each slice, given by its queries, in which a query counts."""
+    parts = {}
+    for value, queries in slices:
+        parts[value] = {name: subset(report, queries) for name, report in reports.items()}
+    by_metric = {metric: outcomes_of_slices(parts, metric, plan) for metric in metrics}
+    found = {}
+    for value in by_metric[metrics[0]]:
+        # By the other metrics, no query of the slice may count.
+        outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
+        found[value] = parts[value], outcomes
+    return found
 
 
 # The gate: one decision for text and exit codes

@@ -106,3 +106,16 @@ def queries_to_decide(decision: Decision, first: int, second: int) -> int | None
         units = math.log(level) / math.log1p(-margin / span)
         needed = math.ceil(units * decision.n_queries / decision.n_effective)
     return needed if needed > decision.n_queries else None
+
+
+def check_difference(decision: Decision, metric: str, at: tuple[int, int], wanted: float) -> None:
+    """Refuse a difference that is larger than possible, and rankings that show no spread."""
+    if wanted > decision.span:
+        raise ValueError(
+            f"difference must be at most {decision.span:g}, the range of {metric}; got {wanted:g}."
+        )
+    if not decision.spread[at]:
+        raise ValueError(
+            "first and second must differ by different amounts on different queries; all "
+            f"{decision.n_queries} differences are equal. Compare over more queries."
+        )

@@ -59,6 +59,11 @@ class Origin:
         return "" if is_default else f", convention {self.convention}"
 
     @property
+    def noun(self) -> str:
+        """What a ranking is called."""
+        return "run" if self.files or self.convention == "trec_eval" else "ranking"
+
+    @property
     def run(self) -> str:
         """Name of the file of the run without its extension; empty if it is not known."""
         if len(self.files) < 2:

@@ -109,6 +109,8 @@ class Ranking:
         descending = sorted(range(len(rows)), key=names.__getitem__, reverse=True)
         places = np.argsort(np.array(descending, dtype=np.intp))
         order[tied] = rows[np.lexsort((places, -keys[tied], codes[tied]))]
+        if (order[1:] > order[:-1]).all():  # nothing moves
+            return replace(self, scores=scores, exact=self.scores)
         return replace(self._in_order(order), scores=scores[order], exact=self.scores[order])
 
     @property

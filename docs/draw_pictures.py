@@ -1,6 +1,8 @@
 """Draw the pictures of docs/images, for light and dark pages: ``python docs/draw_pictures.py``."""
 
+import textwrap
 from pathlib import Path
+from unittest.mock import patch
 
 import matplotlib as mpl
 import numpy as np
@@ -98,10 +100,26 @@ def draw_dcg(look, *, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
     return figure
 
 
-def draw_demo(look, board):
-    """The board as the demo draws it."""
-    with style.offscreen(look):
-        return board.plot(metric=_demo.METRICS[0]).figure_
+class NarrowComparisonDisplay(ComparisonDisplay):
+    """The panels of a comparison below each other, for phones."""
+
+    def panels(self, ax, height, n_panels=1, title=""):
+        """Axes in a new figure, which is as wide as a phone."""
+        text = textwrap.fill(style.plain(title), 52)
+        height = n_panels * height + style.height_of_lines([text])
+        figure = Figure(figsize=(4.6, height), layout="constrained")
+        figure.suptitle(text, x=0.012, ha="left", size="medium")
+        self.axes_ = list(figure.subplots(n_panels, 1))
+        self.ax_, self.figure_ = self.axes_[0], figure
+        return self.axes_
+
+
+def draw_demo(look, board, *, narrow=False):
+    """The board as the demo draws it; for phones, its panels are below each other, and long names on two lines."""
+    display = NarrowComparisonDisplay if narrow else ComparisonDisplay
+    longest = 20 if narrow else style.LONGEST
+    with style.offscreen(look), patch.object(style, "LONGEST", longest):
+        return display.from_result(board, metric=_demo.METRICS[0]).figure_
 
 
 if __name__ == "__main__":
@@ -113,6 +131,7 @@ if __name__ == "__main__":
             f"dcg_{theme}": (draw_dcg(look), 80),
             f"dcg_{theme}_narrow": (draw_dcg(look, narrow=True), 120),
             f"demo_{theme}": (draw_demo(look, board), 150),
+            f"demo_{theme}_narrow": (draw_demo(look, board, narrow=True), 150),
         }
         for name, (figure, dpi) in figures.items():  # dark pages differ in their black
             with mpl.rc_context(style.settings(look)):

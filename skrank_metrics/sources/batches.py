@@ -78,9 +78,9 @@ def evaluate_batches(
     ----------
     source : path, list of paths, Arrow stream, or iterable of batches
         Parquet, CSV or TSV with a header, or Arrow files, as their content says, also packed (gzip, bz2, xz, zstd); a
-        folder or a pattern of these, such as "rows/*.parquet"; any object with ``__arrow_c_stream__``, such as tables
-        and readers of pyarrow, frames of polars and pandas, and relations of DuckDB; or an iterable that yields such
-        objects or dicts of arrays by column. In CSV and TSV, ids and slices are strings, an empty cell is a null, and
+        folder or a pattern of these, such as ``"rows/*.parquet"``; any object with ``__arrow_c_stream__``, such as
+        tables and readers of pyarrow, frames of polars and pandas, and relations of DuckDB; or an iterable of such
+        objects, or of dicts of arrays by column. In CSV and TSV, ids and slices are strings, an empty cell is null, and
         text is in UTF-8; CSV may have quoted cells, TSV has none.
     label, score, qid : str
         Columns of relevance labels, scores and query ids; ``score`` may be a list of columns, one per model.

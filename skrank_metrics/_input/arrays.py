@@ -156,8 +156,15 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         ) from None
 
 
+def refuse_name(given: Any, name: str) -> None:
+    """Refuse the name of a column in the place of the column."""
+    if isinstance(given, str):
+        raise TypeError(f"{name} got the text {given!r}. Pass the column, df[{given!r}].")
+
+
 def to_array(values: Any, name: str) -> NDArray[Any]:
     """Convert an array-like, and refuse masked and ragged arrays, scalars and columns; large integers stay integers."""
+    refuse_name(values, name)
     refuse_masked(values, name)
     try:
         array = as_numpy(values)

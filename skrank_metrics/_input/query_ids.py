@@ -16,6 +16,7 @@ from skrank_metrics._input.arrays import (
     check_mask,
     refuse_lazy,
     refuse_masked,
+    refuse_name,
     to_objects,
 )
 from skrank_metrics._input.columns import lists_as_objects
@@ -337,12 +338,6 @@ def group_ids(
     equal = group_rows(different)
     _, merged = group_codes(equal.codes[grouping.codes])
     return replace(merged, ids=equal.ids)
-
-
-def refuse_name(given: Any, name: str) -> None:
-    """Refuse the name of a column in the place of the column."""
-    if isinstance(given, str):
-        raise TypeError(f"{name} got the text {given!r}. Pass the column, df[{given!r}].")
 
 
 def _codes_of_array(ids: NDArray[Any], name: str) -> NDArray[Any]:

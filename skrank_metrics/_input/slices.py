@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import to_objects
+from skrank_metrics._input.arrays import refuse_name, to_objects
 from skrank_metrics._input.columns import frame_columns
 from skrank_metrics._input.grouping import Grouping, group_codes
 from skrank_metrics._input.query_ids import (
@@ -18,7 +18,6 @@ from skrank_metrics._input.query_ids import (
     check_order_of_queries,
     group_ids,
     id_per_query,
-    refuse_name,
     to_id_array,
 )
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrank_metrics._input.arrays import (
     IntArray,
     check_times,
+    refuse_name,
     refuse_rounded,
     to_array,
     to_float64,
@@ -25,7 +26,6 @@ from skrank_metrics._input.query_ids import (
     counts_rows,
     group_by_query,
     named_columns,
-    refuse_name,
     row_labels,
     to_id_array,
 )

@@ -18,8 +18,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """The word that names the metric, and the parameters that are set, the cutoff last."""
     match = _SPEC.fullmatch(spec)
     if match is None:
-        names = spec.split(",")
-        hint = f" Pass a list: {names}." if all(map(_SPEC.fullmatch, names)) else ""
+        names = spec.replace(",", " ").split()
+        are_several = len(names) > 1 and all(map(_SPEC.fullmatch, names))
+        hint = f" Pass a list: {names}." if are_several else ""
         raise ValueError(f"A metric name must be {GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     word, inner, k = match.groups()
     params: dict[str, Any] = {} if inner is None else _params(inner, spec)

@@ -365,7 +365,7 @@ def test_short_queries_are_left_out_and_counted():
     )
     assert report.per_query["mrr"].tolist() == [1, 0, 1 / 2]
     assert report.n_undefined == {"mrr": 1, "neg_kendall_tau_distance": 1}
-    assert "1 query has fewer than 2 documents" in str(report.health)
+    assert "1 query (2) has fewer than 2 documents" in str(report.health)
     name = "ndcg(min_documents=3, replace_undefined_by=nan)"
     assert evaluate(**rows, metrics=name).mean == {name: pytest.approx(1 / np.log2(3))}
     shown = [True, False, True, True, False, False]

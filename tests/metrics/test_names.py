@@ -376,6 +376,8 @@ def test_short_queries_are_left_out_and_counted():
 def test_several_names_in_one_text_are_a_list():
     with pytest.raises(ValueError, match=r"Pass a list: \['ndcg@10', 'map'\]\.$"):
         get_metric("ndcg@10,map")
+    with pytest.raises(ValueError, match=r"Pass a list: \['P@5', 'map'\]\.$"):
+        get_metric("P@5, map")
     with pytest.raises(ValueError, match=r"got 'ndcg@10,'\.$"):
         get_metric("ndcg@10,")
 

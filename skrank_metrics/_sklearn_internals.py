@@ -30,7 +30,7 @@ import copy
 import sys
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -257,6 +257,11 @@ def results_of_fits(
     """``cv_results_`` of a search of scikit-learn, given the results of its fits, by candidate and fold."""
     table: dict[str, Any] = search._format_results(params, n_folds, results)
     return table
+
+
+def say_which_fits_failed(results: Iterable[dict[str, Any]], error_score: Any) -> None:
+    """Warn about fits that failed, in the words of a search of scikit-learn; raise an error if all did."""
+    sys.modules[_VALIDATION]._warn_or_raise_about_fit_failures(list(results), error_score)
 
 
 def score_function(scorer: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import BaggingRegressor
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
@@ -31,6 +32,7 @@ from skrank_metrics._sklearn_internals import (
     kept_for_this_call,
     response_method,
     results_of_fits,
+    say_which_fits_failed,
     score_function,
 )
 from skrank_metrics.model_selection import RacingSearchCV
@@ -216,6 +218,15 @@ def test_results_have_the_columns_of_a_grid_search():
         if "time" not in name:
             np.testing.assert_array_equal(found[name], column)
             assert np.asarray(found[name]).dtype == np.asarray(column).dtype
+
+
+def test_failed_fits_are_counted():
+    fitted, failed = {"fit_error": None}, {"fit_error": "no rank"}
+    say_which_fits_failed([fitted], 0.0)
+    with pytest.warns(FitFailedWarning, match="1 fits failed out of a total of 2"):
+        say_which_fits_failed([fitted, failed], 0.0)
+    with pytest.raises(ValueError, match=r"All the 2 fits failed(?s:.*)no rank"):
+        say_which_fits_failed([failed, failed], 0.0)
 
 
 def test_parameters_of_a_search_are_checked():

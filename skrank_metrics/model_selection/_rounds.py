@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._sklearn_internals import fit_of_search
+from skrank_metrics._sklearn_internals import (
+    fit_of_search,
+    results_of_fits,
+    say_which_fits_failed,
+)
 from skrank_metrics.model_selection._tree_paths import Candidate, groups_of, trees_of
 from skrank_metrics.model_selection.out_of_fold import Split
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values
@@ -34,7 +37,7 @@ class Result(NamedTuple):
     queries: QueryScores | None = None  # None if the metric has none, or the candidate failed
     score_time: float = 0.0
     fit_time: float = 0.0
-    error: str | None = None  # of a fit that failed
+    fit_error: str | None = None  # of a fit that failed
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ class Fits:
                 if self.search.error_score == "raise":
                     raise
                 failed = dict.fromkeys(self.scorers, self.search.error_score)
-                result = Result(failed, failed, fit_time=time.time() - started, error=format_exc())
+                result = Result(
+                    failed, failed, fit_time=time.time() - started, fit_error=format_exc()
+                )
                 return {n_trees[0]: result}
             found = self._scored(fitted["estimator"][0], n_trees, split)
         fit_time = fitted["fit_time"][0]
@@ -160,22 +165,14 @@ class Rounds:
         smallest = [] if self.results else [group[-1:] for group in groups if len(group) > 1]
         checks = self._fitted(smallest, split, place=len(groups))
         for row, own in checks.items():
-            if row in found and own.error is None and found[row].test_scores != own.test_scores:
+            is_fitted = row in found and own.fit_error is None
+            if is_fitted and found[row].test_scores != own.test_scores:
                 self._share_no_more(row)
                 found = {group[0]: found[group[0]] for group in groups}
                 break
         found |= checks
         others = [[row] for row in rows if row not in found]
         found |= self._fitted(others, split, place=len(groups))
-        errors = [result.error for result in found.values() if result.error is not None]
-        if errors:
-            warnings.warn(
-                f"In fold {len(self.results)}: {len(errors)} fits failed out of a total of {len(rows)}. Their scores "
-                f"are {self.fits.search.error_score}. The first error, which error_score='raise' would raise:\n"
-                f"{errors[0]}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
         self.results.append(found)
 
     def _fitted(
@@ -206,16 +203,6 @@ class Rounds:
         )
         self.candidates = [Candidate(candidate.params) for candidate in self.candidates]
 
-    def check_any_fitted(self) -> None:
-        """Raise an error, in the words of scikit-learn, if all fits failed."""
-        errors = [result.error for of_fold in self.results for result in of_fold.values()]
-        if None not in errors:
-            raise ValueError(
-                f"\nAll the {len(errors)} fits failed.\nIt is very likely that your model is misconfigured.\nYou can "
-                "try to debug the error by setting error_score='raise'.\n\nBelow are more details about the "
-                f"failures:\n{errors[0]}"
-            )
-
     def values(self, split: Split, name: str, units: Any) -> tuple[dict[int, float], QueryScores]:
         """Scores of the candidates that did not fail on the last fold, and their values per query, NaN for the others.
 
@@ -235,9 +222,13 @@ class Rounds:
         groups = first_rows if units is None else units[first_rows]
         return scores, QueryScores(first.ids, first_rows, values, defined, first.weights, groups)
 
-    def table(self) -> list[dict[str, Any]]:
-        """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
+    def table(self) -> dict[str, Any]:
+        """``cv_results_`` of scikit-learn, NaN where a candidate did not run; an error if all fits failed."""
+        fitted = [result._asdict() for of_fold in self.results for result in of_fold.values()]
+        say_which_fits_failed(fitted, self.fits.search.error_score)
         nothing = dict.fromkeys(self.fits.scorers, np.nan)
         blank = Result(nothing, nothing, None, np.nan, np.nan)
         cells = product(range(len(self.candidates)), self.results)
-        return [of_fold.get(row, blank)._asdict() for row, of_fold in cells]
+        results = [of_fold.get(row, blank)._asdict() for row, of_fold in cells]
+        params = [candidate.params for candidate in self.candidates]
+        return results_of_fits(self.fits.search, params, len(self.results), results)

@@ -22,7 +22,6 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import (
     check_parameters,
     how_to_pass_ids,
-    results_of_fits,
     routing_enabled,
 )
 from skrank_metrics.metrics._bound import BoundMetric
@@ -187,8 +186,11 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
             per query, or all candidates fail.
         """
         check_int(self.min_queries, "min_queries", 2)
-        scorers, several = self._scorers()
-        grid = self._grid_search(self._splitter(y))
+        scorers, several = scorers_by_name(self.scoring, self.estimator)
+        cv = QueryKFold(5)
+        if self.cv is not None:
+            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        grid = self._grid_search(cv)
         check_parameters(grid)
         raced_by, metric = self._raced_by(scorers, several)
         candidates = candidates_of(self.estimator, self._drawn(), params, scorers.values())
@@ -203,7 +205,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         if not candidates or not splits:
             raise ValueError("No fits were performed, as there are no candidates or no folds.")
         rounds, race = self._run(fits, candidates, splits, units, raced_by)
-        self.cv_results_ = _table(rounds, race, candidates)
+        self.cv_results_ = _table(rounds, race)
         self.n_fits_, self.n_splits_, self.multimetric_ = rounds.n_fits, len(splits), several
         self.scorer_ = scorers if several else scorers["score"]
         self._choose(self.refit if several else "score")
@@ -226,19 +228,11 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
 
     def _grid_search(self, cv: Any) -> GridSearchCV:
         """The same search without a race, as yet without candidates."""
-        scorers, several = self._scorers()
+        scorers, several = scorers_by_name(self.scoring, self.estimator)
         names = ("refit", "n_jobs", "verbose", "pre_dispatch", "error_score", "return_train_score")
         options = {name: getattr(self, name) for name in names}
         scoring = scorers if several else scorers["score"]
         return GridSearchCV(self.estimator, {}, scoring=scoring, cv=cv, **options)
-
-    def _scorers(self) -> tuple[dict[str, Any], bool]:
-        return scorers_by_name(self.scoring, self.estimator)
-
-    def _splitter(self, y: Any) -> Any:
-        if self.cv is None:
-            return QueryKFold(5)
-        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def _raced_by(
         self, scorers: Mapping[str, Any], several: bool
@@ -326,7 +320,6 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
                     best = spelled_params(candidates[race.leader].params) or "the defaults"
                     further = f"; {counted(len(remaining), 'candidate')} remaining, best: {best}"
                 progress.say_done(fold, len(splits), "folds fitted", further)
-        rounds.check_any_fitted()
         return rounds, race
 
     def _choose(self, key: Any) -> None:
@@ -352,13 +345,12 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _table(rounds: Rounds, race: Race | None, candidates: Sequence[Candidate]) -> dict[str, Any]:
+def _table(rounds: Rounds, race: Race | None) -> dict[str, Any]:
     """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-    params = [candidate.params for candidate in candidates]
+    if race is None:
+        return rounds.table()
     with warnings.catch_warnings():
         # The means of dropped candidates are not finite, which is no cause for a warning.
-        if race and len(race.remaining) < len(params):
+        if len(race.remaining) < race.n_candidates:
             warnings.filterwarnings("ignore", "One or more of the", UserWarning)
-        n_folds, results = len(rounds.results), rounds.table()
-        table = results_of_fits(rounds.fits.search, params, n_folds, results)
-    return table | race.columns if race else table
+        return rounds.table() | race.columns

@@ -233,7 +233,7 @@ def scored_by_hand(problem, model, split, options, *, declines=False):
     return problem.evaluated(scores, test, options, declines=declines)
 
 
-FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite", "ignore:In fold")
+FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite")
 
 
 @pytest.mark.filterwarnings(*FAILURES)

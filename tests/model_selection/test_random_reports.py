@@ -16,7 +16,7 @@ from skrank_metrics import compare, get_metric, ranking_scorers
 from skrank_metrics.model_selection import RacingSearchCV, search_report, within_noise
 from skrank_metrics.model_selection._search_report import SearchReport
 
-FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite", "ignore:In fold")
+FAILURES = ("ignore:\\s*[0-9]+ fits failed", "ignore:.*non-finite")
 NAMES = ["ndcg@3", "map(ties=worst)", "neg_kendall_tau_distance"]
 
 

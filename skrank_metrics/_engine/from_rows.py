@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,9 @@ def documents_from_rows(
             X=X,
             **aligned,
         )
-        units, labelled = grouping, _labelled([y_true, *aligned.values(), qid])
+        units = grouping
+        sources = [y_true, *aligned.values(), qid]
+        labelled = next((column for column in sources if row_labels(column) is not None), y_true)
     weights = rows["sample_weight"]
     queries = Queries(
         grouping.ids,
@@ -162,8 +164,3 @@ def _rows_as_queries(
 
 def _value_per_query(given: Any, units: Grouping, labelled: Any, name: str) -> NDArray[Any] | None:
     return None if given is None else slice_of_query(given, units, y_true=labelled, name=name)
-
-
-def _labelled(columns: Sequence[Any]) -> Any:
-    """The first column that has an index; the first of all if none has one."""
-    return next((column for column in columns if row_labels(column) is not None), columns[0])

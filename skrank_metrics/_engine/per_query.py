@@ -74,12 +74,11 @@ def refuse_overflow() -> Iterator[None]:
 def per_query(ranking: Ranking, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
     documents = ranking.documents
-    for computation in computations:
-        _check_suitable(documents, computation)
     results = []
     # Metrics that see the same documents, with the same tie policy, share one pass.
     passes: dict[tuple[Sight, str], list[tuple[Computation, PerQuery]]] = {}
     for given in computations:
+        _check_suitable(documents, given)
         computation = replace(given, options=documents.with_rounded_threshold(given.options))
         result = PerQuery(np.zeros(documents.n_queries), np.ones(documents.n_queries))
         results.append(result)

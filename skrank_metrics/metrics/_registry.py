@@ -159,18 +159,17 @@ def docstring(record: Metric, text: str) -> str:
         # The rest of the docstring has double quotes, too.
         head = f"{parameter.name} : {kind}{default}".replace("'", '"')
         parameters.append(_entry(head, description))
-    sections = [summary.strip(), _displayed(record.formula), more.strip(), "\n".join(parameters)]
+    # Hyphens are minus signs in formulas.
+    formula = textwrap.fill(
+        record.formula, width=106, break_long_words=False, break_on_hyphens=False
+    )
+    displayed = ".. math::\n\n" + textwrap.indent(formula, "    ")
+    sections = [summary.strip(), displayed, more.strip(), "\n".join(parameters)]
     sections += [_RETURNS.format(bounds=record.bounds), _RAISES]
     if record.reference:
         sections.append(f"References\n----------\n{record.reference.text}\n{record.reference.url}")
     sections.append(_EXAMPLES + examples)
     return "\n\n".join(filter(None, sections)) + "\n"
-
-
-def _displayed(formula: str) -> str:
-    # Hyphens are minus signs in formulas.
-    lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
-    return ".. math::\n\n" + textwrap.indent(lines, "    ")
 
 
 @functools.cache  # metrics share most of their descriptions

@@ -72,7 +72,15 @@ def expand(metrics: Iterable[Any]) -> list[Any]:
 
 def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, Any]]:
     """The function of a name, whether the name stands for its negative, and the parameters that it sets."""
-    _check_is_one(spec)
+    # Names may come from requests and files, so what they cost is bounded.
+    if len(spec) > MAX_LENGTH:
+        raise ValueError(
+            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
+        )
+    if _CUTOFFS.fullmatch(spec):
+        raise ValueError(
+            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one."
+        )
     in_library = own_spelling(spec, convention)
     # Names of trec_eval are understood everywhere: they are common, and like no name of this package.
     here = in_library or own_spelling(spec, "trec_eval") or spec
@@ -89,24 +97,11 @@ def read(spec: str, convention: str) -> tuple[MetricFunction, bool, dict[str, An
         known = ", ".join(sorted(REGISTRY))
         raise ValueError(f"Unknown metric {word!r}.{_hint(name, spec, k)} Known: {known}.")
     params = implied | own
-    if k is not None:
-        # "map@10" is the metric of this package, but "AP@10" and "map_cut_10" are known from elsewhere.
-        is_of_peer = here != spec or given != name
-        if name == "map" and is_of_peer and in_library is None:
-            _check_divides_by_relevant(spec, convention, params)
+    # "map@10" is the metric of this package, but "AP@10" and "map_cut_10" are known from elsewhere.
+    is_of_peer = here != spec or given != name
+    if name == "map" and k is not None and is_of_peer and in_library is None:
+        _check_divides_by_relevant(spec, convention, params)
     return function, name.startswith(NEGATIVE), params
-
-
-def _check_is_one(spec: str) -> None:
-    # Names may come from requests and files, so what they cost is bounded.
-    if len(spec) > MAX_LENGTH:
-        raise ValueError(
-            f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}."
-        )
-    if len(expand([spec])) > 1:
-        raise ValueError(
-            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one."
-        )
 
 
 def own_spelling(spec: str, convention: Any) -> str | None:
@@ -270,7 +265,12 @@ def get_metrics(
     for metric in expand(metrics):
         # Names stay as given, so that a report shows what its user wrote.
         name = metric if isinstance(metric, str) else str(bind(metric))
-        bound = _with_params(metric, convention, params)
+        bound = bind(metric, convention)
+        chosen = dict(params)
+        # A count has no undefined queries, but the other metrics of the list may.
+        if bound.always_defined:
+            chosen.pop("replace_undefined_by", None)
+        bound = get_metric(bound, convention=convention, **chosen)
         # The same metric twice does no harm; another one under its name would be lost.
         if found.setdefault(name, bound).definition != bound.definition:
             raise ValueError(f"metrics must have different names; got two named {name!r}.")
@@ -288,7 +288,12 @@ def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
 def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     """Return the metric with the parameters that its name sets; the convention only tells how to read the name."""
     if isinstance(metric, str):
-        return _bind_name(metric, convention)
+        function, negative, params = read(metric, convention)
+        try:
+            return BoundMetric(function, params, negative)
+        except (TypeError, ValueError) as error:
+            # A bad name is a bad value, not a bad type.
+            raise ValueError(f"{metric!r}: {error}") from None
     if isinstance(metric, BoundMetric):
         return metric
     if not isinstance(metric, MetricFunction) or not isinstance(metric.record, Metric):
@@ -299,15 +304,6 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
         )
     # Of a metric function, nothing is set.
     return BoundMetric(metric, {})
-
-
-def _bind_name(spec: str, convention: str) -> BoundMetric:
-    function, negative, params = read(spec, convention)
-    try:
-        return BoundMetric(function, params, negative)
-    except (TypeError, ValueError) as error:
-        # A bad name is a bad value, not a bad type.
-        raise ValueError(f"{spec!r}: {error}") from None
 
 
 def bind_metrics(metrics: Any, convention: ConventionName = "sklearn") -> dict[str, BoundMetric]:
@@ -350,16 +346,6 @@ def _bind_named(name: Any, metric: Any, convention: ConventionName) -> BoundMetr
 def agree(one: BoundMetric, other: BoundMetric) -> bool:
     """Whether two metrics give the same values and means."""
     return one.definition == other.definition and one.average == other.average
-
-
-def _with_params(metric: Any, convention: ConventionName, params: Mapping[str, Any]) -> BoundMetric:
-    """Bind a metric with parameters that are meant for several metrics."""
-    bound = bind(metric, convention)
-    own = dict(params)
-    # A count has no undefined queries, but the other metrics of the list may.
-    if bound.always_defined:
-        own.pop("replace_undefined_by", None)
-    return get_metric(bound, convention=convention, **own)
 
 
 def get_metric_names() -> list[str]:

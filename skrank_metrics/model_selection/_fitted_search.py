@@ -67,7 +67,7 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
 
 def named_by(refit: Any, scorers: Mapping[str, Any]) -> str | None:
     """The scorer that ``refit`` names: by a string, or the attribute ``metric`` of a callable, as within_noise has."""
-    key = getattr(refit, "metric", None) if callable(refit) else refit
+    key = getattr(refit, "metric", refit)
     # A callable can have an attribute of that name that means something else.
     return key if key in scorers else None
 

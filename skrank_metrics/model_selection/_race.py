@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -33,13 +33,6 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.decisions.signs import divided
 from skrank_metrics.model_selection.scorers import QueryScores
 from skrank_metrics.reports.mean_intervals import ROUNDING
-
-
-class Spread(NamedTuple):
-    """How rows of values vary over the queries of one fold."""
-
-    squares: FloatArray  # sums around the means, in units of observations of equal weight
-    sizes: FloatArray  # numbers of such observations
 
 
 @dataclass
@@ -90,7 +83,10 @@ class Race:
         differences = leads(means[leader], means[others])
         p_adjusted = np.full(len(others), np.nan)
         # Repeated folds test queries again, which then count once.
-        tested = set().union(*(_tested(fold, leader) for fold in self.folds))
+        tested: set[int] = set()
+        for fold in self.folds:
+            is_tested = fold.defined[leader] & (_weights(fold) > 0)
+            tested.update(fold.groups[is_tested].tolist())
         if len(tested) >= self.min_queries:
             spreads = [
                 _spread(fold, leads(fold.values[leader], fold.values[others]))
@@ -109,7 +105,7 @@ class Race:
         self._drop(behind.tolist(), "behind")
 
     def _variance(
-        self, spreads: Sequence[Spread], of_folds: FloatArray
+        self, spreads: Sequence[tuple[FloatArray, FloatArray]], of_folds: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Variance of the mean of fold means so far around the final one, given the leads in each fold.
 
@@ -172,21 +168,15 @@ def _one_sided(differences: FloatArray, variance: FloatArray, n_degrees: FloatAr
     return np.asarray(np.where(errors == 0, certain, p))
 
 
-def _tested(fold: QueryScores, leader: int) -> list[int]:
-    """Groups of a fold with a query for which the leader has a value."""
-    is_tested = fold.defined[leader] & (_weights(fold) > 0)
-    groups: list[int] = fold.groups[is_tested].tolist()
-    return groups
-
-
 def _weights(fold: QueryScores) -> FloatArray:
     return np.ones(len(fold.ids)) if fold.weights is None else fold.weights
 
 
-def _spread(fold: QueryScores, values: FloatArray) -> Spread:
+def _spread(fold: QueryScores, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How rows of values vary over the queries of a fold, NaN for those that do not count.
 
-    A group of queries is one observation, with their weighted mean and the sum of their weights.
+    A group of queries is one observation, with their weighted mean and the sum of their weights. Returns sums of
+    squares around the means, in units of observations of equal weight, and the numbers of such observations.
     """
     counted = ~np.isnan(values)
     order = np.argsort(fold.groups, kind="stable")
@@ -201,4 +191,4 @@ def _spread(fold: QueryScores, values: FloatArray) -> Spread:
     sizes = divided(total**2, (weights**2).sum(axis=1))
     means = divided(sums.sum(axis=1), total)
     squares = ((divided(sums, weights) - means[:, None]) ** 2 * weights).sum(axis=1)
-    return Spread(squares * divided(sizes, total), sizes)
+    return squares * divided(sizes, total), sizes

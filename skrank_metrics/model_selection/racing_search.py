@@ -208,9 +208,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         self.cv_results_ = _table(rounds, race)
         self.n_fits_, self.n_splits_, self.multimetric_ = rounds.n_fits, len(splits), several
         self.scorer_ = scorers if several else scorers["score"]
-        self._choose(self.refit if several else "score")
-        if self.refit:
-            self._refit(X, y, of_model)
+        # With several metrics, refit names one of them, or none is to choose.
+        self._choose_and_refit(self.refit if several else "score", X, y, of_model)
         return self
 
     def _routed(self, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -322,8 +321,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
                 progress.say_done(fold, len(splits), "folds fitted", further)
         return rounds, race
 
-    def _choose(self, key: Any) -> None:
-        """Choose the best candidate, as scikit-learn does; none if several metrics are not to choose one."""
+    def _choose_and_refit(self, key: Any, X: Any, y: Any, params: Mapping[str, Any]) -> None:
+        """Choose the best candidate by a scorer, and fit it on all rows, as scikit-learn does."""
         results = self.cv_results_
         if callable(self.refit):
             self.best_index_ = self.refit(results)
@@ -333,9 +332,8 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         else:
             return
         self.best_params_ = results["params"][self.best_index_]
-
-    def _refit(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
-        """Fit the best candidate on all rows."""
+        if not self.refit:
+            return
         best = clone(dict(self.best_params_), safe=False)
         self.best_estimator_ = clone(self.estimator).set_params(**best)
         started = time.time()

@@ -53,7 +53,10 @@ def said_by_comparison(comparison):
         found[f"{name}: folds won"] = view.folds_won
         if view.tested:
             found[f"{name}: pairs"] = columns_of(view.to_frame(pairs=True))
-            found[f"{name}: known"] = (view.best_set, view.regret, view.letters, view.verdict)
+            found[f"{name}: verdict"] = view.verdict
+            found[f"{name}: flat"] = view.to_dict(flat=True)
+            if not view.plan.baselines:
+                found[f"{name}: known"] = (view.best_set, view.regret, view.letters)
             found[f"{name}: best"] = str(view.best(3)) + str(view.worst(3))
     return found
 

@@ -46,7 +46,7 @@ def random_models(random):
     return y, scores, options
 
 
-GOOD = ["best", "leads", "may be best", "better", "not worse"]
+GOOD = ["best", "highest", "may be as good", "better", "equivalent", "not worse", "small loss"]
 LOOKS = {"default": style.LIGHT, "dark_background": style.DARK}
 LOWER = " (lower is better)"
 
@@ -63,8 +63,10 @@ def text_of_difference(row, board):
         status = f"worse than {row.worse_than}"
     if np.isnan(row.difference):
         return status
-    against = f" vs {row.reference}" if len(baselines) > 1 else ""
-    return f"{row.difference:+.4f}{against} {status}"
+    if len(baselines) > 1 and row.status != "baseline":
+        words = {"better": "than", "worse": "than", "not worse": "than", "equivalent": "to"}
+        status = f"{row.status} {words.get(row.status, 'against')} {row.reference}"
+    return f"{row.difference:+.4f} {status}"
 
 
 def colour_of(statuses, look, ink):
@@ -120,7 +122,7 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     by_model = frame[[f"{metric} status" for metric in tested]].to_numpy().tolist()
     colours = [colour_of(statuses, look, ink) for statuses in by_model]
     percent = f"{100 * confidence:g}%"
-    *panels, last = display.axes_
+    panels, last = display.axes_[: len(board.metrics)], display.axes_[len(board.metrics)]
     for metric, panel in zip(board.metrics, panels, strict=True):
         means = frame[metric]
         ends = ends_of(frame, metric)
@@ -148,11 +150,14 @@ def test_a_comparison_is_drawn_as_its_frame(seed):
     np.testing.assert_allclose(intervals(last), drawn)
     assert mark_colours(last) == colours
     assert highlighted(last) == highlighted(panels[0])
-    assert written(last) == [text_of_difference(row, board) for row in standings]
-    assert [text.get_color() for text in last.texts] == colours
-    others = " or ".join(baseline or ["the leader"])
-    label = f"difference from {others}, simultaneous {percent} intervals"
-    assert plain(last.get_xlabel()) == label
+    texts = [text_of_difference(row, board) for row in standings]
+    assert written(last)[: len(texts)] == [
+        text.replace("highest", "highest" if board.greater_is_better else "lowest")
+        for text in texts
+    ]
+    assert [text.get_color() for text in last.texts][: len(texts)] == colours
+    others = " or ".join(baseline or [standings[0].name])
+    assert plain(last.get_xlabel()).startswith(f"{first} minus that of {others}")
     dashed_lines = [line for line in last.lines if line.get_linestyle() == "--"]
     dashed = [line.get_xdata()[0] for line in dashed_lines]
     worst = -0.1 if board.by_metric(first).greater_is_better else 0.1

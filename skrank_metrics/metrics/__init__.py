@@ -13,7 +13,14 @@ under ``ties="average"`` the arrays hold expectations, so a kernel is just its f
 and returns one value per query, or a pair (numerator, denominator), where 0 / 0 is undefined.
 
 To add a metric, write its kernel in the module of its family and decorate it with ``@metric``. The public function, the
-name in strings, the scorer, the contract tests and the documentation are derived from the record.
+name in strings, the scorer, the contract tests and the documentation are derived from the record. What the source of
+NDCG says, and what users call, therefore differ, except in the options of the metric:
+
+    def ndcg_score(ranked, *, gain="linear", discount="log2", ideal="judged")    # the kernel, for a block of queries
+    ndcg_score(y_true, y_score, *, qid=None, k=None, ..., gain="linear", discount="log2", ideal="judged")    # public
+
+``@metric`` replaces the kernel by the public function, which checks, groups and ranks the documents, calls the kernel
+block by block, and averages. The arguments in between are those that all metrics have.
 """
 
 from skrank_metrics._rooms import open_room

@@ -216,7 +216,9 @@ class Decision:
         # The second ranking is better on few queries, by much.
         ratio = divided(self.gain.T, self.gain)
         is_twice = ratio >= 2 - TIED
-        is_skewed = (self.asymmetry <= -0.2) & is_twice & ~np.isnan(self.p_adjusted)
+        # Many queries show how often they differ, whatever the tail.
+        is_few = self.n_won > self.n_won.T
+        is_skewed = (self.asymmetry <= -0.2) & is_twice & is_few & ~np.isnan(self.p_adjusted)
         if not is_skewed.any():
             return None
         # A pair that is claimed says more to a reader than another one.

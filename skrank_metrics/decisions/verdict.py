@@ -367,10 +367,9 @@ def _skew(outcome: Outcome, noun: str) -> Iterator[str]:
             "much they vary."
         )
         return
-    loses = "loses" if skew.n_tail == 1 else "lose"
     yield (
-        f"Do not rely on {what}: {skew.n_tail} of {units_of(outcome, n_units)} {loses} {skew.ratio:.1f} times as much "
-        "as the others win, and so few may not show how often that happens."
+        f"Do not rely on {what}: on {skew.n_tail} of {units_of(outcome, n_units)}, {outcome.names[skew.first]} loses "
+        f"{skew.ratio:.1f} times as much as it wins on the others, and so few may not show how often that happens."
     )
 
 

@@ -315,6 +315,17 @@ def test_few_queries_that_lose_much_are_noted():
     assert no_claim.skew is None, "nothing is claimed"
 
 
+def test_a_tail_of_many_queries_is_not_noted():
+    # The first loses .004 on 4 of 20 queries; on the others it wins more, by up to .3.
+    d = np.r_[np.full(4, -0.004), np.linspace(0.02, 0.06, 15), 0.3]
+    values = np.column_stack([0.5 + d, np.full(20, 0.5)])
+    found = decided(values)
+    assert found.better[0, 1]
+    assert found.asymmetry[0, 1] >= 0.2
+    assert found.gain[0, 1] >= 2 * found.gain[1, 0]
+    assert found.skew is None, "16 of 20 queries are not few"
+
+
 def test_equal_differences_show_no_spread():
     found = decided(np.column_stack([np.full(20, 0.6), np.full(20, 0.5)]))
     assert found.better[0, 1]

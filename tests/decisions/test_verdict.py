@@ -39,6 +39,22 @@ def reports():
     }
 
 
+# Skewed differences
+
+
+def test_the_note_on_skewed_differences_names_the_ranking_that_loses():
+    old = np.full(20, 0.5)
+    # On 2 queries .1, on the others .003 on average the other way.
+    d = np.r_[0.1, 0.1, np.linspace(-0.004, -0.002, 18)]
+    for sign, loser in ((1, "old"), (-1, "new")):
+        values = {"old": {"mrr": old}, "new": {"mrr": old + sign * d}}
+        verdict = of_values(values, baseline="old", margin=0.05).verdict
+        assert (
+            f"on 2 of 20 queries, {loser} loses {0.1 / 0.003:.1f} times as much as it wins on the others"
+            in verdict
+        )
+
+
 # Several metrics
 
 

@@ -432,7 +432,8 @@ class Decision:
             own = self.tests[i, j]
             wins = own.mean_size(1)
             losses = own.mean_size(-1)
-            if own.skewness() <= -0.2 and wins and losses >= 2 * wins - TIED:
+            is_few = (own.d < 0).sum() < (own.d > 0).sum()
+            if own.skewness() <= -0.2 and is_few and wins and losses >= 2 * wins - TIED:
                 found[i, j] = losses / wins
         return found
 

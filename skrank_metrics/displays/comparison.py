@@ -112,7 +112,7 @@ class ComparisonDisplay(Display):
             # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))
             colour = self._colour_of(standing.name)
-            # Not by colour alone.
+            # Colour alone does not distinguish them for all readers.
             shape = "s" if colour == look.soft else "o"
             style.mark(ax, row, difference, standing.interval, colour, shape)
             style.write_beside(ax, (1, row), text, colour, xycoords=("axes fraction", "data"))

@@ -60,7 +60,7 @@ class MetricAtKDisplay(Display):
         ax = self.panel(ax, max(HEIGHT, 1 + style.height_of_lines(labels)))
         look = style.polish(ax, "y")
         coloured = names if len(names) <= MOST_COLOURED else names[:1]
-        # Not by colour alone.
+        # Colour alone does not distinguish them for all readers.
         looks = dict(zip(coloured, zip(look.curves, "o^s", strict=True), strict=False))
         for name, label in zip(names, labels, strict=True):
             self._draw_curve(ax, name, label, *looks.get(name, (None, "")))

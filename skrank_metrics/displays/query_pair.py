@@ -75,7 +75,7 @@ class QueryPairDisplay(Display):
         )
         one, other = pair.values
         points: Any = {"linestyle": "none", "markersize": 4, "alpha": 0.5}
-        # Not by colour alone.
+        # Colour alone does not distinguish them for all readers.
         for where, shape, colour, text in kinds:
             label = style.broken(text)
             ax.plot(other[where], one[where], shape, color=colour, label=label, **points)

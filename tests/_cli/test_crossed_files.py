@@ -241,7 +241,7 @@ def random_gate(case, names):
         decision["baseline"] = [names[name] for name in baselines]
         for name in baselines:
             path = case.saved.get(name, case.files[name])
-            # By its name or its whole path.
+            # A baseline is named by its name or its whole path.
             is_path = case.form in ("trec", "lists") and random.random() < 0.5
             words += ["--baseline", path if is_path else names[name]]
         return decision, words, False

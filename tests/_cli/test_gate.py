@@ -167,7 +167,7 @@ MARGINS = {
     "--margin mrr=0.2": 0,
     "--margin 0.2": 0,
 }
-# By exit code.
+# Each exit code stands for a decision.
 DECISIONS = {0: "ship", 1: "do not ship", 3: "undecided"}
 
 

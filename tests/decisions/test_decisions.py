@@ -420,7 +420,7 @@ def check_frames(comparison):
         n_pairs += len(own.pairs())
     assert len(pairs) == n_pairs
     for row in pairs.to_dict("records"):
-        # Of all metrics, in the order of the first one.
+        # The pairs are those of all metrics, in the order of the first one.
         pair = comparison.by_metric(row["metric"]).pair(row["first"], row["second"])
         assert row["verdict"] == pair.verdict
         assert row["wins"] == pair.wins

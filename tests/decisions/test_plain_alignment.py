@@ -29,7 +29,7 @@ VALUES = {
 }
 
 
-# Of some reports only.
+# Only some reports have this metric.
 FURTHER = "map"
 
 

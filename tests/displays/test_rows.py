@@ -66,7 +66,7 @@ def test_weights_and_undefined_queries_of_a_distribution():
     assert written(display.ax_) == ["0.7500", "0.6000"], "(3 + 1/2 + 1/4) / 5 and 3 / 5"
     heights, _, base = display.ax_.patches[0].get_data()
     bars = heights[heights < base]
-    # Of weights 1, 1 and 3.
+    # The weights are 1, 1 and 3.
     np.testing.assert_allclose(sorted(base - bars), [0.2, 0.2, 0.6])
     empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr(replace_undefined_by=nan)")
     with pytest.raises(ValueError, match=r"There is nothing to draw: mrr.* is NaN for all queries"):

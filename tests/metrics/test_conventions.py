@@ -267,7 +267,7 @@ def test_catboost_ignores_group_weights_in_three_metrics(name, lists):
 def test_rbp_of_trec_eval_has_its_persistence_and_linear_gains():
     rows = [[1, 0, 0.5]], [[3, 2, 1]]
     rbp = get_metric("rbp", convention="trec_eval")
-    # As in its m_rbp.c.
+    # Its m_rbp.c computes this.
     assert rbp(*rows) == pytest.approx((1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15)
     with_persistence = get_metric("rbp(p=0.5)", convention="trec_eval")
     assert with_persistence(*rows) == (1 - 0.5) * (1 + 0.5**2 * 0.5)

@@ -97,7 +97,7 @@ PUBLISHED = [
     ("torchmetrics", "RetrievalFallOut(top_k=2)", TORCH, 0.5),
     ("torchmetrics", "RetrievalAUROC", TORCH, 0.75),
 ]
-# By the formulas of their documentation and code: tied documents in the order of rows, labels below 1, lists of more
+# Formulas in their documentation and code give these: ties in the order of rows, labels below 1, lists of more
 # than ten, relevant documents that were not returned or are beyond the cutoff.
 TIED, TIED_11 = ([1, 0, 0], [1, 1, 1], [0, 0, 0]), ([1, *[0] * 10], [1] * 11, [0] * 11)
 HALF = ([0.5, 1, 0.5], [2, 1, -np.inf], [0, 0, 0])

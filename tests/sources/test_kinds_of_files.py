@@ -270,7 +270,7 @@ def test_the_index_that_pandas_writes_is_no_column(tmp_path):
 
 
 def test_ratings_with_times_are_no_judgments(tmp_path):
-    # As in MovieLens: user, item, rating, and seconds since 1970.
+    # MovieLens has user, item, rating, and seconds since 1970.
     (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
     with pytest.raises(
         ValueError, match=r"has the label 891717742\. Are its lines .user item rating"

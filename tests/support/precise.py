@@ -160,7 +160,7 @@ def constant_map_over_hits(n, r, k):
         if hits > 0:
             others = mpf(hits - 1) / max(k - 1, 1)
             total += probability * (first + others * later) / k
-        # From the probability of so many hits to that of one more.
+        # The probability of one more hit follows from that of so many.
         ways = mpf(r - hits) * (k - hits)
         probability *= ways / ((hits + 1) * mpf(n - r - k + hits + 1))
     return total / mass

@@ -94,20 +94,21 @@ def label_cells(app: Any, page: str, template: str, context: dict[str, Any], doc
         context["body"] = TABLE.sub(_labelled, context["body"])
 
 
-# The least mean length of the cells of a table, by its number of columns, that does not fit a phone.
+# The least mean length of the cells of a table, by its number of columns, that does not fit a phone; and the length
+# from which a single first cell takes too much room.
 LONG = {3: 20, 4: 10, 5: 10}
+LONGEST_NAME = 100
 
 
 def _labelled(found: re.Match[str]) -> str:
     start, body, rows = found[0].partition("<tbody>")
     heads = [_text(cell) for _, cell in CELL.findall(start)]
     cells = [[_text(cell) for _, cell in CELL.findall(row)] for row in ROW.findall(rows)]
+    if len(heads) not in LONG or any(len(row) != len(heads) for row in cells):
+        return found[0]
     sizes = [len(cell) for row in cells for cell in row[1:]]
-    if (
-        len(heads) not in LONG
-        or any(len(row) != len(heads) for row in cells)
-        or sum(sizes) < LONG[len(heads)] * len(sizes)
-    ):
+    is_long = sum(sizes) >= LONG[len(heads)] * len(sizes)
+    if not is_long and max(len(row[0]) for row in cells) <= LONGEST_NAME:
         return found[0]
     heads_in_order = itertools.cycle(heads)
     labelled = re.sub(

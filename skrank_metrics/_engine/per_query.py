@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._engine.documents import Documents, OfQueries
-from skrank_metrics._engine.ranked_blocks import RankedBlock, ranked_blocks
+from skrank_metrics._engine.ranked_blocks import ranked_blocks
 from skrank_metrics._engine.ranking import Ranking, Sight
 from skrank_metrics._input.arrays import UNJUDGED, FloatArray, IntArray
 
@@ -111,23 +111,18 @@ def _compute(ranking: Ranking, ties: str, members: Sequence[tuple[Computation, P
     depth = None if needs_all else max(one.k or 0 for one, _ in members)
     for queries, block in ranked_blocks(ranking, depth, ties):
         for computation, result in members:
-            _compute_block(computation, block, queries, result)
-
-
-def _compute_block(
-    computation: Computation, block: RankedBlock, queries: IntArray, result: PerQuery
-) -> None:
-    values = computation.kernel(block.cut(computation.k), **computation.options)
-    if isinstance(values, tuple):
-        result.numerators[queries], result.denominators[queries] = values
-    else:
-        result.numerators[queries] = values
-    if computation.needs_relevant:
-        undefined = block.n_relevant(computation.options.get("relevance_threshold")) == 0
-        if not isinstance(values, tuple):
-            # A sum need not be 0 if non-relevant documents have gains.
-            undefined &= values == 0
-        result.numerators[queries[undefined]] = np.nan
+            values = computation.kernel(block.cut(computation.k), **computation.options)
+            undefined = np.zeros(len(queries), dtype=bool)
+            if computation.needs_relevant:
+                threshold = computation.options.get("relevance_threshold")
+                undefined = block.n_relevant(threshold) == 0
+            if isinstance(values, tuple):
+                result.numerators[queries], result.denominators[queries] = values
+            else:
+                result.numerators[queries] = values
+                # A sum need not be 0 if non-relevant documents have gains.
+                undefined &= values == 0
+            result.numerators[queries[undefined]] = np.nan
 
 
 @refuse_overflow()

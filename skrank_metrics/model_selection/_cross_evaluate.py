@@ -58,21 +58,16 @@ class CrossEvaluation(Comparison):
 
     def _details(self) -> Iterator[Section]:
         yield from super()._details()
-        # Three metrics fit side by side into 80 columns.
-        for start in range(0, len(self.metrics), 3):
-            yield self._table_of_folds(self.metrics[start : start + 3])
-
-    def _table_of_folds(self, metrics: Sequence[str]) -> Table:
-        means = [self.by_metric(metric).fold_means() for metric in metrics]
+        means = [self.by_metric(metric).fold_means() for metric in self.metrics]
         columns = [
             Column("mean ± std over folds", str),
-            *(Column(metric, plus_minus) for metric in metrics),
+            *(Column(metric, plus_minus) for metric in self.metrics),
         ]
         rows = []
         for name in self.names:
             of_folds = [by_name[name] for by_name in means]
             rows.append((name, *((values.mean(), values.std()) for values in of_folds)))
-        return Table(columns, rows)
+        yield Table(columns, rows)
 
 
 def cross_evaluate(

@@ -34,7 +34,7 @@ class Result(NamedTuple):
 
     test_scores: Mapping[str, float]
     train_scores: Mapping[str, float]
-    queries: QueryScores | None = None  # None if the metric has none, or the candidate failed
+    queries: QueryScores | None = None  # None if the candidate failed
     score_time: float = 0.0
     fit_time: float = 0.0
     fit_error: str | None = None  # of a fit that failed
@@ -50,7 +50,7 @@ class Fits:
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
     scorers: Mapping[str, Any]
-    raced_by: str | None  # the scorer whose values per query are kept
+    raced_by: str  # the scorer whose values per query are kept
 
     def run(
         self,
@@ -105,8 +105,7 @@ class Fits:
     def _score(self, model: Any, split: Split, error_score: Any) -> Result:
         kept: list[QueryScores] = []
         scorers = dict(self.scorers)
-        if self.raced_by is not None:
-            scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
+        scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
         scored = GridSearchCV(
             FittedModel(model),
             {},
@@ -167,7 +166,13 @@ class Rounds:
         for row, own in checks.items():
             is_fitted = row in found and own.fit_error is None
             if is_fitted and found[row].test_scores != own.test_scores:
-                self._share_no_more(row)
+                warnings.warn(
+                    f"The first {self.candidates[row].n_trees} trees of a model do not predict what a model of as many "
+                    "trees predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                self.candidates = [Candidate(candidate.params) for candidate in self.candidates]
                 found = {group[0]: found[group[0]] for group in groups}
                 break
         found |= checks
@@ -192,16 +197,6 @@ class Rounds:
                 if self.candidates[row].n_trees in of_model:
                     found[row] = of_model[self.candidates[row].n_trees]
         return found
-
-    def _share_no_more(self, row: int) -> None:
-        """Fit each candidate on its own, since first trees predict otherwise than the smaller model."""
-        warnings.warn(
-            f"The first {self.candidates[row].n_trees} trees of a model do not predict what a model of as many trees "
-            "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
-            UserWarning,
-            stacklevel=2,
-        )
-        self.candidates = [Candidate(candidate.params) for candidate in self.candidates]
 
     def values(self, split: Split, name: str, units: Any) -> tuple[dict[int, float], QueryScores]:
         """Scores of the candidates that did not fail on the last fold, and their values per query, NaN for the others.

@@ -193,14 +193,13 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         grid = self._grid_search(cv)
         check_parameters(grid)
         raced_by, metric = self._raced_by(scorers, several)
-        candidates = candidates_of(self.estimator, self._drawn(), params, scorers.values())
-        has_paths = any(candidate.path for candidate in candidates)
-        if self.confidence is None and metric is None and not has_paths:
-            return self._fit_grid_search(grid, candidates, X, y, params)
-
+        drawn = self._drawn()
+        if metric is None:
+            return self._fit_grid_search(grid, drawn, X, y, params)
+        candidates = candidates_of(self.estimator, drawn, params, scorers.values())
         X, y = indexable(X, y)
         of_model, of_scorers = self._routed(params)
-        fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by if metric else None)
+        fits = Fits(grid, X, y, of_model, of_scorers, scorers, raced_by)
         splits, units = self._split(grid.cv, X, y, params)
         if not candidates or not splits:
             raise ValueError("No fits were performed, as there are no candidates or no folds.")
@@ -264,16 +263,14 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         return list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
 
     def _fit_grid_search(
-        self, grid: GridSearchCV, candidates: Sequence[Candidate], X: Any, y: Any, params: Any
+        self, grid: GridSearchCV, drawn: list[dict[str, Any]], X: Any, y: Any, params: Any
     ) -> RacingSearchCV:
         """Search without a race, shared fits and values per query, as scikit-learn does."""
-        grid.param_grid = [
-            {name: [value] for name, value in candidate.params.items()} for candidate in candidates
-        ]
+        grid.param_grid = [{name: [value] for name, value in one.items()} for one in drawn]
         grid.fit(X, y, **params)
         results = {name: value for name, value in vars(grid).items() if name.endswith("_")}
         self.__dict__.update(results)
-        self.n_fits_, self._fold_values = len(candidates) * grid.n_splits_, []
+        self.n_fits_, self._fold_values = len(drawn) * grid.n_splits_, []
         return self
 
     def _split(self, cv: Any, X: Any, y: Any, params: Mapping[str, Any]) -> tuple[list[Split], Any]:

@@ -22,7 +22,6 @@ from skrank_metrics.rankers._fitting import (
     library_of,
     sorted_rows,
     taken_by_fit,
-    way_of_queries,
 )
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 
@@ -207,16 +206,6 @@ def check_early_stopping(
     return int(rounds)
 
 
-def validation_arguments(
-    estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
-) -> dict[str, Any]:
-    """Add the keywords for validation on these sets, and early stopping after ``rounds`` without improvement.
-
-    To stop early, a metric is set on the estimator if it has none.
-    """
-    return _ARGUMENTS[way_of_queries(estimator)](estimator, sets, rounds, given)
-
-
 def _scikit_learn_arguments(
     estimator: Any, sets: Sequence[SortedRows], rounds: int | None, given: dict[str, Any]
 ) -> dict[str, Any]:
@@ -292,7 +281,9 @@ def _catboost_arguments(
     return arguments
 
 
-_ARGUMENTS = {
+# Each adds the keywords for validation on some sets, and early stopping after ``rounds`` without improvement. To stop
+# early, a metric is set on the estimator if it has none.
+ARGUMENTS_OF_VALIDATION = {
     "lightgbm": _lightgbm_arguments,
     "xgboost": _xgboost_arguments,
     "catboost": _catboost_arguments,

@@ -47,6 +47,7 @@ from skrank_metrics.rankers._fitting import (
     way_of_queries,
 )
 from skrank_metrics.rankers._validation import (
+    ARGUMENTS_OF_VALIDATION,
     check_early_stopping,
     check_new_queries,
     check_sets_of_lightgbm,
@@ -54,7 +55,6 @@ from skrank_metrics.rankers._validation import (
     given_sets,
     own_fraction,
     sorted_set,
-    validation_arguments,
 )
 
 
@@ -300,7 +300,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         # An earlier fit may have left it.
         self.__dict__.pop("best_iteration_", None)
         if validation:
-            arguments = validation_arguments(self.estimator_, validation, rounds, arguments)
+            add_validation = ARGUMENTS_OF_VALIDATION[way_of_queries(self.estimator_)]
+            arguments = add_validation(self.estimator_, validation, rounds, arguments)
         # Values per row come sorted in place of those that were given.
         arguments = {**arguments, **fit_arguments(self.estimator_, rows)}
         self.estimator_.fit(rows.X, rows.y, **arguments)

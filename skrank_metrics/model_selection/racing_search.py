@@ -82,7 +82,7 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         What it bounds: the winner of GridSearchCV on these folds is dropped with a probability of about 1 -
         ``confidence`` at most. Tests count that queries vary, and that fits vary from fold to fold. It says nothing
         about the truly best candidate, which GridSearchCV can miss, too. None means that no candidate is dropped: the
-        results are those of GridSearchCV.
+        results are those of GridSearchCV. Any scorer will do then, but without one of this package, no fits are shared.
     min_queries : int, default=30
         Number of queries with a defined value to test before any candidate can be dropped.
     error_score : "raise" or float, default=nan

@@ -322,3 +322,25 @@ def test_version_is_that_of_the_project_and_the_changelog():
     assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(
         encoding="utf-8"
     )
+
+
+# Partitions are evaluated by functions of one name, each in the room of its library.
+OF_CLUSTERS = {("dask", "evaluate"), ("spark", "evaluate")}
+
+
+def names_defined_in(path):
+    """The functions, classes and type aliases of a module that others may import."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+            yield node.target.id
+
+
+def test_a_name_stands_for_one_thing():
+    homes = {}
+    for path in sorted((ROOT / "skrank_metrics").rglob("*.py")):
+        for name in names_defined_in(path):
+            if not name.startswith("_") and (path.stem, name) not in OF_CLUSTERS:
+                homes.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+    assert {name: sorted(paths) for name, paths in homes.items() if len(paths) > 1} == {}

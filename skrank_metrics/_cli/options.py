@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import skrank_metrics
-from skrank_metrics._input.parameters import number
+from skrank_metrics._input.parameters import read_number
 from skrank_metrics._output.result import visible
 from skrank_metrics.metrics.conventions import CONVENTIONS, ConventionName
 from skrank_metrics.sources._evaluate_run import DUPLICATES, IDS, MISSING, IdType, Missing
@@ -62,7 +62,7 @@ def margin(text: str) -> tuple[str, float]:
     # The empty name stands for all metrics, but in "=0.005" a name was probably forgotten.
     if metric or not sign:
         with suppress(ValueError):
-            return metric, number(size)
+            return metric, read_number(size)
     raise _other_form("NUMBER or METRIC=NUMBER", text)
 
 
@@ -151,7 +151,7 @@ OPTIONS = [
     CommandOption(
         name="confidence",
         commands=["compare"],
-        read=number,
+        read=read_number,
         default=0.95,
         help="confidence level",
     ),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, GradeGains
 from skrank_metrics._engine.label_orders import codes_by_value
-from skrank_metrics._engine.rectangles import blocks_of, largest_block, windows
+from skrank_metrics._engine.rectangles import blocks_of_queries, largest_block, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, places_in, to_objects
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics._input.id_hash import Hashes, hash_ids, mix
@@ -376,7 +376,7 @@ class Documents:
 
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, each query once."""
-        return blocks_of(self.grouping.sizes, self.block_cells)
+        return blocks_of_queries(self.grouping.sizes, self.block_cells)
 
 
 def _is_custom(gain: GainFunction) -> bool:

@@ -14,7 +14,7 @@ from skrank_metrics._engine.documents import Documents
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranking import Ranking
-from skrank_metrics._engine.rectangles import blocks_of, windows
+from skrank_metrics._engine.rectangles import blocks_of_queries, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, ordinal_codes
 
 # The documents that can be among the first ranks, many queries at a time; the others need no order.
@@ -54,7 +54,7 @@ def top_documents(ranking: Ranking, depth: int | None) -> Iterator[TopDocuments]
         block_cells *= BLOCKS_AT_ONCE
     # No key reaches NaN.
     bounds = np.full(len(sizes), np.nan)
-    for queries in blocks_of(sizes, block_cells):
+    for queries in blocks_of_queries(sizes, block_cells):
         of_queries = windows(keys, starts[queries], sizes[queries], -np.inf)
         if of_queries.shape[1] < LEAST_TIMES_DEPTH * depth:
             yield TopDocuments(queries, of_queries, starts[queries], chosen=None)
@@ -67,7 +67,7 @@ def top_documents(ranking: Ranking, depth: int | None) -> Iterator[TopDocuments]
     keys = keys[chosen]
     starts = np.searchsorted(chosen, starts[long])
     sizes = np.diff(starts, append=len(chosen))
-    for block in blocks_of(sizes, ranking.documents.block_cells):
+    for block in blocks_of_queries(sizes, ranking.documents.block_cells):
         of_queries = windows(keys, starts[block], sizes[block], -np.inf)
         yield TopDocuments(long[block], of_queries, starts[block], chosen)
 

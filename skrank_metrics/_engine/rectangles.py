@@ -26,7 +26,7 @@ def largest_block(n_documents: int) -> int:
     return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, n_documents // 8))
 
 
-def blocks_of(sizes: IntArray, block_cells: int) -> Iterator[IntArray]:
+def blocks_of_queries(sizes: IntArray, block_cells: int) -> Iterator[IntArray]:
     """Yield the numbers of lists of similar length, each list once."""
     by_size = np.argsort(sizes, kind="stable")
     sizes = np.maximum(sizes[by_size], 1)

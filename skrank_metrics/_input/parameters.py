@@ -65,7 +65,7 @@ def _check_type(value: Any, kind: type, expected: str) -> None:
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
 
 
-def number(text: str) -> float:
+def read_number(text: str) -> float:
     """Read a number as it is written in data; Python also reads 0_01, which is 1."""
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)

@@ -70,7 +70,7 @@ Lists: TypeAlias = (
     | IO[Any]
 )
 # Values by the ids of queries.
-OfQueries: TypeAlias = Mapping[Any, Any] | SupportsArray
+ByQueryId: TypeAlias = Mapping[Any, Any] | SupportsArray
 Features: TypeAlias = SupportsArray | SupportsArrow | SparseMatrix | Sequence[Sequence[Any]]
 Seed: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 Order: TypeAlias = Literal["check", "shuffle"]  # of the rows of a query

@@ -108,7 +108,7 @@ class ComparisonDisplay(Display):
             standing = standings[name]
             text = style.broken(status_of(outcome, standing))
             if standing.reference:
-                text = f"{style.signed(standing.difference)}\N{EN SPACE}{text}"
+                text = f"{style.with_sign(standing.difference)}\N{EN SPACE}{text}"
             # A baseline differs by 0 from itself, for which it has NaN.
             difference = float(np.nan_to_num(standing.difference))
             colour = self._colour_of(standing.name)

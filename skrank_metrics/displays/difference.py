@@ -50,7 +50,7 @@ class DifferenceDisplay(Display):
         ax.barh(rows, effects, left=levels[:-1], height=0.55, color=colours)
         for row, effect, colour in zip(rows, effects, colours, strict=True):
             end = max(levels[row - 1], levels[row])
-            style.write_beside(ax, (end, row), style.signed(effect), colour)
+            style.write_beside(ax, (end, row), style.with_sign(effect), colour)
         # These lines connect each step with the next.
         ax.vlines(
             levels, range(len(levels)), [*rows, len(names) - 1], look.soft, linewidth=0.8, zorder=0

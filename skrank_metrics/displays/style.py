@@ -140,7 +140,7 @@ def spelled(number: float, spec: str = "z.4f") -> str:
     return format(number, spec).replace("-", "\N{MINUS SIGN}")
 
 
-def signed(number: float) -> str:
+def with_sign(number: float) -> str:
     """The same with its sign."""
     return spelled(number, "+z.4f")
 

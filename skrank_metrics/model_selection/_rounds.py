@@ -29,7 +29,7 @@ from skrank_metrics.model_selection.out_of_fold import Split
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values
 
 
-class Result(NamedTuple):
+class FoldResult(NamedTuple):
     """Scores of a candidate on a fold, and the values per query behind the one to race by."""
 
     test_scores: Mapping[str, float]
@@ -58,7 +58,7 @@ class Fits:
         n_trees: Sequence[int],
         split: Split,
         place: tuple[int, int],
-    ) -> dict[int, Result]:
+    ) -> dict[int, FoldResult]:
         """Results by number of trees: of the whole model, which comes first, and of its first trees if possible."""
         model = clone(self.search.estimator).set_params(**clone(dict(params), safe=False))
         # Parameters that contradict each other end the search, as in GridSearchCV.
@@ -80,7 +80,7 @@ class Fits:
                 if self.search.error_score == "raise":
                     raise
                 failed = dict.fromkeys(self.scorers, self.search.error_score)
-                result = Result(
+                result = FoldResult(
                     failed, failed, fit_time=time.time() - started, fit_error=format_exc()
                 )
                 return {n_trees[0]: result}
@@ -88,7 +88,7 @@ class Fits:
         fit_time = fitted["fit_time"][0]
         return {number: result._replace(fit_time=fit_time) for number, result in found.items()}
 
-    def _scored(self, model: Any, n_trees: Sequence[int], split: Split) -> dict[int, Result]:
+    def _scored(self, model: Any, n_trees: Sequence[int], split: Split) -> dict[int, FoldResult]:
         whole, *smaller = n_trees
         found = {whole: self._score(model, split, self.search.error_score)}
         # A model that stopped early does not tell what smaller ones predict.
@@ -102,7 +102,7 @@ class Fits:
                     found[number] = self._score(model, split, "raise")
         return found
 
-    def _score(self, model: Any, split: Split, error_score: Any) -> Result:
+    def _score(self, model: Any, split: Split, error_score: Any) -> FoldResult:
         kept: list[QueryScores] = []
         scorers = dict(self.scorers)
         scorers[self.raced_by] = keep_values(scorers[self.raced_by], kept)
@@ -125,7 +125,7 @@ class Fits:
             {name: found.get(f"split0_{part}_{name}", [np.nan])[0] for name in scorers}
             for part in ("test", "train")
         )
-        return Result(of_test, of_train, kept[0] if kept else None, found["mean_score_time"][0])
+        return FoldResult(of_test, of_train, kept[0] if kept else None, found["mean_score_time"][0])
 
 
 class FittedModel(FrozenEstimator):  # type: ignore[misc]
@@ -152,7 +152,7 @@ class Rounds:
     fits: Fits
     parallel: Parallel
     candidates: list[Candidate]
-    results: list[dict[int, Result]] = field(
+    results: list[dict[int, FoldResult]] = field(
         default_factory=list
     )  # one dict per fold, by candidate
     n_fits: int = 0
@@ -182,7 +182,7 @@ class Rounds:
 
     def _fitted(
         self, groups: Sequence[Sequence[int]], split: Split, place: int = 0
-    ) -> dict[int, Result]:
+    ) -> dict[int, FoldResult]:
         """Results of candidates that share the fit of the first of their group; some may not have any."""
         self.n_fits += len(groups)
         tasks = []
@@ -222,7 +222,7 @@ class Rounds:
         fitted = [result._asdict() for of_fold in self.results for result in of_fold.values()]
         say_which_fits_failed(fitted, self.fits.search.error_score)
         nothing = dict.fromkeys(self.fits.scorers, np.nan)
-        blank = Result(nothing, nothing, None, np.nan, np.nan)
+        blank = FoldResult(nothing, nothing, None, np.nan, np.nan)
         cells = product(range(len(self.candidates)), self.results)
         results = [of_fold.get(row, blank)._asdict() for row, of_fold in cells]
         params = [candidate.params for candidate in self.candidates]

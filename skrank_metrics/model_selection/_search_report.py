@@ -33,8 +33,8 @@ from skrank_metrics.model_selection._fitted_search import (
 )
 from skrank_metrics.model_selection.out_of_fold import (
     Evaluation,
+    ModelRows,
     OutOfFold,
-    Rows,
     check_rows_of_models,
     evaluate_out_of_fold,
 )
@@ -343,7 +343,7 @@ def _fitted_again(
     search: Any,
     how: Evaluation,
     names: Mapping[int, str],
-    rows: Rows,
+    rows: ModelRows,
     n_jobs: int | None,
     verbose: int | None,
 ) -> OutOfFold:

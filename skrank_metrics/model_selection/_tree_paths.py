@@ -26,7 +26,7 @@ _SAFE_IN_FIT = {"qid", "groups", "sample_weight", "retrieved", "judged", "docume
 
 
 @dataclass(frozen=True)
-class Family:
+class TreeFamily:
     """Classes that grow trees one after the other, in the same way."""
 
     module: str  # that offers them
@@ -49,7 +49,7 @@ class Family:
         return True
 
 
-def family_of(model: Any) -> Family | None:
+def family_of(model: Any) -> TreeFamily | None:
     """The family of a model of exactly one of its classes; subclasses may predict otherwise."""
     kind = type(model)
     family = FAMILIES.get(kind.__name__)
@@ -75,7 +75,7 @@ def _use_first_of_histogram(model: Any, n_trees: int) -> None:
     model._predictors = trees[:n_trees]
 
 
-_LIGHTGBM = Family(
+_LIGHTGBM = TreeFamily(
     "lightgbm",
     "n_estimators",
     (
@@ -90,7 +90,7 @@ _LIGHTGBM = Family(
     {"boosting_type": ("gbdt", "goss", "rf"), "data_sample_strategy": ("bagging", "goss")},
     _use_first_of_lightgbm,
 )
-_XGBOOST = Family(
+_XGBOOST = TreeFamily(
     "xgboost",
     "n_estimators",
     (
@@ -109,7 +109,7 @@ _XGBOOST = Family(
     },
     _use_first_of_xgboost,
 )
-_HISTOGRAM = Family(
+_HISTOGRAM = TreeFamily(
     "sklearn.ensemble",
     "max_iter",
     (
@@ -134,7 +134,7 @@ FAMILIES = {
 }
 
 
-def trees_of(model: Any, *, fitted: bool = False) -> tuple[str, Any, Family] | None:
+def trees_of(model: Any, *, fitted: bool = False) -> tuple[str, Any, TreeFamily] | None:
     """The model of trees at the end of pipelines and rankers, if more trees are known to leave the first as they are.
 
     Before it comes the name of the parameter for their number, and after it its family. Subclasses of pipelines and

@@ -116,7 +116,7 @@ def mean_report(reports: Sequence[RankingReport]) -> RankingReport:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ModelRows:
     """What models are fitted on and evaluated on, checked, without labels of rows.
 
     In a fold, a default index would no longer count from 0.
@@ -143,7 +143,7 @@ class Rows:
 
 def check_rows_of_models(
     X: Any, y: Any, *, qid: Any, by: Any, groups: Any, params: Mapping[str, Any] | None
-) -> Rows:
+) -> ModelRows:
     """Check all that belongs to the rows, before anything is fitted."""
     given = dict(params or {})
     labels = check_label_column(y)
@@ -160,7 +160,7 @@ def check_rows_of_models(
         by=by,
         groups=without_labels(groups) if depend else None,
     )
-    return Rows(
+    return ModelRows(
         X,
         without_labels(y),
         documents,
@@ -196,7 +196,7 @@ class OutOfFold:
 
 def evaluate_out_of_fold(
     estimators: Any,
-    rows: Rows,
+    rows: ModelRows,
     cv: Any,
     how: Evaluation,
     *,
@@ -226,7 +226,7 @@ def evaluate_out_of_fold(
             "QueryKFold."
         )
     with Progress(verbose) as progress:
-        fit_in_parallel = Fits(progress, len(models) * len(splits), n_jobs)
+        fit_in_parallel = ParallelFits(progress, len(models) * len(splits), n_jobs)
         numbered = list(zip(numbers, splits, strict=True))
         scores = _scores(models, rows, numbered, how.response_method, fit_in_parallel)
     reports, means = {}, {}
@@ -237,7 +237,7 @@ def evaluate_out_of_fold(
     return OutOfFold(reports, folds[folds >= 0], means)
 
 
-class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
+class ParallelFits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
     """Runs fits in joblib, which calls ``print_progress`` after each."""
 
     def __init__(self, progress: Progress, n_fits: int, n_jobs: int | None) -> None:
@@ -250,7 +250,7 @@ class Fits(Parallel):  # type: ignore[misc]  # scikit-learn has no types
 
 
 def _report(
-    name: str, rows: Rows, scores: FloatArray, tested: Mask, how: Evaluation
+    name: str, rows: ModelRows, scores: FloatArray, tested: Mask, how: Evaluation
 ) -> RankingReport:
     """Evaluate the scores of one model."""
     try:
@@ -285,10 +285,10 @@ def _estimators(estimators: Any) -> dict[str, Any]:
 
 def _scores(
     models: Mapping[str, Any],
-    rows: Rows,
+    rows: ModelRows,
     splits: list[tuple[int, Split]],
     response_method: Any,
-    fit_in_parallel: Fits,
+    fit_in_parallel: ParallelFits,
 ) -> dict[str, FloatArray]:
     """Scores by repetition and row, of models that were fitted on the training rows; NaN if never tested."""
     scorer = make_scorer(_predictions, response_method=response_method)
@@ -315,7 +315,7 @@ class _Fit:
     routed: bool  # whether parameters are requested; if not, ids travel with the labels
 
 
-def _arguments(model: Any, rows: Rows) -> tuple[Any, dict[str, Any], bool]:
+def _arguments(model: Any, rows: ModelRows) -> tuple[Any, dict[str, Any], bool]:
     """Labels and arguments of fit, and whether they are routed."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))

@@ -476,7 +476,7 @@ class RankingReport(Result):
         return tables, notes
 
 
-def values_of(report: RankingReport) -> dict[str, MetricValues]:
+def values_of_report(report: RankingReport) -> dict[str, MetricValues]:
     """The values of each metric, from which its facts are computed."""
     return report._values
 

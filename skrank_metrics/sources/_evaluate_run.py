@@ -18,7 +18,7 @@ from skrank_metrics._input.columns import ColumnNames
 from skrank_metrics._input.parameters import by_text, check_bool, check_choice
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._input.slices import slice_of_query
-from skrank_metrics._input.types import Columns, Ids, OfQueries
+from skrank_metrics._input.types import ByQueryId, Columns, Ids
 from skrank_metrics._input.types import Lists as GivenLists
 from skrank_metrics.decisions._compare import compare_reports
 from skrank_metrics.decisions._evaluate import evaluate_ranking
@@ -263,15 +263,15 @@ class RunOptions(TypedDict, total=False):
     """Options of evaluate_run."""
 
     convention: ConventionName | None
-    sample_weight: OfQueries | None
+    sample_weight: ByQueryId | None
     missing: Missing
     exclude: GivenLists | Iterable[tuple[Any, Any]] | None
     duplicates: Duplicates
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None
     condense: bool
     documents: Columns | None
-    by: OfQueries | None
-    groups: OfQueries | None
+    by: ByQueryId | None
+    groups: ByQueryId | None
     queries: Ids | None
     columns: Mapping[str, Any] | None
     ids: IdType
@@ -298,15 +298,15 @@ def evaluate_run(
     metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
     convention: ConventionName | None = None,
-    sample_weight: OfQueries | None = None,
+    sample_weight: ByQueryId | None = None,
     missing: Missing = "zero",
     exclude: GivenLists | Iterable[tuple[Any, Any]] | None = None,
     duplicates: Duplicates = "error",
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
     condense: bool = False,
     documents: Columns | None = None,
-    by: OfQueries | None = None,
-    groups: OfQueries | None = None,
+    by: ByQueryId | None = None,
+    groups: ByQueryId | None = None,
     queries: Ids | None = None,
     columns: Mapping[str, Any] | None = None,
     ids: IdType = "given",

@@ -29,7 +29,7 @@ from skrank_metrics.metrics._record import Metrics
 from skrank_metrics.metrics.conventions import ConventionName
 from skrank_metrics.metrics.names import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
-from skrank_metrics.reports.ranking_report import RankingReport, values_of, with_data
+from skrank_metrics.reports.ranking_report import RankingReport, values_of_report, with_data
 from skrank_metrics.reports.report_data import ReportData
 from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import array_of, reading, selected, with_stream
@@ -271,7 +271,7 @@ class PartialEvaluation:
         report = RankingReport(self.metrics, data, self.condense)
         report.mean  # noqa: B018  sums that overflow raise here
         health = describe(
-            values.counts[ranking], values_of(report), report.qid, condense=self.condense
+            values.counts[ranking], values_of_report(report), report.qid, condense=self.condense
         )
         return with_data(report, recorded_health=health)
 

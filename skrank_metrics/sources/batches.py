@@ -26,10 +26,10 @@ from skrank_metrics.sources.accumulator import PartialValues, TableEvaluation, c
 from skrank_metrics.sources.columns import BatchOptions, TableColumns
 from skrank_metrics.sources.tables import (
     array_of,
+    checked_tables,
     files_of,
     import_arrow,
     joined,
-    tables_of,
 )
 
 # Number of temporary files, a power of 2, since the hash of an id is cut by bits: enough for each to fit into memory,
@@ -141,7 +141,7 @@ def evaluate_batches(
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
     source = files_of(source) or source
-    tables = tables_of(source, evaluation.columns, batch_rows, signed=evaluation.signed)
+    tables = checked_tables(source, evaluation.columns, batch_rows, signed=evaluation.signed)
     try:
         with Progress(verbose) as progress, ExitStack() as stack:
             tables = _count_rows(tables, progress)
@@ -250,5 +250,5 @@ def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> PartialValue
 
 def read_columns(source: Any, columns: TableColumns, *, signed: bool = False) -> dict[str, Any]:
     """Read all rows of a source into one array per column."""
-    table = joined(list(tables_of(source, columns, 1_000_000, signed=signed)))
+    table = joined(list(checked_tables(source, columns, 1_000_000, signed=signed)))
     return {name: array_of(table[name]) for name in columns.names}

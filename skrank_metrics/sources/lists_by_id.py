@@ -44,11 +44,11 @@ from skrank_metrics.sources.lists import (
 )
 from skrank_metrics.sources.tables import (
     SourceFile,
+    checked_tables,
     file_of,
     files_of,
     joined,
     read_text,
-    tables_of,
 )
 from skrank_metrics.sources.trec_lines import FORMS, are_lines, read_lines
 
@@ -302,7 +302,7 @@ def _from_files(
         values = [name for name in (roles.value, roles.rank) if name is not None]
         columns = replace(columns, label=None, score=values)
     # _check_values knows whether labels may be negative.
-    table = joined(list(tables_of(files, columns, ROWS_AT_ONCE, signed=True)))
+    table = joined(list(checked_tables(files, columns, ROWS_AT_ONCE, signed=True)))
     lists = _from_frame(table, argument, names, file.name)
     return replace(lists, read=ReadFile(file.name, roles.in_words, len(lists.queries)))
 

@@ -375,7 +375,7 @@ class Part(NamedTuple):
     is_lent: bool  # whether whoever yields the tables may use their memory again
 
 
-def tables_of(
+def checked_tables(
     source: Any, columns: TableColumns, batch_rows: int, *, signed: bool
 ) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""

@@ -87,7 +87,7 @@ def test_blocks_hold_each_list_once_and_no_more_cells_than_they_may(rng, cells, 
     sizes = np.concatenate(
         [[cells + beyond, 1, cells // 2, cells // 2, 0], rng.integers(1, 60, 300)]
     )
-    blocks = list(rectangles.blocks_of(sizes, cells))
+    blocks = list(rectangles.blocks_of_queries(sizes, cells))
     assert sorted(itertools.chain.from_iterable(block.tolist() for block in blocks)) == list(
         range(len(sizes))
     )

@@ -38,7 +38,11 @@ def test_matched_as_rows_are(report):
     value = evaluate_run(QRELS, RUN, "ndcg@10", convention="lightgbm").mean["ndcg@10"]
     found = match_convention(report, metric="ndcg@10", value=value)
     expected = match_convention(evaluate(**as_rows()), metric="ndcg@10", value=value)
-    assert str(found) == str(expected)
+    # Lists by id have further ways: ties by id, and means without queries that have no list.
+    alike = [way for way in found.ways if not way.by_id and way.missing == "zero"]
+    assert {str(way.metric): way.value for way in alike} == {
+        str(way.metric): way.value for way in expected.ways
+    }
     assert "lightgbm" in found.matches[0].peers
 
 

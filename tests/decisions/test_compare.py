@@ -195,8 +195,8 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         ({"random_state": "seed"}, TypeError, "random_state must be an int >= 0"),
         (
             {"by": "country"},
-            ValueError,
-            r"by must hold one value per query, 60 in all, or per document, \d+ in all",
+            TypeError,
+            r"by got the text 'country'\. Pass the column, df\['country'\]",
         ),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
         (

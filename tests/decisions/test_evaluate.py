@@ -169,7 +169,6 @@ def test_a_slice_of_weight_0_has_no_mean():
             ["x", "x"],
             r"by must hold one value per document, 3 in all; got shapes \[\(2,\)\]",
         ),
-        ("length", r"by must hold one value per document, 3 in all; got shapes \[\(\)\]"),
         (0, r"got shapes \[\(\)\]"),
         (np.zeros((3, 2)), r"got shapes \[\(3, 2\)\]"),
         ({"x": [1, 2, 2], "y": [1, 2]}, r"got shapes \[\(2,\), \(3,\)\]"),
@@ -180,6 +179,12 @@ def test_a_slice_of_weight_0_has_no_mean():
 def test_slices_are_one_value_a_document(by, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=by)
+
+
+def test_the_name_of_a_column_is_no_slice():
+    message = r"by got the text 'length'\. Pass the column, df\['length'\]"
+    with pytest.raises(TypeError, match=message):
+        evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by="length")
 
 
 def test_labels_that_nobody_gave_may_be_none():

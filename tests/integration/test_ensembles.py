@@ -63,6 +63,6 @@ def test_stacking_fits_a_ranker_on_out_of_fold_scores(way):
 )
 def test_ensembles_drop_the_index_of_y(kind):
     with pytest.raises(
-        TypeError, match=r"QueryRanker.fit needs the query id.*enable metadata routing"
+        TypeError, match=r"QueryRanker.fit needs the query id.*enable_metadata_routing=True"
     ):
         kind(MEMBERS).fit(X, with_qid(Y, QID))

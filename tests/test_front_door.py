@@ -172,6 +172,14 @@ def test_metrics_and_evaluate_need_no_large_library():
         )
 
 
+def test_a_saved_comparison_loads_only_what_it_needs():
+    path = str(ROOT / "tests" / "golden" / "comparison.1.json")
+    code = f"from skrank_metrics.decisions import Comparison; print(Comparison.load({path!r}))"
+    loaded = loaded_by(code)
+    assert loaded.isdisjoint(HEAVY - {"scipy.stats"})
+    assert not any(name.startswith("skrank_metrics.displays") for name in loaded)
+
+
 @pytest.mark.slow
 @rooms
 def test_an_import_of_all_names_loads_their_modules(room):

@@ -343,8 +343,9 @@ class Result(ABC):
             raise TypeError(
                 f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame."
             )
-        # Displays are loaded by name, since only they may import matplotlib, which takes a second.
-        displays = importlib.import_module("skrank_metrics.displays")
+        # Only displays may import matplotlib, which takes a second.
+        from skrank_metrics import displays
+
         return getattr(displays, self._display).from_result(self, **options)
 
     def to_html(self, path: str | PathLike[str], *, title: str | None = None) -> None:
@@ -365,6 +366,8 @@ class Result(ABC):
         return self._whole()
 
     def _page(self, title: str | None = None) -> str:
+        from skrank_metrics.displays import page_picture
+
         first, *sections = self._sections_of_page()
         headline = title or self._headline()
         if headline or not isinstance(first, str):
@@ -373,8 +376,7 @@ class Result(ABC):
         blocks = [_section_as_html(section, _sentence(section)) for section in sections]
         # The picture is below the first table.
         place = sections.index(tables[0]) + 1 if tables else 0
-        displays = importlib.import_module("skrank_metrics.displays")
-        blocks.insert(place, displays.page_picture(self))
+        blocks.insert(place, page_picture(self))
         # What every reader needs comes first, and is darker.
         meanings: dict[str, str] = {}
         for table in tables:

@@ -6,7 +6,6 @@ import base64
 import dataclasses
 import datetime
 import hashlib
-import importlib
 import json
 import math
 import os
@@ -312,13 +311,8 @@ _REPORT_FIELDS = {
 }
 # Fields of a report that the reports of a comparison usually share, so that they are written once.
 _SHARED = (*_OF_QUERIES, "kept")
-# Classes of comparisons that are saved, with the modules that hold them. They are higher in the package, and are
-# loaded by name, like pictures.
-_CLASSES = {
-    "Comparison": "decisions.comparison",
-    "CrossEvaluation": "model_selection._cross_evaluate",
-    "SearchReport": "model_selection._search_report",
-}
+# Classes of comparisons that are saved.
+_CLASSES = ("Comparison", "CrossEvaluation", "SearchReport")
 
 
 def saved_fields(
@@ -407,5 +401,16 @@ def restored_reports(written: Sequence[Any], writer: str) -> dict[str, dict[str,
 
 def class_of_comparison(name: str) -> Any:
     """The class of a saved comparison."""
-    module = _CLASSES[check_choice(name, "The class of a saved comparison", _CLASSES)]
-    return getattr(importlib.import_module(f"skrank_metrics.{module}"), name)
+    check_choice(name, "The class of a saved comparison", _CLASSES)
+    # They are higher in the package, and two of them load scikit-learn.
+    if name == "CrossEvaluation":
+        from skrank_metrics.model_selection._cross_evaluate import CrossEvaluation
+
+        return CrossEvaluation
+    if name == "SearchReport":
+        from skrank_metrics.model_selection._search_report import SearchReport
+
+        return SearchReport
+    from skrank_metrics.decisions.comparison import Comparison
+
+    return Comparison

@@ -334,6 +334,28 @@ def test_files_of_every_version_can_be_read():
     assert f"{search.naive_score:.4f}" in str(search)
 
 
+# As the version that wrote the files printed them.
+MEANS = {
+    "comparison": {
+        "a": {"ndcg@10": 0.599737, "mrr": 0.916667},
+        "b": {"ndcg@10": 0.535746, "mrr": 0.666667},
+    },
+    "cross_evaluation": {"plain": {"ndcg@10": 0.721359}, "weak": {"ndcg@10": 0.707194}},
+    "search_report": {
+        "candidate 1": {"ndcg@10": 0.721359},
+        "candidate 2": {"ndcg@10": 0.707194},
+    },
+}
+
+
+@pytest.mark.parametrize("kind", MEANS)
+def test_reports_of_old_files_keep_their_names_and_means(kind):
+    found = Comparison.load(GOLDEN / f"{kind}.1.json").reports
+    assert list(found) == list(MEANS[kind])
+    for name, means in MEANS[kind].items():
+        assert dict(found[name].mean) == pytest.approx(means, abs=1e-6)
+
+
 def changed_file(name, change, tmp_path):
     """A golden file of another version, with some contents changed, and a checksum that is right."""
     saved = json.loads((GOLDEN / name).read_text())

@@ -97,7 +97,10 @@ def _by_query(report: RankingReport) -> Sections:
 def _compare_chosen(chosen: Chosen) -> int:
     reports = read_reports(chosen)
     if len(reports) < 2:
-        raise ValueError(f"compare takes two or more rankings; got {', '.join(reports)}.")
+        raise ValueError(
+            f"compare takes two or more rankings; got {', '.join(reports)}. A second run, saved report or column of "
+            "--score is missing."
+        )
     margin = _margin_of(chosen)
     baseline = chosen.baseline
     # The first ranking is usually the one in use; evaluate compares all with all.

@@ -24,6 +24,7 @@ from skrank_metrics.sources._evaluate_run import RunPlan, report_runs
 from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import TableColumns
 from skrank_metrics.sources.tables import NO_TABLES, files_of
+from skrank_metrics.sources.trec_lines import are_lines
 
 NamedReports = dict[str, RankingReport]
 
@@ -71,14 +72,18 @@ def _reports_of_runs(
         options["columns"] = _columns_by_file(chosen.columns)
     judgments, *runs = files
     if judgments != STANDARD_INPUT:
-        _refuse_rows(judgments, options.get("columns", {}))
+        _refuse_rows(judgments, options.get("columns", {}), chosen.command)
     found = report_runs(judgments, {run: run for run in runs}, metrics, RunPlan(**options))
     return {judgments: {}} | {run: {run: report} for run, report in found.items()}
 
 
-def _refuse_rows(path: str, columns: Mapping[str, Any]) -> None:
-    """Refuse judgments with scores: the first of several tables of rows is not a file of judgments."""
+def _refuse_rows(path: str, columns: Mapping[str, Any], command: str) -> None:
+    """Refuse judgments with scores: a run, or the first of several tables of rows."""
     file = files_of(path, "qrels")[0]
+    if are_lines(file) and len(file.head.split()) == 6:
+        raise ValueError(
+            f"{path} looks like a run (6 fields); judgments come first: {command} QRELS RUN [RUN ...]."
+        )
     if "label" in columns or "qrels" in columns or file.form in NO_TABLES:
         return
     names = file.column_names()

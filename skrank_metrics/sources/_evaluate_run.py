@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
@@ -135,14 +137,15 @@ def report_runs(
         raise ValueError("columns= applies to frames and files; got none.")
     lists = {}
     for name, run in runs.items():
-        lists[name] = read_lists(
-            run,
-            "run",
-            names["run"],
-            plan.ids,
-            duplicates=plan.duplicates,
-            queries=plan.queries,
-        )
+        with _naming(name, runs):
+            lists[name] = read_lists(
+                run,
+                "run",
+                names["run"],
+                plan.ids,
+                duplicates=plan.duplicates,
+                queries=plan.queries,
+            )
     convention = plan.convention or _default_convention(lists)
     bound = bind_metrics(metrics, convention)
     ties_by_id = CONVENTIONS[convention].ties_by_id
@@ -155,6 +158,8 @@ def report_runs(
         duplicates=plan.duplicates,
         negative=ties_by_id is not None,
     )
+    if plan.missing == "skip":
+        _check_same_queries(judged, lists)
     excluded = JoinedLists.empty("exclude")
     if plan.exclude is not None:
         excluded = read_lists(plan.exclude, "exclude", names["exclude"], plan.ids)
@@ -164,7 +169,12 @@ def report_runs(
         # Lists can be as large as everything else, and are not needed twice.
         returned = lists.pop(name)
         read = tuple(one.read for one in (judged, returned, excluded) if one.read is not None)
-        ranking, findings = _rank(judged, returned, excluded, names["documents"], plan)
+        with _naming(name, runs):
+            findings = find_unmatched_queries(
+                judged, returned, plan.missing, is_only=len(runs) == 1
+            )
+            ranking, others = _rank(judged, returned, excluded, names["documents"], plan)
+        findings += others
         del returned
         if ties_by_id == "id":
             ranking = ranking.by_id()
@@ -172,6 +182,40 @@ def report_runs(
             ranking, bound, left_out=tuple(findings), origin=Origin(convention, read)
         )
     return reports
+
+
+@contextmanager
+def _naming(name: str, runs: Mapping[str, Any]) -> Iterator[None]:
+    """Errors about one of several runs say which one; those about a file name it already."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error)
+        run = runs[name]
+        is_file = isinstance(run, str | PathLike) and str(run) in message
+        if len(runs) == 1 or is_file:
+            raise
+        message = _RUN.sub(f"run {name!r}", message).replace("run[", f"run[{name!r}][")
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(message) from None
+
+
+# The argument in a message, rather than "a run", a part of a name, or an expression such as run[...].
+_RUN = re.compile(r"(?<!a )\brun\b(?=[ :;,]|$)")
+
+
+def _check_same_queries(judged: JoinedLists, lists: Mapping[str, JoinedLists]) -> None:
+    """Without the queries that they lack, runs must have the same ones."""
+    wanted = set(judged.queries)
+    (first, one), *others = lists.items()
+    for name, other in others:
+        differing = (set(one.queries) ^ set(other.queries)) & wanted
+        if differing:
+            query = next(query for query in judged.queries if query in differing)
+            raise ValueError(
+                f"missing='skip' would leave different queries in {first!r} and {name!r}, such as {query!r}, and only "
+                "rankings of the same queries can be compared. Pass missing='zero'."
+            )
 
 
 def _may_have_columns(source: Any) -> bool:
@@ -197,7 +241,7 @@ def _rank(
     names: ColumnNames,
     plan: RunPlan,
 ) -> tuple[Ranking, list[str]]:
-    """The ranking of a run, and findings about what does not match."""
+    """The ranking of a run, and findings about documents that do not match."""
     if returned.score_type == "float32":
         # Beyond float32, scores are infinite.
         with np.errstate(over="ignore"):
@@ -205,7 +249,7 @@ def _rank(
         returned = replace(returned, values=rounded)
     if plan.parents is not None:
         returned = with_parents(returned, plan.parents, plan.duplicates)
-    findings = find_unmatched_queries(judged, returned, plan.missing)
+    findings = []
     check_types(judged, returned, excluded)
     ids = judged.queries
     if plan.missing == "skip":

@@ -287,8 +287,13 @@ def check_types(judged: JoinedLists, returned: JoinedLists, excluded: JoinedList
     refuse_unlike("exclude", names, others_have, [*given, *known], whole_kind=True)
 
 
-def find_unmatched_queries(judged: JoinedLists, returned: JoinedLists, missing: str) -> list[str]:
-    """Findings about queries of one of the two; words before a colon are a kind."""
+def find_unmatched_queries(
+    judged: JoinedLists, returned: JoinedLists, missing: str, *, is_only: bool = True
+) -> list[str]:
+    """Findings about queries of one of the two; words before a colon are a kind.
+
+    Runs that lack different queries cannot be compared without them, so only a single run has the advice to skip them.
+    """
     known, ranked = set(judged.queries), set(returned.queries)
     for lists in (judged, returned):
         if not lists.queries:
@@ -307,7 +312,8 @@ def find_unmatched_queries(judged: JoinedLists, returned: JoinedLists, missing: 
     if absent:
         is_one = len(absent) == 1
         are, count, them = ("is", "counts", "it") if is_one else ("are", "count", "them")
-        fate = f"{count} as 0; missing='skip' leaves {them} out."
+        advice = f"; missing='skip' leaves {them} out" if is_only else ""
+        fate = f"{count} as 0{advice}."
         if missing == "skip":
             fate = f"{are} left out; missing='zero' counts {them} as 0."
         queries = counted(len(absent), "query") + named_ids(to_objects(absent))

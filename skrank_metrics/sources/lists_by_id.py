@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
+from numbers import Real
 from os import PathLike
 from typing import Any, NoReturn
 
@@ -154,6 +156,9 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> JoinedLists:
     sizes = lengths(rows)
     if argument == "run" and isinstance(next(iter(names), None), Mapping):
         return _from_hits(queries, sizes, names)
+    if argument == "run" and not are_dicts and _are_scored(names):
+        holder = f"run[{next(query for query, row in zip(queries, rows, strict=True) if row)!r}]"
+        raise TypeError(f"{holder} holds pairs of an id and a number; pass dict({holder}).")
     documents = IdColumn.from_values(names, argument)
     lists = lists_of_documents(argument, queries, sizes, documents)
     if are_dicts and argument != "exclude":
@@ -164,6 +169,19 @@ def _from_dict(source: Mapping[Any, Any], argument: str) -> JoinedLists:
     if n_different < len(names) or not documents.kinds.isdisjoint({"time", "time span"}):
         return lists
     return replace(lists, given=dict(zip(queries, rows, strict=True)))
+
+
+def _are_scored(names: list[Any]) -> bool:
+    """Whether all entries are pairs of an id and a score; tuples with whole numbers can be ids."""
+    if not names or not isinstance(names[0], tuple):  # almost always
+        return False
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in names):
+        return False
+    ids, scores = zip(*names, strict=True)
+    are_ids = all(isinstance(one, str | int | np.integer) for one in ids)
+    if not are_ids or not all(isinstance(score, Real) for score in scores):
+        return False
+    return any(math.isfinite(score) and score % 1 for score in scores)
 
 
 def _from_hits(queries: list[Any], sizes: IntArray, hits: list[Any]) -> JoinedLists:

@@ -53,7 +53,8 @@ evaluate qrels run --columns document -> argument --columns: must be ROLE=NAME; 
 evaluate qrels run --columns document=a --columns document=b ->\
  --columns must have different names; got 'document' more than once. Name one column per role.
 compare qrels run other --confidence 3 -> error: --confidence must be a number in [0.01, 0.9999]; got 3.0.
-compare qrels run mrr -> compare takes two or more rankings; got run.
+compare qrels run mrr -> compare takes two or more rankings; got run. A second run, saved
+compare run other mrr -> run looks like a run (6 fields); judgments come first: compare QRELS RUN [RUN ...].
 compare rows.csv mrr ROWS -> compare takes two or more rankings; got a.
 compare rows.csv mrr --label y --qid q --score a,b -> no column 'a,b' for --score.
 compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.

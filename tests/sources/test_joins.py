@@ -4,6 +4,7 @@ import datetime
 import gzip
 import io
 import itertools
+import re
 import uuid
 from decimal import Decimal
 from fractions import Fraction
@@ -678,7 +679,7 @@ def test_a_dict_that_is_a_run_and_several_runs_is_an_error(tmp_path):
     assert mrr({"u": [("a", 1)]}, {"u": {("b", 2): 2.0, ("a", 1): 1.0}}) == [1 / 2]
     with pytest.raises(ValueError, match="run must have different names; got '1' more than once"):
         evaluate_run(TRUTH, {1: {"u": ["a"]}, "1": {"u": ["b"]}})
-    with pytest.raises(ValueError, match="run is empty: it has no query"):
+    with pytest.raises(ValueError, match="run 'empty' is empty: it has no query"):
         evaluate_run(TRUTH, {"empty": {}, "als": {"u": ["a"]}})
     path = tmp_path / "run.txt"
     path.write_text("u Q0 a 1 1.5 t\n")
@@ -758,3 +759,53 @@ def test_negative_ranks_are_refused(lowest):
     run = pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "rank": [lowest, 3]})
     with pytest.raises(ValueError, match=f"run has rank {lowest}, but 1 is the first rank"):
         evaluate_run({"q": ["a"]}, run, columns={"rank": "rank"})
+
+
+# Several runs that lack different queries
+
+
+LACKING = {"a": {"q1": ["d"], "q2": ["e"]}, "b": {"q1": ["d"]}}
+JUDGED = {"q1": ["d"], "q2": ["e"], "q3": ["f"]}
+
+
+def test_several_runs_have_no_advice_that_ends_in_an_error():
+    found = evaluate_run(JUDGED, LACKING, "mrr")
+    findings = found.reports["b"].health.findings
+    assert "2 queries (q2, q3) are not in the run and count as 0." in findings
+
+
+def test_skipping_must_leave_several_runs_the_same_queries():
+    message = "missing='skip' would leave different queries in 'a' and 'b', such as 'q2'"
+    with pytest.raises(ValueError, match=message):
+        evaluate_run(JUDGED, LACKING, "mrr", missing="skip")
+    alike = {"a": {"q1": ["d"], "other": ["d"]}, "b": {"q1": ["e"]}}
+    skipped = evaluate_run(JUDGED, alike, "mrr", missing="skip").reports
+    assert {name: report.mean["mrr"] for name, report in skipped.items()} == {"a": 1.0, "b": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({"q1": {"d": float("nan")}}, "run 'b' has no score for "),
+        ({"other": ["d"]}, "run 'b' and qrels share no query"),
+        ({"q1": ["d", "d"]}, "run 'b'"),
+        (
+            {"q1": [("d", 0.5)]},
+            "run['b']['q1'] holds pairs of an id and a number; pass dict(run['b']['q1']).",
+        ),
+    ],
+)
+def test_errors_of_one_of_several_runs_name_it(run, message):
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        evaluate_run({"q1": ["d"]}, {"a": {"q1": ["d"]}, "b": run}, "mrr")
+
+
+def test_pairs_of_an_id_and_a_score_in_a_list_are_refused():
+    message = "run['q2'] holds pairs of an id and a number; pass dict(run['q2'])."
+    for first in ("a", 7):
+        pairs = [(first, np.float32(0.5)), ("b", 2)]
+        with pytest.raises(TypeError, match=re.escape(message)):
+            evaluate_run({"q2": ["a"]}, {"q1": [], "q2": pairs}, "mrr")
+    # Pages of documents are ids.
+    pages = {"q": [("a", 2), ("a", 1)]}
+    assert evaluate_run({"q": [("a", 1)]}, pages, "mrr").mean["mrr"] == 1 / 2

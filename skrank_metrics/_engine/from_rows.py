@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.documents import Documents, Queries, compact
 from skrank_metrics._engine.ranking import Ranking
 from skrank_metrics._input.arrays import (
-    Mask,
     check_labels,
     check_mask,
     check_scores,
@@ -58,8 +57,10 @@ def documents_from_rows(
     """
     given = to_array(y_true, "y_true")
     rows = carried(y_true, sample_weight=sample_weight, judged=judged)
-    mask = _mask(rows["judged"], "judged", given.shape)
-    if condense and mask is None:
+    mask = rows["judged"]
+    if mask is not None:
+        mask = check_mask(mask, "judged", given.shape)
+    elif condense:
         raise ValueError("condense=True requires judged=.")
     labels = to_judged_labels(given, mask)
     # Beside a mask, the ranking marks unjudged documents by -1, so no label may be negative.
@@ -115,7 +116,7 @@ def rank_rows(
 ) -> Ranking:
     """Rank documents by scores of their rows, in the order in which the rows were given."""
     shape = documents.shape or (documents.n_documents,)
-    mask = _mask(retrieved, "retrieved", shape)
+    mask = None if retrieved is None else check_mask(retrieved, "retrieved", shape)
     scores = check_scores(y_score, shape, mask, name)
     sort = documents.grouping.sort
     return Ranking(documents, sort(scores.ravel()), None if mask is None else sort(mask.ravel()))
@@ -142,10 +143,6 @@ def ranking_from_rows(
         beside={"y_score": y_score, "retrieved": retrieved},
     )
     return rank_rows(truth, y_score, retrieved=retrieved)
-
-
-def _mask(values: Any, name: str, shape: tuple[int, ...]) -> Mask | None:
-    return None if values is None else check_mask(values, name, shape)
 
 
 def _rows_as_queries(

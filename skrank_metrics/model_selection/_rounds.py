@@ -70,7 +70,8 @@ class Fits:
                     model,
                     self.X,
                     self.y,
-                    scoring=_nothing,
+                    # Models are scored after their fit.
+                    scoring=lambda model, X, y: 0.0,
                     cv=[split],
                     params=self.fit_params,
                     error_score="raise",
@@ -138,11 +139,6 @@ class FittedModel(FrozenEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> FittedModel:
         """Return the model, which FrozenEstimator forgets."""
         return self
-
-
-def _nothing(model: Any, X: Any, y: Any = None) -> float:
-    """Score nothing, as models are scored after their fit."""
-    return 0.0
 
 
 @dataclass

@@ -84,14 +84,6 @@ class QueryScores(NamedTuple):
     groups: IntArray  # numbers of what is independent: of the queries, or of groups of them
 
 
-class _Evaluated(NamedTuple):
-    """What the scorers of a dict share."""
-
-    given: tuple[Any, ...]  # their metrics and arguments
-    ranking: Ranking
-    results: dict[int, PerQuery]  # by number of the metric
-
-
 @dataclass(frozen=True)
 class RankingScore:
     """The score function of a scorer: finds the query ids and computes the metric."""
@@ -117,7 +109,10 @@ class RankingScore:
         """Compute the metric on predictions; scikit-learn looks for sample_weight in the signature."""
         columns["sample_weight"] = sample_weight
         try:
-            self._check_requests(columns)
+            for unknown in columns.keys() - REQUESTS.keys():
+                raise TypeError(
+                    f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
+                )
             rows = {name: columns.get(name) for name in REQUESTS}
             ranking, result = self._evaluated(y_true, y_score, X, rows)
             value = self._mean(ranking.documents, result)
@@ -129,12 +124,6 @@ class RankingScore:
         if self.kept is not None:
             self.kept.append(self._values(ranking.documents, result))
         return value
-
-    def _check_requests(self, columns: dict[str, Any]) -> None:
-        for unknown in columns.keys() - REQUESTS.keys():
-            raise TypeError(
-                f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
-            )
 
     def _mean(self, documents: Documents, result: PerQuery) -> float:
         value = float(self.metric.aggregate(result, documents.weights))
@@ -165,14 +154,13 @@ class RankingScore:
         X = given_to_scorer("X") if X is None else X
         given = (self.together, y_true, y_score, X, *columns.values())
         kept = kept_for_this_call()
-        before: Any = kept.get("evaluated")
+        before, ranking, results = kept.get("evaluated", ((), None, {}))
         # Not all metrics have results if the labels do not allow one of them.
-        is_known = before is not None and self.number in before.results
-        if is_known and all(map(operator.is_, given, before.given)):
-            return before.ranking, before.results[self.number]
+        if self.number in results and all(map(operator.is_, given, before)):
+            return ranking, results[self.number]
         ranking = self._ranking(y_true, y_score, X, columns)
         results = self._results(ranking)
-        kept["evaluated"] = _Evaluated(given, ranking, results)
+        kept["evaluated"] = given, ranking, results
         return ranking, results[self.number]
 
     def _results(self, ranking: Ranking) -> dict[int, PerQuery]:

@@ -128,7 +128,7 @@ def compare(
     >>> comparison.pair().difference, comparison.pair().p_value
     (0.5, 0.0625)
     >>> comparison.verdict
-    'good and bad cannot be told apart on 5 queries.'
+    'No verdict: the rankings differ on 5 queries, and at least 6 are needed. good scores higher on all 5.'
     """
     seed: Any = random_state  # a plan draws a number from a generator
     plan = Plan(baseline, margin, confidence, seed)

@@ -161,8 +161,8 @@ def evaluate(
 
     >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
-    >>> evaluate(y, scores, qid=qid, metrics="mrr").verdict
-    'With 95% confidence, the best is always or mixed; always leads. never is worse.'
+    >>> evaluate(y, scores, qid=qid, metrics="mrr").best_set
+    ('always', 'mixed')
     """
     # This comes before the truth, whose errors name the models.
     models = scores_by_model(y_true, y_score)

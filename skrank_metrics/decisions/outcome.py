@@ -347,7 +347,7 @@ def split_outcomes(
     by_metric = {metric: outcomes_of_slices(parts, metric, plan) for metric in metrics}
     found = {}
     for value in by_metric[metrics[0]]:
-        # By the other metrics, no query of the slice may count.
+        # For other metrics, it may be that no query of the slice counts.
         outcomes = {metric: own[value] for metric, own in by_metric.items() if value in own}
         found[value] = parts[value], outcomes
     return found

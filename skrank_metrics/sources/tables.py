@@ -469,7 +469,7 @@ def array_of(column: Any) -> Any:
 
 
 def _parts_of(source: Any, columns: TableColumns, batch_rows: int) -> Iterator[Part]:
-    # By the name of the module, as importing Spark only to compare types takes seconds.
+    # The name of the module tells enough, as importing Spark only to compare types takes seconds.
     engine = type(source).__module__.partition(".")[0].removeprefix("py")
     if engine in ("spark", "dask"):
         raise TypeError(

@@ -198,7 +198,9 @@ class Table:
             if not is_first and _width([*blocks[-1], column]) > WIDTH:
                 blocks.append(names)
             blocks[-1] = [*blocks[-1], column]
-        lines = [textwrap.fill(readable(self.title), WIDTH)] if self.title else []
+        lines = []
+        if self.title:
+            lines.append(textwrap.fill(readable(self.title), WIDTH))
         for block in blocks:
             lines += _beside(block)
         return "\n".join(lines)
@@ -240,7 +242,9 @@ class ShownColumn(NamedTuple):
 
     def cut(self, width: int) -> ShownColumn:
         """The column with shorter texts; numbers are not cut."""
-        cells = cut_names(self.cells, width) if self.is_name else self.cells
+        cells = self.cells
+        if self.is_name:
+            cells = cut_names(cells, width)
         return ShownColumn(cut(self.head, max(width, NARROWEST_HEAD)), cells, self.is_name)
 
 
@@ -282,10 +286,14 @@ class Note(NamedTuple):
     @property
     def sentence(self) -> str:
         """The sentence without the hint."""
-        return f"{self.text}." if self.text else ""
+        if not self.text:
+            return ""
+        return f"{self.text}."
 
     def __str__(self) -> str:
-        return f"{self.text}; {self.hint}." if self.text else self.hint
+        if not self.text:
+            return self.hint
+        return f"{self.text}; {self.hint}."
 
 
 Section: TypeAlias = str | Table | Terms | Note
@@ -444,10 +452,12 @@ def sections_on_command_line(
     result: Result, spelled: Callable[[str], str], *, whole: bool
 ) -> list[Section]:
     """What a result prints without what to call in Python; sentences are spelled for whoever typed a command."""
-    sections = []
+    sections: list[Section] = []
     for section in result._whole() if whole else result._sections():
-        is_text = isinstance(section, str | Note)
-        sections.append(spelled(_sentence(section)) if is_text else section)
+        if isinstance(section, str | Note):
+            sections.append(spelled(_sentence(section)))
+        else:
+            sections.append(section)
     return sections
 
 
@@ -483,7 +493,9 @@ def _section_as_text(section: Section) -> str:
 
 def _sentence(section: Section) -> str:
     """A section as it is where nothing can be called."""
-    return section.sentence if isinstance(section, Note) else str(section)
+    if isinstance(section, Note):
+        return section.sentence
+    return str(section)
 
 
 def _html(text: str) -> str:
@@ -495,14 +507,18 @@ def _section_as_html(
 ) -> str:
     """A section as HTML; sentences are given as text."""
     if isinstance(section, Table):
-        title = f'<div style="{_BOLD}">{_html(section.title)}</div>' if section.title else ""
+        title = ""
+        if section.title:
+            title = f'<div style="{_BOLD}">{_html(section.title)}</div>'
         # With a tabindex, a table that is too wide can be scrolled by keyboard, too.
         return f'{title}<div class="wide" tabindex="0">{section.as_html()}</div>'
     if isinstance(section, Terms):
         return "".join(
             f"<div><strong>{term}</strong> {_html(text)}</div>" for term, text in section.items
         )
-    return f'<div style="{style}">{_html(text)}</div>' if text else ""
+    if not text:
+        return ""
+    return f'<div style="{style}">{_html(text)}</div>'
 
 
 def _markdown(text: str) -> str:
@@ -520,7 +536,9 @@ def markdown_of(sections: Iterable[Section]) -> str:
     last = max(tables, default=-1)
     for place, section in enumerate(others):
         text = _section_as_markdown(section)
-        blocks.append(f"- {text}" if text and place > last else text)
+        if text and place > last:
+            text = f"- {text}"
+        blocks.append(text)
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 

@@ -55,13 +55,16 @@ class Origin:
     @property
     def title(self) -> str:
         """What the title adds."""
-        is_default = self.convention == DEFAULT_CONVENTION
-        return "" if is_default else f", convention {self.convention}"
+        if self.convention == DEFAULT_CONVENTION:
+            return ""
+        return f", convention {self.convention}"
 
     @property
     def noun(self) -> str:
         """What a ranking is called."""
-        return "run" if self.files or self.convention == "trec_eval" else "ranking"
+        if self.files or self.convention == "trec_eval":
+            return "run"
+        return "ranking"
 
     @property
     def run(self) -> str:
@@ -146,7 +149,9 @@ class MetricValues:
         if self.metric.average == "micro":
             # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
             sizes = self.result.denominators
-            weights = sizes if weights is None else sizes * weights
+            if weights is not None:
+                sizes = sizes * weights
+            weights = sizes
         if self.groups is not None:
             values, weights = _by_group(values, weights, self.groups)
         return moments(values, weights)
@@ -168,7 +173,9 @@ def _by_group(
     """Mean and total weight of each group; a mean over queries is the mean of these."""
     codes = group_rows(groups).codes
     # Values that are left out of the mean have no weight in their group.
-    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+    if weights is None:
+        weights = np.ones(len(values))
+    shares = np.where(np.isnan(values), 0.0, weights)
     totals = np.bincount(codes, shares).astype(np.float64)
     with np.errstate(invalid="ignore"):
         return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
@@ -263,7 +270,9 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    if isinstance(value, tuple):
+        return value
+    return (value,)
 
 
 def name_of_slice(value: Any) -> str:

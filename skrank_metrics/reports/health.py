@@ -119,7 +119,9 @@ def _swapped(ranking: Ranking) -> Iterator[str]:
 def _all_differ(documents: Documents) -> bool:
     """Whether the labels of each list differ, as scores and reciprocal ranks do, among the first documents."""
     n = min(FIRST, documents.n_documents)
-    judged = np.arange(n) if documents.judged is None else np.flatnonzero(documents.judged[:n])
+    judged = np.arange(n)
+    if documents.judged is not None:
+        judged = np.flatnonzero(documents.judged[:n])
     codes = np.searchsorted(documents.grouping.starts, judged, side="right")
     pairs = np.stack([codes, documents.compact_labels[judged]], axis=1)
     n_values = len(np.unique(pairs[:, 1]))
@@ -231,7 +233,9 @@ def examine(
     """Describe likely mistakes, queries left out, unjudged documents, degenerate queries and ties, in this order."""
     documents = ranking.documents
     counts = count(ranking)
-    top = _unjudged_at_the_top(ranking, values) if counts["n_unjudged"] else ""
+    top = ""
+    if counts["n_unjudged"]:
+        top = _unjudged_at_the_top(ranking, values)
     about_counts = _about_counts(
         counts, values, documents.queries.ids, condense=documents.condense, top=top
     )
@@ -356,8 +360,9 @@ def _about_undefined(
             sentence = _undefined(own, ids, n_not_judged)
             names_of.setdefault(sentence, []).append(name)
     for sentence, names in names_of.items():
-        where = "" if len(names) == len(values) else f" in {', '.join(names)}"
-        yield f"{sentence}{where}."
+        if len(names) < len(values):
+            sentence += f" in {', '.join(names)}"
+        yield f"{sentence}."
 
 
 def _undefined(own: MetricValues, ids: NDArray[Any], n_not_judged: int) -> str:

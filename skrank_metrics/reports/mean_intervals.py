@@ -122,15 +122,17 @@ def _with_added_observations(
     largest_variance = (high - mean) * (mean - low)
     are_at_bounds = abs(variance - largest_variance) <= ROUNDING * (high - low) ** 2
 
-    n_added = quantile(confidence, np.inf) ** 2 if are_at_bounds else 1.0
+    n_added, divisor, n_degrees = 1.0, n, n
+    if are_at_bounds:
+        n_added = quantile(confidence, np.inf) ** 2
+        divisor, n_degrees = n + n_added, np.inf
     middle = (n * mean + n_added * (low + high) / 2) / (n + n_added)
     squares = (n - 1) * n * found.error**2
     squares += n * (mean - middle) ** 2
     squares += n_added * ((low - middle) ** 2 + (high - middle) ** 2) / 2
-    divisor = n + n_added if are_at_bounds else n
     error = (squares / (divisor * (n + n_added))) ** 0.5
     # One observation more than n, less one for the mean.
-    return middle, error, np.inf if are_at_bounds else n
+    return middle, error, n_degrees
 
 
 @cache
@@ -154,7 +156,9 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     record = metric.record
     # A normalized count is a ratio.
     is_normalized = isinstance(record.pooled, str) and metric.get(record.pooled)
-    upper = 1.0 if is_normalized else record.upper
+    upper = record.upper
+    if is_normalized:
+        upper = 1.0
     if metric.negative:
         return 0.0 - upper, 0.0 - record.lower
     return record.lower, upper
@@ -179,5 +183,6 @@ def weighting(weights: FloatArray | None) -> list[str]:
     if weights is None:
         return []
     n_left_out = int((weights == 0).sum())
-    left_out = f", {counted(n_left_out, 'query')} with weight 0" if n_left_out else ""
-    return [f"Weighted by sample_weight{left_out}."]
+    if not n_left_out:
+        return ["Weighted by sample_weight."]
+    return [f"Weighted by sample_weight, {counted(n_left_out, 'query')} with weight 0."]

@@ -94,7 +94,9 @@ def frame_fields(frame: Any, metrics: Any) -> dict[str, Any]:
 def _ids_of_rows(frame: Any, columns: dict[str, Any]) -> Any:
     """The query ids: a column, or else the index, which is often just a count of rows."""
     index = getattr(frame, "index", None)
-    name = "qid" if "qid" in columns else find_column("query", list(columns), {}, "frame")
+    name = "qid"
+    if name not in columns:
+        name = find_column("query", list(columns), {}, "frame")
     if name is None:
         if index is None:
             raise TypeError("frame must have a column 'qid', or the query ids as its index.")
@@ -282,7 +284,10 @@ class RankingReport(Result):
     @property
     def n_documents(self) -> int | None:
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
-        return None if self._data.counts is None else int(self._data.counts.n_documents.sum())
+        counts = self._data.counts
+        if counts is None:
+            return None
+        return int(counts.n_documents.sum())
 
     @property
     def std(self) -> dict[str, float]:
@@ -321,13 +326,17 @@ class RankingReport(Result):
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
         defined = np.flatnonzero(~np.isnan(self._data.results[name].values))
-        sign = 1 if self.metrics[name].greater_is_better else -1
-        order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
-        values = self.per_query[name][order].tolist()
-        return QueryValues(zip(as_python(self.qid[order]), values, strict=True), name=name)
+        values = self.per_query[name][defined]
+        if not self.metrics[name].greater_is_better:
+            values = -values
+        order = defined[np.argsort(values, kind="stable")][:n]
+        worst = self.per_query[name][order].tolist()
+        return QueryValues(zip(as_python(self.qid[order]), worst, strict=True), name=name)
 
     def _name(self, metric: Any) -> str:
-        return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)
+        if metric is None:
+            return next(iter(self.metrics))
+        return check_column(metric, self.metrics)
 
     def inspect(self, qid: Any, *, metric: Any = None, n_ranks: int | None = None) -> Inspection:
         """Show one or several queries rank by rank: labels, scores, and what each rank adds to a metric.
@@ -351,8 +360,9 @@ class RankingReport(Result):
         slices become "_x", their code in hexadecimal digits and "_": "C++" is "C_x2b__x2b_". The values of several
         columns are joined by "_x_".
         """
-        chosen = flat_facts if check_bool(flat, "flat") else nested_facts
-        return chosen(self._values, self._values_of_slices())
+        if check_bool(flat, "flat"):
+            return flat_facts(self._values, self._values_of_slices())
+        return nested_facts(self._values, self._values_of_slices())
 
     def _values_of_slices(self) -> dict[Any, ByMetric]:
         return {value: report._values for value, report in self.slices.items()}

@@ -47,29 +47,38 @@ class ReportData:
                 "Labels and scores are needed, but this report keeps no labels or scores, since it was made in batches "
                 "or from values per query, or loaded. Read the rows of these queries, and call evaluate."
             )
-        return self.ranking if self.places is None else self.ranking.take(self.places)
+        if self.places is None:
+            return self.ranking
+        return self.ranking.take(self.places)
 
     def rows_of(self, place: int) -> IntArray:
         """The evaluated rows of the query at a position, in the order of its documents."""
         # Rows are those that were passed to evaluate, so a slice looks them up in the whole.
         ranking = self.ranking or self.own_ranking
-        query = place if self.places is None else self.places[place]
-        return np.flatnonzero(ranking.documents.grouping.codes == query)
+        if self.places is not None:
+            place = self.places[place]
+        return np.flatnonzero(ranking.documents.grouping.codes == place)
 
     @property
     def grouping(self) -> Grouping | None:
         """The evaluated rows, grouped by query; None if they were not kept."""
-        return self.own_ranking.documents.grouping if self.has_documents else None
+        if not self.has_documents:
+            return None
+        return self.own_ranking.documents.grouping
 
     @cached_property
     def counts(self) -> DocumentCounts | None:
         """Numbers of documents of each query, and digests of their labels; None if unknown."""
-        return self.own_ranking.documents.counts if self.has_documents else self.recorded_counts
+        if self.has_documents:
+            return self.own_ranking.documents.counts
+        return self.recorded_counts
 
     @property
     def row_labels(self) -> Any:
         """The index of the evaluated rows; None if they had none, or were not kept."""
-        return None if self.ranking is None else self.ranking.documents.row_labels
+        if self.ranking is None:
+            return None
+        return self.ranking.documents.row_labels
 
     def id_digests(self, *, in_this_process: bool) -> Hashes | None:
         """A number per query that depends on the ids and labels of its judged documents; None if unknown.

@@ -183,7 +183,9 @@ def _saved_array(array: NDArray[Any]) -> list[Any]:
         # The file may be read on a machine with another order of bytes.
         little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         return [array.dtype.name, base64.b64encode(little_endian.tobytes()).decode()]
-    dtype = "str" if array.dtype.kind == "U" else str(array.dtype)
+    dtype = str(array.dtype)
+    if array.dtype.kind == "U":
+        dtype = "str"
     return [dtype, saved(as_python(array))]
 
 
@@ -286,7 +288,9 @@ def metric_of_column(name: str) -> BoundMetric:
     """The metric that a column is named like, or one of which only values are known."""
     spelled = own_spelling(name, "trec_eval")
     # Values under trec_eval's name for a metric, such as "recip_rank", were computed as it does.
-    convention: ConventionName = "sklearn" if spelled in (None, name) else "trec_eval"
+    convention: ConventionName = "sklearn"
+    if spelled not in (None, name):
+        convention = "trec_eval"
     with suppress(ValueError):
         return get_metric(name, convention=convention)
     recorded: Any = RecordedMetric(name, defaults={"replace_undefined_by": math.nan})

@@ -76,7 +76,7 @@ USUAL = {
         *("user", "user_id", "customer_id", "era"),
     ),
     "document": (
-        *("document", "document_id", "docno", "docid", "item", "item_id"),
+        *("document", "document_id", "doc", "docno", "docid", "item", "item_id"),
         *("passage_id", "corpus_id", "movie_id", "article_id"),
     ),
     "label": ("label", "relevance", "rel", "rating", "grade"),

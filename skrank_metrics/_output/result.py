@@ -574,11 +574,15 @@ class _Small:
 
 
 class Rows(_Small, list[T]):
-    """Named tuples of one kind, which begin with the id of a query."""
+    """Named tuples of one kind, which begin with the id of a query; they print below heads, or else their fields."""
+
+    def __init__(self, values: Iterable[T] = (), *, heads: Sequence[str] = ()) -> None:
+        super().__init__(values)
+        self._heads = heads
 
     def _table(self) -> Table:
-        names: tuple[str, ...] = getattr(self[0], "_fields", ())
-        return Table((Column("qid", str), *names[1:]), self)
+        fields: tuple[str, ...] = getattr(self[0], "_fields", ())
+        return Table((Column("qid", str), *(self._heads or fields[1:])), self)
 
 
 class QueryValues(_Small, dict[Any, float]):

@@ -19,7 +19,7 @@ from skrank_metrics.decisions.outcome import outcome_of
 from skrank_metrics.decisions.plan import Margin, Plan
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metrics
-from skrank_metrics.metrics.names import check_column, column_of
+from skrank_metrics.metrics.names import column_of
 from skrank_metrics.reports.mean_intervals import bounds_of, check_by_query
 from skrank_metrics.reports.ranking_report import (
     RankingReport,
@@ -147,7 +147,8 @@ def _named(reports: Any) -> dict[str, RankingReport]:
     """Reports by name; those of a sequence are numbered."""
     if isinstance(reports, RankingReport) or not isinstance(reports, Iterable):
         raise TypeError(
-            f"reports must be a dict or a sequence of reports; got {type(reports).__name__}."
+            f"reports must be a dict or a sequence of reports; got {type(reports).__name__}. Pass several by name, "
+            'compare({"a": report, "b": other}).'
         )
     items = reports.items() if isinstance(reports, Mapping) else enumerate(reports)
     named = by_text(items, "reports")
@@ -187,7 +188,10 @@ def _with_margins(plan: Plan, metrics: Mapping[str, BoundMetric]) -> Plan:
     """The plan with margins by the names of the metrics, which must be tested."""
     margin = plan.margin
     if isinstance(margin, Mapping):
-        named = [check_column(metric, metrics) for metric in margin]
+        named = [
+            check_choice(column_of(metric, metrics) or metric, "the metric in margin", metrics)
+            for metric in margin
+        ]
         if len(set(named)) < len(named):
             raise ValueError(f"margin must have one number per metric; got {', '.join(margin)}.")
         plan = replace(plan, margin=dict(zip(named, margin.values(), strict=True)))

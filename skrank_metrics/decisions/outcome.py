@@ -396,7 +396,8 @@ def largest_leads(pair: Pair, lead: FloatArray, n: int) -> list[QueryDifference]
     ids = as_python(pair.qid[order])
     columns = (*pair.values, pair.differences)
     values = [column[order].tolist() for column in columns]
-    return Rows(map(QueryDifference, ids, *values))
+    heads = (pair.first, pair.second, "difference")
+    return Rows(map(QueryDifference, ids, *values), heads=heads)
 
 
 def most_different(pair: Pair, n: int) -> list[Any]:

@@ -351,6 +351,12 @@ def check_metric(
     AssertionError: calls(ties=average) must give the same values when called again; got ...
     """
     bound = get_metric(metric, ties="average")
+    for column in bound.computation.documents:
+        if column not in (documents or {}):
+            raise AssertionError(
+                f"check_metric needs entries to draw for the column {column!r} of {bound.record.name}. Pass "
+                f"documents={{{column!r}: [1, 2, 5]}}, with such entries as your data have."
+            )
     rows = _rows(labels, documents)
     cutoffs: list[dict[str, Any]] = [{}]
     if bound.record.has_cutoff:

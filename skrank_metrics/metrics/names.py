@@ -140,6 +140,10 @@ def _hint(word: str, spec: str, k: str | None = None) -> str:
     """What may have been meant: a name of another library, or one that is spelled alike."""
     if _function_of(word):  # so the cutoff is wrong
         return ""
+    glued = re.fullmatch(r"(\w*[a-z])(\d+)", word)
+    function = _function_of(glued[1]) if glued else None
+    if glued and function is not None and function.record.has_cutoff:
+        return f" Did you mean '{glued[1]}@{glued[2]}'?"
     for convention in CONVENTIONS:
         own = own_spelling(spec, convention)
         if own:

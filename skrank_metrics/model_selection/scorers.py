@@ -192,6 +192,12 @@ class RankingScore:
             caller=self.caller or f"The scorer {self.metric}",
             hint=how_to_pass_ids("qid" if self.caller else ""),
         )
+        for column in self.metric.computation.documents:
+            if column not in truth.columns and not self.caller:
+                raise ValueError(
+                    f"metric {self.metric.record.name!r} needs documents=... with the column {column!r}. Pass the "
+                    f"labels as with_qid(y, qid, documents={{{column!r}: ...}})."
+                )
         ranking = rank_rows(truth, scores, retrieved=retrieved)
         warn_of_cut_queries(len(scores), "a test set", **ids)
         warn_of_fitted(y_score, truth.queries.ids, truth.grouping.sizes)

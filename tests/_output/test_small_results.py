@@ -14,7 +14,7 @@ new - old  interval  p alone  p with all pairs
     +0.1167  {}
 new is better on 2 of 5 queries, old on 1."""
 QUERIES = """\
-qid   first  second  difference
+qid     new     old  difference
   {}  0.3333  1.0000     -0.6667"""
 
 
@@ -53,6 +53,7 @@ def test_queries(comparison):
     assert rows._repr_html_().startswith("<table")
     assert [row.difference for row in rows] == pytest.approx([-2 / 3])
     assert copy.copy(rows) == pickle.loads(pickle.dumps(rows)) == rows
+    assert repr(pickle.loads(pickle.dumps(rows))) == repr(rows)
     assert len(comparison.best(1)) == 1
     same = compare({"a": report_of_ranks([1, 2]), "b": report_of_ranks([1, 2])})
     assert repr(same.worst()) == same.worst()._repr_html_() == "[]"

@@ -69,6 +69,12 @@ QUERIES = {
 }
 
 
+def test_reports_that_are_passed_apart_are_named():
+    reports = of_ranks(QUERIES).reports
+    with pytest.raises(TypeError, match=r"Pass several by name, compare\(\{"):
+        compare(reports["first"], reports["second"])
+
+
 def test_queries_that_the_first_loses_and_wins():
     comparison = of_ranks(QUERIES)
     worst = comparison.worst()

@@ -280,7 +280,11 @@ def test_equal_rankings_need_more_queries_if_there_are_more_of_them():
             ValueError,
             r"margin\['mrr'\] must be a number in \[0, inf\); got -1",
         ),
-        ({"ndcg@10": 0.1, "mrr": 0.1, "map": 0.1}, ValueError, "metric must be one of"),
+        (
+            {"ndcg@10": 0.1, "mrr": 0.1, "map": 0.1},
+            ValueError,
+            "the metric in margin must be one of",
+        ),
         (
             {"ndcg@10": 0.1, "mrr": 0.01, "recip_rank": 0.3},
             ValueError,

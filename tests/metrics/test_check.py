@@ -80,11 +80,17 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
         check_metric(make_metric(function, name="broken", bounds=bounds))
 
 
+def test_columns_that_are_missing_are_named():
+    tax = make_metric(lambda labels, rate: rate[0] * labels[0], name="tax", documents=["rate"])
+    with pytest.raises(AssertionError, match=r"column 'rate' of tax\. Pass documents=\{'rate': "):
+        check_metric(tax)
+
+
 def test_documents_must_be_those_that_the_metric_takes():
     with pytest.raises(AssertionError, match="unexpected parameter 'documents'"):
         check_metric("mrr", documents={"price": [1, 2]})
     first_price = make_metric(lambda labels, price: price[0], name="own", documents=["price"])
-    with pytest.raises(AssertionError, match="with the column 'price'"):
+    with pytest.raises(AssertionError, match="for the column 'price' of own"):
         check_metric(first_price)
 
 

@@ -198,7 +198,8 @@ def test_refuses_what_is_no_metric(metric):
 
 
 HINTS = """\
-ndcg10 -> 'ndcg' or 'dcg'
+ndcg10 -> 'ndcg@10'
+map5 -> 'map@5'
 hit_rate_5 -> 'hit_rate'
 pre@5 -> 'precision@5', or get_metric('pre@5', convention='xgboost')
 PrecisionAt:top=5 -> 'precision@5', or get_metric('PrecisionAt:top=5', convention='catboost')

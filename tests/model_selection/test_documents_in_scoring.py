@@ -167,7 +167,8 @@ def test_what_an_index_cannot_hold_is_an_error():
         with_qid([1, 0], ["a", "a"], documents={"tags": [{1}, {2}]})
     with pytest.raises(ValueError, match=r"documents\['price'\] must have the same shape as"):
         with_qid([1, 0], ["a", "a"], documents={"price": [1.0]})
-    with pytest.raises(ValueError, match=r"needs documents=\.\.\. with the column 'price'"):
+    message = r"with the column 'price'\. Pass .* with_qid\(y, qid, documents=\{'price': \.\.\.\}\)"
+    with pytest.raises(ValueError, match=message):
         cross_val_score(Ridge(), X, with_qid(Y, QID), scoring=SCORERS["revenue"], cv=CV)
 
 

@@ -319,7 +319,10 @@ def _arguments(model: Any, rows: ModelRows) -> tuple[Any, dict[str, Any], bool]:
     """Labels and arguments of fit, and whether they are routed."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    params = _not_refused(model, rows.params)
+    # A model may refuse what others take, as set_fit_request(sample_weight=False) says.
+    requests = getattr(get_routing_for_object(model), "fit", None)
+    said = getattr(requests, "requests", {})
+    params = {name: value for name, value in rows.params.items() if said.get(name) is not False}
     given = {**params, "qid": rows.qid, "groups": rows.groups}
     with sklearn.config_context(enable_metadata_routing=True):
         try:
@@ -329,13 +332,6 @@ def _arguments(model: Any, rows: ModelRows) -> tuple[Any, dict[str, Any], bool]:
             # The model requests no ids, or the parameters are not requested: they are passed as without routing.
             return with_qid(np.asarray(rows.y), rows.qid), params, False
     return rows.y, dict(routed), True
-
-
-def _not_refused(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what this model refuses, as ``set_fit_request(sample_weight=False)`` says, since others may take it."""
-    requests = getattr(get_routing_for_object(model), "fit", None)
-    said = {} if requests is None else requests.requests
-    return {name: value for name, value in params.items() if said.get(name) is not False}
 
 
 _OF_VALIDATION = ("X_val", "y_val", "sample_weight_val")

@@ -89,12 +89,6 @@ class SortedRows:
             return None
         return np.bincount(self.codes, self.weights) / self.sizes
 
-    @property
-    def weights_of_queries_by_row(self) -> FloatArray | None:
-        """For each row, the mean weight of the rows of its query."""
-        weights = self.weights_of_queries
-        return None if weights is None else np.repeat(weights, self.sizes)
-
     def take(self, rows: Any) -> SortedRows:
         """These rows; the others leave no gap in the numbers of the queries."""
         queries, codes = np.unique(self.codes[rows], return_inverse=True)

@@ -230,10 +230,14 @@ def _lightgbm_arguments(
         if metrics <= _NO_METRIC:
             estimator.set_params(metric="None")
             arguments.setdefault("eval_metric", lightgbm_metric(METRIC))
+    weights = []
+    for rows in sets:
+        # Its own metrics weight queries by the mean of their rows, those of this package by a single weight.
+        of_queries = rows.weights_of_queries
+        weights.append(None if of_queries is None else of_queries[rows.codes])
     arguments |= {
         "eval_group": [rows.sizes for rows in sets],
-        # Its own metrics weight queries by the mean of their rows, those of this package by a single weight.
-        "eval_sample_weight": [rows.weights_of_queries_by_row for rows in sets],
+        "eval_sample_weight": weights,
         "eval_init_score": [rows.further.get("init_score") for rows in sets],
     }
     # Versions of LightGBM with eval_X warn of eval_set.

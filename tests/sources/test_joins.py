@@ -265,7 +265,9 @@ def test_padding_of_arrays():
             mrr(truth, padded.astype(kind), queries=[7, 8])
 
 
-@pytest.mark.parametrize("columns", [("query", "document"), ("user_id", "item_id", "rating")])
+@pytest.mark.parametrize(
+    "columns", [("query", "document"), ("qid", "doc"), ("user_id", "item_id", "rating")]
+)
 def test_dicts_of_columns_are_not_queries(columns):
     frame = {name: ["x", "y"] for name in columns}
     with pytest.raises(TypeError, match=r"qrels looks like a dict of columns. Pass pandas.DataFra"):

@@ -148,16 +148,12 @@ class Case:
 
     def names(self):
         """Names of the rankings by system, in the order of the files."""
-        found = {}
-        for name in self.order:
-            path = self.saved.get(name, self.files[name])
-            found[name] = path.removeprefix("runs/")
+        # Files are named by their stems.
+        found = {name: name for name in self.order}
         others = self.of_files()
-        if self.of_rows and others and len({self.files[name] for name in others}) == 1:
-            # Columns are no paths, so nothing is shortened.
-            found = dict(self.saved)
-            column = "s" if self.form == "tables" else None
-            found |= {name: column or name for name in others}
+        if self.form == "tables" and len(others) == 1:
+            # The only table is named by its column.
+            found[others[0]] = "s"
         if self.form != "columns":
             return {name: found[name] for name in self.order}
         # All columns of the table stand where its first one does.
@@ -227,12 +223,11 @@ def test_rankings_of_any_files_are_compared_as_reports(seed, tmp_path, monkeypat
 def random_gate(case, names):
     """Arguments of compare, the words that give them, and whether it cannot be told which ranking is the first."""
     random = case.random
-    decision = {"baseline": None}
+    decision = {"baseline": [next(iter(names.values()))]}
     words = []
     if random.random() < 0.6:
         decision["margin"] = 0.2
         words += ["--margin", "0.2"]
-        decision["baseline"] = [next(iter(names.values()))]
     others = case.of_files()
     is_mixed = case.form == "columns" and case.saved and len(others) > 1
     if random.random() < 0.4:
@@ -245,11 +240,11 @@ def random_gate(case, names):
             is_path = case.form in ("trec", "lists") and random.random() < 0.5
             words += ["--baseline", path if is_path else names[name]]
         return decision, words, False
-    return decision, words, bool("margin" in decision and is_mixed)
+    return decision, words, bool(is_mixed)
 
 
 def read_from_standard_input(case, command, monkeypatch, seed):
-    """Let the last run come from the standard input; its names, and those of the others, are then whole paths."""
+    """Let the last run come from the standard input, and return its name by the one that it had."""
     others = case.of_files()
     if case.form != "trec" or not others or seed % 8 or "--baseline" in command:
         return {}
@@ -257,8 +252,4 @@ def read_from_standard_input(case, command, monkeypatch, seed):
     data = Path(path).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     command[command.index(path)] = "-"
-    whole = {path.removeprefix("runs/"): "-"}
-    for name in case.order:
-        file = case.saved.get(name, case.files[name])
-        whole.setdefault(file.removeprefix("runs/"), file)
-    return whole
+    return {others[-1]: "-"}

@@ -94,7 +94,7 @@ def random_decision(random, metrics, names):
         options["margin"] = dict(zip(metrics, sizes, strict=True))
         for name, size in options["margin"].items():
             words += ["--margin", f"{name}={size}"]
-    if baseline is None and "margin" in options:
+    if baseline is None:
         baseline = [names["first"]]
     options["baseline"] = baseline
     return words, options
@@ -350,7 +350,10 @@ def test_commands_of_lists(seed, capsys):
     if options.get("missing") == "skip":  # runs without a topic have other queries
         words[words.index("skip")] = options["missing"] = "zero"
     files = [names[name] for name in "cab"]
-    reports = {file: evaluate_run(names["qrels"], file, metrics, **options) for file in files}
-    more, decision = random_decision(random, metrics, names | {"first": files[0]})
+    # Rankings are named by the stems of their files.
+    reports = {
+        name: evaluate_run(names["qrels"], names[name], metrics, **options) for name in "cab"
+    }
+    more, decision = random_decision(random, metrics, {"first": "c", "b": "b", "c": "c"})
     given = ["compare", names["qrels"], *files, *metrics, *words, *more]
     check_comparison(capsys, given, as_command(compare, reports, **decision), random)

@@ -184,7 +184,13 @@ def test_rankings_of_any_files_are_compared_as_reports(seed, tmp_path, monkeypat
         # Those of the first saved report.
         first = next(name for name in case.order if name in case.saved)
         metrics = list(RankingReport.load(case.saved[first]).metrics)
-    reports = {shown: case.report(name, metrics) for name, shown in names.items()}
+    reports = {}
+    for name, shown in names.items():
+        reports[shown] = case.report(name, metrics)
+        if name in case.saved:
+            # Saved reports do not know which files they were read from.
+            reports[shown].save("again.json")
+            reports[shown] = RankingReport.load("again.json")
     words = [*case.words_of_files(), *(metrics if are_named else []), *case.words_of_rows()]
     # Options of rows do not apply to saved reports alone.
     words += case.words if case.of_files() else []

@@ -351,9 +351,9 @@ def test_commands_of_lists(seed, capsys):
         words[words.index("skip")] = options["missing"] = "zero"
     files = [names[name] for name in "cab"]
     # Rankings are named by the stems of their files.
-    reports = {
-        name: evaluate_run(names["qrels"], names[name], metrics, **options) for name in "cab"
-    }
+    runs = {name: names[name] for name in "cab"}
+    found = evaluate_run(names["qrels"], runs, metrics, **options)
+    reports = {name: found.reports[name] for name in runs}
     more, decision = random_decision(random, metrics, {"first": "c", "b": "b", "c": "c"})
     given = ["compare", names["qrels"], *files, *metrics, *words, *more]
     check_comparison(capsys, given, as_command(compare, reports, **decision), random)

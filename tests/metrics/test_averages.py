@@ -60,7 +60,7 @@ def test_names_reports_and_scorers_take_them():
     flat = report.to_dict(flat=True)
     assert flat["mrr_average_median"] == (1 / 2 + 1 / 5) / 2
     comparison = compare([report] * 2, median)
-    assert "not a mean over queries and cannot be tested" in " ".join(str(comparison).split())
+    assert "This is no mean over queries, so nothing is tested" in " ".join(str(comparison).split())
     assert make_ranking_scorer("mrr(average=median)@5")
 
 

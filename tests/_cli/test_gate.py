@@ -187,7 +187,7 @@ WRONG_MARGINS = {
     "--margin 0.1 --margin 0.2": "Pass --margin once, or once for each metric",
     "--margin 0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
     "--margin mrr=0.1 --margin mrr=0.2": "Pass --margin once, or once for each metric",
-    "--margin mrr=0.1 --margin map=0.1": "metric must be one of ['recall@3', 'mrr']; got 'map'",
+    "--margin mrr=0.1 --margin map=0.1": "error: the metric in margin must be one of ['recall@3', 'mrr']; got 'map'.",
     "--margin mrr=": "argument --margin: must be NUMBER or METRIC=NUMBER; got 'mrr='",
     "--margin 1%": "argument --margin: must be NUMBER or METRIC=NUMBER; got '1%'",
     "--margin =0.1": "argument --margin: must be NUMBER or METRIC=NUMBER; got '=0.1'",

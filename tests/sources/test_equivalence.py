@@ -284,7 +284,8 @@ def with_repeats(run, random, duplicates):
     return pd.concat([frame, again])
 
 
-FINDINGS_OF_RUNS = ("not in the run", "of the run")
+LOST = "Relevant documents excluded"
+FINDINGS_OF_RUNS = ("not in the run", "of the run", LOST)
 
 
 def as_given(run, random):
@@ -368,6 +369,12 @@ def test_lists_by_id_make_the_report_of_their_rows(seed):
         options["metrics"] = [*names, "ndcg"]
     report = evaluate_run(qrels, run, **given, **by_id(rows, options, price))
     assert_same(report, plain(expected, options | roles), FINDINGS_OF_RUNS)
+    relevant = rows["j"] & (rows["y"] > 0)
+    n_lost = int((relevant & excluded).sum())
+    counts = f"{LOST}: {n_lost} of {relevant.sum()} cannot be returned, but count as relevant."
+    said = [line for line in report.health.findings if LOST in line]
+    assert len(said) == (n_lost > 0)
+    assert all(line.startswith(counts) for line in said)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -477,8 +477,14 @@ def expected_findings(given, problem, rows):
     found, truth = [], problem.truth
     n_absent = len(set(truth) - set(given.lists))
     if n_absent:
-        skips = problem.options["missing"] == "skip"
-        found.append("left out; missing='zero' counts" if skips else "as 0; missing='skip' leaves")
+        is_one = n_absent == 1
+        are, count, them = ("is", "counts", "it") if is_one else ("are", "count", "them")
+        fate = f"{are} left out; missing='zero' counts {them} as 0."
+        if problem.options["missing"] == "zero":
+            # Of several runs, each may lack other queries, and then they cannot be compared without them.
+            advice = f"; missing='skip' leaves {them} out" if len(problem.runs) == 1 else ""
+            fate = f"{count} as 0{advice}."
+        found.append(f" {are} not in the run and {fate}")
     n_more = len(set(given.lists) - set(truth))
     if n_more:
         found.append("no judgments and")
@@ -490,8 +496,10 @@ def expected_findings(given, problem, rows):
     if names and names.isdisjoint(judged | returned):
         found.append("Nothing excluded: no document of exclude is in run or qrels")
     relevant = {(query, one) for query, row in truth.items() for one, label in row if label > 0}
-    if not relevant.isdisjoint(problem.excluded):
-        found.append("cannot be returned, but count as relevant")
+    n_lost = len(relevant & problem.excluded)
+    if n_lost:
+        counts = f"{n_lost} of {len(relevant)} cannot be returned, but count as relevant."
+        found.append(f"Relevant documents excluded: {counts}")
     if judged and returned and judged.isdisjoint(returned):
         found.append("No document in common: run and qrels share none")
     return found
@@ -611,9 +619,16 @@ def expected_error(problem):
     if missing == "error" and any(absent):
         lost = next(filter(None, absent))
         count = "1 query" if len(lost) == 1 else f"{len(lost)} queries"
-        return f"run has no list for {count} of qrels, such as {lost[0]!r}."
+        name = "run" if len(absent) == 1 else f"run 'run {absent.index(lost)}'"
+        return f"{name} has no list for {count} of qrels, such as {lost[0]!r}."
     if missing == "skip" and absent.count(absent[0]) < len(absent):
-        return "reports must be over the same queries"
+        number, other = next(pair for pair in enumerate(absent) if pair[1] != absent[0])
+        differing = set(absent[0]) ^ set(other)
+        query = next(query for query in problem.truth if query in differing)
+        return (
+            f"missing='skip' would leave different queries in 'run 0' and 'run {number}', such as {query!r}, and "
+            "only rankings of the same queries can be compared. Pass missing='zero'."
+        )
     return None
 
 

@@ -221,7 +221,13 @@ class RacingSearchCV(GridSearchCV):  # type: ignore[misc]
         return of_both, of_both
 
     def get_metadata_routing(self) -> Any:
-        """Request what the estimator, the scorers and the splitter do, as GridSearchCV."""
+        """Request what the estimator, the scorers and the splitter do, as GridSearchCV.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            That of scikit-learn.
+        """
         return self._grid_search(cv=self.cv).get_metadata_routing()
 
     def _grid_search(self, cv: Any) -> GridSearchCV:

@@ -199,6 +199,8 @@ import numpy as np
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from skrank_metrics import *
+from skrank_metrics.metrics import get_metric_names
+from skrank_metrics.splitters import audit_splits
 rng = np.random.default_rng(0)
 qid = np.repeat(np.arange(30), 5)
 X, y = rng.normal(size=(150, 3)), rng.integers(0, 4, 150)

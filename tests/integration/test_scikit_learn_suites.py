@@ -11,19 +11,29 @@ import numpy as np
 import pytest
 import sklearn.metrics
 import sklearn.model_selection
-from sklearn.base import is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import make_ranking_scorer
 from skrank_metrics.metrics import get_metric_names
-from skrank_metrics.model_selection import RacingSearchCV
+from skrank_metrics.model_selection import RacingSearchCV, racing_search
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def names_of_classification(monkeypatch):
+    """Scorers also by the names of classification, which scikit-learn's tests use and others must not."""
+
+    def scorers_by_any_name(scoring, estimator):
+        scorer = check_scoring(estimator, scoring)
+        several = hasattr(scorer, "_scorers")
+        return scorer._scorers if several else {"score": scorer}, several
+
+    monkeypatch.setattr(racing_search, "scorers_by_name", scorers_by_any_name)
 
 
 class Unraced(RacingSearchCV):
@@ -31,14 +41,13 @@ class Unraced(RacingSearchCV):
 
     confidence, min_queries = None, 30
 
-    def _scorers(self):
-        """Also by the names of classification that others must not use."""
-        scorer = check_scoring(self.estimator, self.scoring)
-        several = hasattr(scorer, "_scorers")
-        return scorer._scorers if several else {"score": scorer}, several
-
-    def _splitter(self, y):
-        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+    def fit(self, X, y=None, **params):
+        given = self.cv
+        self.cv = 5 if given is None else given
+        try:
+            return super().fit(X, y, **params)
+        finally:
+            self.cv = given
 
 
 class GridSearchCV(Unraced):

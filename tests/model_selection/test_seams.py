@@ -146,7 +146,9 @@ SELECTOR = SequentialFeatureSelector(
 )
 BAGGING = BaggingRegressor(QueryRanker(Ridge()), 2, bootstrap=False)
 CARRYING = {
-    "search": lambda X, y: search(Ridge(), GroupKFold(4)).fit(X, y, groups=np.asarray(y.index)),
+    "search": lambda X, y: search(Ridge(), GroupKFold(4)).fit(
+        X, y, groups=y.index.get_level_values(0)
+    ),
     "search, QueryRanker": lambda X, y: search(QueryRanker(Ridge()), QueryKFold(4)).fit(X, y),
     "search, Pipeline": lambda X, y: search(PIPELINE, QueryKFold(4)).fit(X, y),
     "cross_val_score": lambda X, y: cross_val_score(QueryRanker(Ridge()), X, y, cv=QueryKFold(4)),
@@ -162,7 +164,9 @@ CARRYING = {
     "Pipeline.score": lambda X, y: PIPELINE.fit(FRAME, CARRIED).score(X, y),
     "SequentialFeatureSelector": SELECTOR.fit,
     "RFECV": lambda X, y: routed(
-        lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(X, y, groups=y.index)
+        lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(
+            X, y, groups=y.index.get_level_values(0)
+        )
     ),
     "Bagging": lambda X, y: routed(lambda: BAGGING.fit(X, y, qid=y.index)),
 }

@@ -36,6 +36,7 @@ from skrank_metrics.sources.join import (
     check_types,
     columns_by_id,
     find_exclusions,
+    find_lost,
     find_no_hit,
     find_unmatched_queries,
     join_documents,
@@ -255,15 +256,14 @@ def _rank(
     if plan.missing == "skip":
         with_list = set(returned.queries)
         ids = [query for query in ids if query in with_list]
+    of_qrels, of_exclude = judged.of_queries(ids), excluded.of_queries(ids)
     ranked, labels, others = join_documents(
-        judged.of_queries(ids),
-        returned.of_queries(ids),
-        excluded.of_queries(ids),
-        plan.duplicates,
+        of_qrels, returned.of_queries(ids), of_exclude, plan.duplicates
     )
     # The findings cost a look at each document.
     if len(excluded):
         findings += find_exclusions(excluded, judged, returned)
+        findings += find_lost(of_exclude, of_qrels, plan.duplicates)
     if (labels[: len(ranked)] < 0).all():
         findings += find_no_hit(judged, returned)
     columns = {}

@@ -328,20 +328,26 @@ def find_unmatched_queries(
 
 
 def find_exclusions(excluded: JoinedLists, judged: JoinedLists, returned: JoinedLists) -> list[str]:
-    """A finding if no excluded document occurs, as in a run without them, or if relevant ones are excluded."""
+    """A finding if no excluded document occurs, as in a run without them."""
     # Whoever excludes judged documents has the right ids, too.
     known = [*returned.documents.different(), *judged.documents.different()]
     example = _apart(excluded.documents.different(), known)
-    if example:
-        return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
-    relevant = judged.take(np.flatnonzero(judged.values > 0))
-    of_relevant, of_excluded = pair_keys([relevant, excluded.of_queries(judged.queries)])
+    if not example:
+        return []
+    return [f"Nothing excluded: no document of exclude is in run or qrels, {example}"]
+
+
+def find_lost(excluded: JoinedLists, judged: JoinedLists, duplicates: Duplicates) -> list[str]:
+    """A finding if relevant documents are excluded. Both lists number the same queries alike."""
+    of_judged, of_excluded = pair_keys([judged, excluded])
+    judged, of_judged = without_duplicates(judged, of_judged, duplicates)
+    of_relevant = of_judged[judged.values > 0]
     n_lost = int(np.isin(of_relevant, of_excluded).sum())
     if not n_lost:
         return []
     return [
-        f"Relevant documents excluded: {n_lost} of {len(relevant)} cannot be returned, but count as relevant. Remove "
-        "them from qrels if they should not count."
+        f"Relevant documents excluded: {n_lost} of {len(of_relevant)} cannot be returned, but count as relevant. "
+        "Remove them from qrels if they should not count."
     ]
 
 

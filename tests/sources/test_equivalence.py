@@ -369,7 +369,7 @@ def test_lists_by_id_make_the_report_of_their_rows(seed):
         options["metrics"] = [*names, "ndcg"]
     report = evaluate_run(qrels, run, **given, **by_id(rows, options, price))
     assert_same(report, plain(expected, options | roles), FINDINGS_OF_RUNS)
-    relevant = rows["j"] & (rows["y"] > 0)
+    relevant = counted & rows["j"] & (rows["y"] > 0)
     n_lost = int((relevant & excluded).sum())
     counts = f"{LOST}: {n_lost} of {relevant.sum()} cannot be returned, but count as relevant."
     said = [line for line in report.health.findings if LOST in line]

@@ -495,7 +495,7 @@ def expected_findings(given, problem, rows):
     names = {one for _, one in problem.excluded}
     if names and names.isdisjoint(judged | returned):
         found.append("Nothing excluded: no document of exclude is in run or qrels")
-    relevant = {(query, one) for query, row in truth.items() for one, label in row if label > 0}
+    relevant = {(query, one) for query, one, label, *_ in rows if label > 0}
     n_lost = len(relevant & problem.excluded)
     if n_lost:
         counts = f"{n_lost} of {len(relevant)} cannot be returned, but count as relevant."

@@ -163,6 +163,31 @@ def test_relevant_documents_that_are_excluded_are_counted():
     assert not any("excluded" in finding for finding in findings(graded, run, exclude={"u": ["c"]}))
 
 
+@pytest.mark.parametrize(
+    ("duplicates", "labels", "count"),
+    [
+        ("first", [1, 1, 1], "1 of 2"),
+        ("first", [0, 1, 1], None),
+        ("best", [0, 1, 1], "1 of 2"),
+    ],
+)
+def test_of_labels_of_one_document_one_is_excluded(duplicates, labels, count):
+    qrels = pd.DataFrame({"query": list("uuv"), "document": list("aaa"), "label": labels})
+    run = {"u": ["b", "a"], "v": ["a"]}
+    found = findings(qrels, run, duplicates=duplicates, exclude=[("u", "a")])
+    excluded = [finding for finding in found if "excluded" in finding]
+    assert len(excluded) == (count is not None)
+    assert all(f"excluded: {count} cannot" in finding for finding in excluded)
+
+
+def test_excluded_documents_of_queries_that_are_left_out_are_not_counted():
+    qrels, run = {"u": ["a", "b"], "v": ["a"]}, {"u": ["a", "b"]}
+    of_both = findings(qrels, run, missing="skip", exclude={"u": ["a"], "v": ["a"]})
+    assert any("excluded: 1 of 2 cannot" in finding for finding in of_both)
+    of_other = findings(qrels, run, missing="skip", exclude={"v": ["a"]})
+    assert not any("excluded" in finding for finding in of_other)
+
+
 @pytest.mark.parametrize("passage", ["doc-1::0", "doc-1#12", "doc-1_p3"])
 def test_ids_of_passages_suggest_parents(passage):
     (found,) = findings({"q": ["doc-1", "doc-2"]}, {"q": [passage]})

@@ -354,9 +354,11 @@ def _fold_of(n_rows: int) -> tuple[dict[str, Any], IntArray] | None:
         # A function that draws rows may overwrite its labels; the whole ones are in the function that called it.
         if chosen is None or np.ndim(labels) != 1 or len(labels) <= n_rows:
             continue
-        # Functions further out may have ids that this one does not, or only of the fold.
+        # Functions further out may have ids that this one does not, or only of the fold. Their labels may be in another
+        # order: permutation tests permute labels with their ids, and split those.
         if not found or len(labels) == len(found["y"]):
-            found |= {name: column for name, column in whole.items() if column is not None}
+            given = {name: column for name, column in whole.items() if column is not None}
+            found |= given | {"y": found.get("y", labels)}
     return (found, chosen) if found and chosen is not None else None
 
 

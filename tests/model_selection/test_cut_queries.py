@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     KFold,
     cross_val_score,
     learning_curve,
+    permutation_test_score,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -141,6 +142,16 @@ def test_importances_of_a_sample_of_rows_warn_once():
     )
     assert len(warned(lambda: call(0.3))) == 1
     assert warned(lambda: call(1.0)) == []
+
+
+@models
+def test_labels_that_are_permuted_with_their_ids_are_split_by_these(model):
+    options = {"scoring": SCORER, "n_permutations": 3, "random_state": 0}
+    # Calls with the same labels would count as one.
+    call = lambda cv: permutation_test_score(model, X, with_qid(Y, QID), cv=cv, **options)  # noqa: E731
+    (message,) = warned(lambda: call(SHUFFLED))
+    assert "The folds cut queries" in message
+    assert warned(lambda: call(QueryKFold(3))) == []
 
 
 def test_features_that_are_eliminated_in_folds_of_rows_warn_once():

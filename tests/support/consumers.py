@@ -219,6 +219,15 @@ def _learning_curve_by_hand(model, X, y, qid):
     return of_each_fold(score)(model, X, y, qid).T
 
 
+def first_cut(X, qid):
+    """The query that the shorter training set of the first fold of a learning curve cuts, as the warning says it."""
+    trains = [train for train, _ in folds(X, qid)]
+    inside = qid[trains[0][: int(0.5 * min(map(len, trains)))]]
+    counts = {one: (np.sum(inside == one), np.sum(qid == one)) for one in np.unique(inside)}
+    ((one, (seen, size)),) = [(one, both) for one, both in counts.items() if both[0] < both[1]]
+    return f"set has {seen} of the {size} documents of query {one}."
+
+
 def _validation_curve(model, X, y, keywords):
     name, values = parameter(model)
     further = {"param_name": name, "param_range": values, "error_score": "raise"}

@@ -80,8 +80,11 @@ class ComparisonDisplay(Display):
     def _draw(self, ax: Any) -> None:
         # Metrics that are no means over queries, such as medians, have no verdict and no tests.
         is_tested = self._outcome.tested
-        # Labels below the rows have two lines.
-        height = 0.2 + style.height_of(self._labels)
+        labels = [
+            *map(_label_of_means, self._boards),
+            *map(self._label_of_differences, self._decided),
+        ]
+        height = style.height_of(self._labels) + style.height_below(labels)
         n_panels = len(self._boards) + len(self._decided)
         panels = self.panels(ax, height, n_panels, self._verdict if is_tested else "")
         for board, statuses, panel in zip(self._boards, self._statuses, panels, strict=False):
@@ -98,11 +101,10 @@ class ComparisonDisplay(Display):
             ends = board.reports[name].intervals(confidence)[metric]
             colour, weight = self._colour_of(name), style.WEIGHTS[name == best]
             style.mark_mean(ax, row, means[name], ends, colour, weight=weight)
-        label = style.broken(f"{metric}{style.DIRECTION[board.greater_is_better]}")
-        ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
+        ax.set_xlabel(_label_of_means(board))
 
     def _draw_differences(self, board: Comparison, ax: Any) -> None:
-        outcome, plan, look = board.outcome(), self.result.plan, style.theme()
+        outcome, look = board.outcome(), style.theme()
         standings = {row.name: row for row in outcome.standings}
         for row, name in enumerate(self._names):
             standing = standings[name]
@@ -122,12 +124,16 @@ class ComparisonDisplay(Display):
             limit = -margin if board.greater_is_better else margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
             style.write_above(ax, limit, f"margin {margin:g}", look.alarm)
+        ax.set_xlabel(self._label_of_differences(board))
+
+    def _label_of_differences(self, board: Comparison) -> str:
+        outcome, plan = board.outcome(), self.result.plan
         others = some_of(plan.baselines, "or") if plan.baselines else outcome.ranked[0]
         label = style.broken(f"{outcome.metric} minus that of {others}")
         better = "better \N{RIGHTWARDS ARROW}"
         if not board.greater_is_better:
             better = "\N{LEFTWARDS ARROW} better"
-        ax.set_xlabel(f"{label}\n{100 * plan.confidence:g}% intervals, {better}")
+        return f"{label}\n{100 * plan.confidence:g}% intervals, {better}"
 
     def _draw_rows(self, ax: Any, statuses: Mapping[str, Status]) -> None:
         """Rows with names, and bands behind models that may be chosen."""
@@ -152,3 +158,8 @@ class ComparisonDisplay(Display):
 
 def _statuses_by(board: Comparison) -> dict[str, Status]:
     return {row.name: row.status for row in board.standings()}
+
+
+def _label_of_means(board: Comparison) -> str:
+    label = style.broken(f"{board.metrics[0]}{style.DIRECTION[board.greater_is_better]}")
+    return f"{label}\nmean, {100 * board.plan.confidence:g}% interval"

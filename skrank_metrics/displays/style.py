@@ -175,6 +175,12 @@ def height_of_lines(texts: Sequence[str]) -> float:
     return _LINE * sum(1 + text.count("\n") for text in texts)
 
 
+def height_below(labels: Sequence[str]) -> float:
+    """What labels of axes side by side need below the rows, beyond their first line, in inches."""
+    n_lines = max(1 + label.count("\n") for label in labels)
+    return 0.2 + _LINE * (n_lines - 2)
+
+
 # Marks
 
 

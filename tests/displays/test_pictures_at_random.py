@@ -196,7 +196,8 @@ def test_values_of_queries_are_drawn_as_their_frame(seed):
     elif first != "dcg@3":
         parts |= {name: (name, report) for name in others if name != "dcg@3"}
     display = QueryScoreDisplay.from_result(report, **chosen)
-    assert row_names(display.ax_) == list(parts)
+    slices = {str(name) for name in report.slices}
+    assert row_names(display.ax_) == [f"└ {name}" if name in slices else name for name in parts]
     means = report.to_frame("means")
     if "slice" not in means:
         means["slice"] = "all"

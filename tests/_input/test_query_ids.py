@@ -165,6 +165,8 @@ ALMOST_EQUAL = {
 
 @pytest.mark.parametrize(("ids", "expected"), ALMOST_EQUAL.values(), ids=ALMOST_EQUAL)
 def test_ids_that_are_almost_equal_stay_apart(ids, expected):
+    if 10**400 in list(expected) and pd.__version__ < "2.2":
+        pytest.skip("An index of pandas before 2.2 converts integers to floats.")
     for source in ({"y": [1, 0, 2], "qid": ids}, {"y": with_qid([1, 0, 2], ids)}):
         grouping = group_by_query(3, "A test", **source)
         assert grouping.codes.tolist() == [0, 1, 2]

@@ -36,7 +36,9 @@ def run_and_warn_once(consumer, name, way):
     message = re.escape(f"The folds cut queries: {side} {first_cut(X, qid)}")
     with pytest.warns(UserWarning, match=message) as caught:
         found = run(consumer, name, way)
-    assert len(caught) == 1, way.name
+    # Old versions of the boosters warn of other things, too.
+    cut = [warning for warning in caught if "The folds cut queries" in str(warning.message)]
+    assert len(cut) == 1, way.name
     return found
 
 

@@ -450,6 +450,7 @@ def test_a_parameter_of_the_booster_without_its_prefix_is_named(deep, problem):
 
 
 @pytest.mark.parametrize("kind", [XGBRegressor, XGBClassifier, XGBRFRegressor, XGBModel])
+@pytest.mark.filterwarnings("ignore:.XGBRFRegressor. is deprecated:FutureWarning")
 def test_an_objective_that_ranks_needs_a_ranker(kind, problem):
     X, y, qid = problem
     message = f"objective='rank:pairwise' needs XGBRanker; {kind.__name__} ignores the queries"

@@ -20,8 +20,7 @@ from skrank_metrics._input.columns import ColumnNames
 from skrank_metrics._input.parameters import by_text, check_bool, check_choice
 from skrank_metrics._input.query_ids import to_id_array
 from skrank_metrics._input.slices import slice_of_query
-from skrank_metrics._input.types import ByQueryId, Columns, Ids
-from skrank_metrics._input.types import Lists as GivenLists
+from skrank_metrics._input.types import ByQueryId, Columns, Ids, Lists
 from skrank_metrics.decisions._compare import compare_reports
 from skrank_metrics.decisions._evaluate import evaluate_ranking
 from skrank_metrics.metrics._record import Metrics
@@ -309,7 +308,7 @@ class RunOptions(TypedDict, total=False):
     convention: ConventionName | None
     sample_weight: ByQueryId | None
     missing: Missing
-    exclude: GivenLists | Iterable[tuple[Any, Any]] | None
+    exclude: Lists | Iterable[tuple[Any, Any]] | None
     duplicates: Duplicates
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None
     condense: bool
@@ -323,28 +322,28 @@ class RunOptions(TypedDict, total=False):
 
 @overload
 def evaluate_run(
-    qrels: GivenLists, run: Runs, metrics: Metrics = ..., **options: Unpack[RunOptions]
+    qrels: Lists, run: Runs, metrics: Metrics = ..., **options: Unpack[RunOptions]
 ) -> Comparison: ...
 
 
 @overload
 def evaluate_run(
-    qrels: GivenLists,
-    run: GivenLists | Sequence[Any],
+    qrels: Lists,
+    run: Lists | Sequence[Any],
     metrics: Metrics = ...,
     **options: Unpack[RunOptions],
 ) -> RankingReport: ...
 
 
 def evaluate_run(
-    qrels: GivenLists,
-    run: GivenLists | Sequence[Any],
+    qrels: Lists,
+    run: Lists | Sequence[Any],
     metrics: Metrics = ("ndcg@10", "map", "mrr"),
     *,
     convention: ConventionName | None = None,
     sample_weight: ByQueryId | None = None,
     missing: Missing = "zero",
-    exclude: GivenLists | Iterable[tuple[Any, Any]] | None = None,
+    exclude: Lists | Iterable[tuple[Any, Any]] | None = None,
     duplicates: Duplicates = "error",
     parents: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
     condense: bool = False,
